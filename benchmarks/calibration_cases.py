@@ -15,9 +15,8 @@ from scipy import special
 
 from deviate import stats
 from deviate.model import Interval, Test, Unavailable
-from deviate.stats.multiple.dunnett import dunnett, dunnett_intervals
+from deviate.stats.multiple.many import anova, dunnett, dunnett_intervals, kruskal_wallis, welch_anova
 from deviate.stats.registry import STATISTICS
-from deviate.stats.tests.omnibus import anova, kruskal_wallis, welch_anova
 
 ALPHA = 0.05
 Generator = np.random.Generator

@@ -13,7 +13,7 @@ from deviate import stats
 from deviate.model import Test, Unavailable
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.estimates.stratified import improvement_interval, interquartile_mean_interval
-from deviate.stats.multiple.ranks import friedman, nemenyi
+from deviate.stats.multiple.tasks import friedman, nemenyi
 from deviate.stats.tests.curves import compare_curves
 from deviate.stats.tests.failures import rate_interval, rate_test, worst_rank
 from deviate.stats.tests.survival import kaplan_meier, log_rank, survival_median_interval

@@ -23,7 +23,7 @@ from samples import experiment, metric
 
 from deviate import stats
 from deviate.model import Comparison, Experiment
-from deviate.model.minimum import N_RESAMPLES
+from deviate.model.estimates import N_RESAMPLES
 from deviate.stats.estimates.bootstrap import Resamples
 
 Result = TypeVar("Result")

@@ -23,10 +23,9 @@ from recorded import make_metric, make_plan, write_manifest
 
 from deviate.model import Spec
 from deviate.records import read_experiment
-from deviate.records.attempts import Result, write_result
 from deviate.records.layout import attempt_folder, event_files, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import create_experiment, new_experiment_folder
-from deviate.records.specs import run_id, spec_hash, write_spec
+from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec
 from deviate.report import build_report, render
 from deviate.stats import judge
 

@@ -20,8 +20,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from deviate.stability.measures.ensembles import ensemble_deltas
-from deviate.stability.measures.pairwise import disagreement, linear_cka, pearson, spearman
+from deviate.stability.measures.pairwise import disagreement, ensemble_deltas, linear_cka, pearson, spearman
 
 MOST_SECONDS, MOST_GB, LEAST_RATIO, MOST_APART = 10.0, 2.0, 10.0, 1e-12
 

@@ -29,7 +29,7 @@ from deviate.model import Description, Unavailable
 from deviate.stats import describe, sd_ratio
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread
-from deviate.stats.multiple.family import holm
+from deviate.stats.multiple.pairs import holm
 from deviate.stats.tests.two_tests import ask
 
 ALPHA = 0.05

@@ -21,7 +21,7 @@ from frozen import TRAIN, analysis_of
 
 from deviate.instrument.snapshot import freeze
 from deviate.model import Snapshot
-from deviate.records.manifest import read_manifest
+from deviate.records.snapshot import read_manifest
 from deviate.replay.workcopy import make_work_copy, remove_work_copy, verify_links
 
 BYTES = 1_000

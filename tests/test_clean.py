@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from deviate import workflows
-from deviate.records.attempts import read_claim, write_claim
+from deviate.records.runs import read_claim, write_claim
 from deviate.replay.adopt import temporary_prefix
 from deviate.workflows.cleanup import disk_space
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.cli.options.documents import Documents
+from deviate.cli.options.results import Documents
 from deviate.errors import InputError
 from deviate.records import read_files
 from deviate.stability.report.dl_variance import OURS, RAW, RESULT

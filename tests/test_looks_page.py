@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from classical import classical_bounds
 from scipy import special
 
 from deviate import stats
 from deviate.model import Question, Spending
-from deviate.stats.design.group_sequential import classical_bounds, spending_bounds
+from deviate.stats.design.group_sequential import spending_bounds
 
 PAGE = Path(__file__).parents[1] / "docs/explanation/looks.md"
 NAMES: dict[str, Spending] = {"O'Brien-Fleming": "obrien-fleming", "Pocock": "pocock"}

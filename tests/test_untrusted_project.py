@@ -17,14 +17,14 @@ from recorded import edit_record
 
 from deviate import workflows
 from deviate.analysis.analyze import analyze
+from deviate.analysis.entries import project_files
 from deviate.analysis.resolve.parsed import ParsedFiles, user_key
-from deviate.analysis.resolve.project_files import project_files
 from deviate.errors import RecordError
 from deviate.instrument.snapshot import freeze
 from deviate.model import Series
 from deviate.project.command import project_root
-from deviate.records.imported import write_imported
-from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.importers import Imported, ImportedRun
+from deviate.records.importing import write_imported
 from deviate.records.plans import read_plan
 from deviate.workflows.cleanup import clean_up, clean_up_cache
 from deviate.workflows.sources import report_folder

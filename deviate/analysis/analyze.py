@@ -17,9 +17,8 @@ from deviate.analysis.metrics.collect import Collector, Judged
 from deviate.analysis.metrics.contexts import Context, contexts, reach
 from deviate.analysis.metrics.judge import Candidate, Judge, Objection
 from deviate.analysis.metrics.keras_history import history_evidence, history_keys
-from deviate.analysis.metrics.labels import tells_keys
-from deviate.analysis.metrics.naming import give_names, name_parts
-from deviate.analysis.metrics.repeats import find_repeats
+from deviate.analysis.metrics.labels import is_key
+from deviate.analysis.metrics.naming import find_repeats, give_names, name_parts
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.index import LoopNode
@@ -28,8 +27,7 @@ from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import read_source
 from deviate.analysis.resolve.tree import identifiers
-from deviate.analysis.side_effects import find_side_effects
-from deviate.analysis.side_effects.effects import output_paths
+from deviate.analysis.side_effects import find_side_effects, output_paths
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
 from deviate.model.metric_vocabulary import direction_of, split_identifier
@@ -124,9 +122,8 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
             metrics.append(_Found(item, None, Context(reached.call_paths[0], (), item.candidate.value.name)))
         elif site is not None and objection is None:
             item_contexts = contexts(item, reached.call_paths, outer, graph, is_shared=(site.file, site.span) in shared)
-            if all(context.label is None for context in item_contexts) and not tells_keys(
-                site.label, item.candidate, graph
-            ):
+            tells_keys = site.label is not None and is_key(site.label, item.candidate.value.function, graph)
+            if not tells_keys and all(context.label is None for context in item_contexts):
                 site = replace(site, label=None)
             metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:

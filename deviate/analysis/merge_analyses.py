@@ -5,11 +5,15 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from deviate.analysis.analyze import analyze, reached_by
 from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.model import Analysis, Loop, Metric, Site
 from deviate.model.metric_vocabulary import split_identifier
+
+UNITED = ("seeds", "outputs", "files", "notices", "hazards", "side_effects")
+"""What a joined analysis has of all scripts, equal ones once."""
 
 
 def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None = None) -> Analysis:
@@ -79,17 +83,19 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     loops = {(loop.file, loop.span): loop for loop in first.loops}
     site_ids: dict[int, int] = {}
     new_sites: list[Site] = []
+    next_site, next_loop, next_metric = (
+        itertools.count(1 + _last(items)) for items in (first.sites, first.loops, first.metrics)
+    )
     for site in other.sites:
         site_there = sites.get(_place(site))
         if site_there is None:
-            site_there = dataclasses.replace(site, id=_next(first.sites, new_sites))
+            site_there = dataclasses.replace(site, id=next(next_site))
             new_sites.append(site_there)
         site_ids[site.id] = site_there.id
     new_loops: list[Loop] = [
-        dataclasses.replace(loop, id=number, is_main=False)
-        for number, loop in enumerate(
-            (loop for loop in other.loops if (loop.file, loop.span) not in loops), 1 + _last(first.loops)
-        )
+        dataclasses.replace(loop, id=next(next_loop), is_main=False)
+        for loop in other.loops
+        if (loop.file, loop.span) not in loops
     ]
     shared = {site.id for site in first.sites}
     names = {metric.name for metric in first.metrics}
@@ -103,23 +109,20 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
             continue
         name = _free(metric.name, names, PurePosixPath(other.script).stem)
         names.add(name)
-        number = _next(first.metrics, new_metrics)
-        new_metrics.append(dataclasses.replace(metric, id=number, name=name, site=at))
+        new_metrics.append(dataclasses.replace(metric, id=next(next_metric), name=name, site=at))
     rejected = [
         dataclasses.replace(item, site=None if item.site is None else site_ids[item.site]) for item in other.rejected
     ]
+    united: dict[str, Any] = {
+        name: tuple(dict.fromkeys((*getattr(first, name), *getattr(other, name)))) for name in UNITED
+    }
     return dataclasses.replace(
         first,
         sites=(*first.sites, *new_sites),
         loops=(*first.loops, *new_loops),
         metrics=(*first.metrics, *new_metrics),
         rejected=(*first.rejected, *(item for item in rejected if item not in first.rejected)),
-        seeds=tuple(dict.fromkeys((*first.seeds, *other.seeds))),
-        outputs=tuple(dict.fromkeys((*first.outputs, *other.outputs))),
-        files=tuple(dict.fromkeys((*first.files, *other.files))),
-        notices=tuple(dict.fromkeys((*first.notices, *other.notices))),
-        hazards=tuple(dict.fromkeys((*first.hazards, *other.hazards))),
-        side_effects=tuple(dict.fromkeys((*first.side_effects, *other.side_effects))),
+        **united,
     )
 
 
@@ -129,10 +132,6 @@ def _place(site: Site) -> tuple[object, ...]:
 
 def _last(items: Sequence[Site] | Sequence[Loop] | Sequence[Metric]) -> int:
     return max((item.id for item in items), default=-1)
-
-
-def _next(items: Sequence[Site] | Sequence[Metric], new: Sequence[Site] | Sequence[Metric]) -> int:
-    return 1 + max(_last(items), _last(new))
 
 
 def _free(name: str, names: set[str], script: str) -> str:

@@ -7,28 +7,19 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from deviate.model import (
-    NOT_ASKED,
-    Comparison,
-    Description,
-    Findings,
-    Interval,
-    SelectedMetric,
-    SpreadVerdict,
-    Test,
-    Unavailable,
-    Verdict,
-)
+from deviate import model
+from deviate.errors import InputError
 from deviate.model.estimates import NOT_SHOWN
+from deviate.registry import wing
 from deviate.report import SURROGATE
 
 TYPES = {float: "Float64", int: "Int64", bool: "boolean", str: "string"}
 """Those that know a missing value, which is not NaN."""
 LEAVES: dict[type, tuple[str, ...]] = {
-    Interval: ("low", "high"),
-    Test: ("statistic", "p_value", "df"),
+    model.Interval: ("low", "high"),
+    model.Test: ("statistic", "p_value", "df"),
 }
-WHOLE = (Description, SelectedMetric)
+WHOLE = (model.Description, model.SelectedMetric)
 """What stands in columns of its own."""
 
 
@@ -52,7 +43,7 @@ class _Remark:
 Cells = list[_Entry | _Remark]
 
 
-def findings_frame(findings: Findings) -> Any:
+def findings_frame(findings: model.Findings) -> Any:
     """A row per metric and candidate, or per metric and experiment where nothing is compared."""
     if findings.pairs:
         return _frame(
@@ -71,7 +62,7 @@ def findings_frame(findings: Findings) -> Any:
     )
 
 
-def scores_frame(findings: Findings) -> Any:
+def scores_frame(findings: model.Findings) -> Any:
     """A row per experiment, metric and run that ended."""
     rows: list[tuple[object, ...]] = []
     for item in findings.experiments:
@@ -88,7 +79,7 @@ def scores_frame(findings: Findings) -> Any:
     return _pandas_frame({name: (kind, list(column)) for name, kind, column in zip(names, kinds, columns, strict=True)})
 
 
-def _comparison_row(baseline: str, candidate: str, comparison: Comparison) -> Cells:
+def _comparison_row(baseline: str, candidate: str, comparison: model.Comparison) -> Cells:
     one, other = comparison.baseline, comparison.candidate
     return [
         _Entry("metric", str, comparison.metric.name),
@@ -98,15 +89,15 @@ def _comparison_row(baseline: str, candidate: str, comparison: Comparison) -> Ce
         _Entry("verdict_reason", str, comparison.verdict.reason),
         _Entry("n_baseline", int, one.n),
         _Entry("n_candidate", int, other.n),
-        *_entries("baseline_mean", _hints(Description)["mean"], one.mean),
-        *_entries("baseline_sd", _hints(Description)["sd"], one.sd),
-        *_entries("candidate_mean", _hints(Description)["mean"], other.mean),
-        *_entries("candidate_sd", _hints(Description)["sd"], other.sd),
+        *_entries("baseline_mean", _hints(model.Description)["mean"], one.mean),
+        *_entries("baseline_sd", _hints(model.Description)["sd"], one.sd),
+        *_entries("candidate_mean", _hints(model.Description)["mean"], other.mean),
+        *_entries("candidate_sd", _hints(model.Description)["sd"], other.sd),
         *(entry for entry in _entries_of(comparison) if not entry.column.startswith("verdict")),
     ]
 
 
-def _description_row(experiment: str, variant: str, description: Description) -> Cells:
+def _description_row(experiment: str, variant: str, description: model.Description) -> Cells:
     return [
         _Entry("metric", str, description.metric.name),
         _Entry("experiment", str, experiment),
@@ -131,17 +122,17 @@ def _hints(kind: Any) -> dict[str, Any]:
 def _entries(name: str, hint: Any, value: object) -> Iterator[_Entry | _Remark]:
     """The columns of one field; those of something that is not there are the same, and empty."""
     kind = _kind(hint)
-    reason = value.reason if isinstance(value, Unavailable) and value != NOT_ASKED else ""
+    reason = value.reason if isinstance(value, model.Unavailable) and value != model.NOT_ASKED else ""
     if reason:
         yield _Remark("reasons", f"{name}: {reason}")
-    present = None if isinstance(value, Unavailable) else value
+    present = None if isinstance(value, model.Unavailable) else value
     if kind in TYPES:
         yield _number(name, kind, present)
     elif kind is tuple:
         low, high = present if isinstance(present, tuple) else (None, None)
         yield _number(f"{name}_low", float, low)
         yield _number(f"{name}_high", float, high)
-    elif kind in {Verdict, SpreadVerdict}:
+    elif kind in {model.Verdict, model.SpreadVerdict}:
         yield _Entry(name, str, getattr(present, "word", None))
         yield _Entry(f"{name}_reason", str, getattr(present, "reason", None))
     elif kind in LEAVES:
@@ -158,7 +149,7 @@ def _entries(name: str, hint: Any, value: object) -> Iterator[_Entry | _Remark]:
 def _kind(hint: Any) -> Any:
     """The type of a field where it has a value; `tuple` for two numbers, None for what is no figure."""
     options = get_args(hint) if get_origin(hint) in {Union, types.UnionType} else (hint,)
-    (kind, *_) = [option for option in options if option not in {Unavailable, type(None)}]
+    (kind, *_) = [option for option in options if option not in {model.Unavailable, type(None)}]
     if get_origin(kind) is Literal:
         return str
     if get_origin(kind) is tuple:
@@ -201,3 +192,74 @@ def _pandas_frame(columns: dict[str, tuple[type, list[object]]]) -> Any:
 def _whole(value: object) -> object:
     """Text without halves of characters, which arrays of text refuse."""
     return SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+# Captured predictions, a row per run and example.
+
+
+def predictions_frame(experiments: Sequence[model.Experiment], name: str | None, step: int | None) -> Any:
+    """What runs predicted on one evaluation set.
+
+    Args:
+        name: of the set; None where there is only one.
+        step: of the main loop; None for the last evaluation of each run.
+
+    Raises:
+        InputError: there is no such set, or several and none was named.
+    """
+    import pandas as pd
+
+    captures = [
+        (experiment, captured)
+        for experiment in experiments
+        for captured in (wing("stability").captured_of(experiment),)
+    ]
+    captured_sets = [
+        (experiment, one)
+        for experiment, captured in captures
+        for one in (captured.sets if step is None else captured.by_step)
+        if step in {None, one.step}
+    ]
+    names = list(dict.fromkeys(one.name for _, one in captured_sets))
+    if not names:
+        reasons = [reason for _, captured in captures for reason in captured.reasons]
+        at = "" if step is None else f" of step {step}"
+        raise InputError(
+            f"no predictions{at} are on record",
+            reasons[0] if reasons else "run with --capture predictions, under another --name",
+        )
+    if (name is None and len(names) > 1) or (name is not None and name not in names):
+        raise InputError(
+            "there are several evaluation sets" if name is None else f"there is no evaluation set {name!r}",
+            f"there are: {', '.join(names)}",
+        )
+    chosen = names[0] if name is None else name
+    frames = [_predictions_of(experiment, one) for experiment, one in captured_sets if one.name == chosen]
+    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+
+
+def _predictions_of(experiment: model.Experiment, captured_set: model.CapturedSet) -> Any:
+    """Examples run by run; `position` is the place of an example in the order of the first run."""
+    import numpy as np
+    import pandas as pd
+
+    n_runs, n = len(captured_set.replicates), len(captured_set.positions)
+    columns: dict[str, Any] = {
+        "experiment": pd.Categorical([experiment.name]).repeat(n_runs * n),
+        "variant": pd.Categorical([experiment.variant]).repeat(n_runs * n),
+        "replicate": np.repeat(captured_set.replicates, n),
+        "position": np.tile(captured_set.positions, n_runs),
+    }
+    if captured_set.truth is not None:
+        columns["truth"] = np.tile(captured_set.truth, n_runs)
+    if captured_set.labels is not None:
+        columns["predicted"] = captured_set.labels.reshape(-1)
+    if captured_set.outputs is not None and captured_set.outputs.ndim == 2:
+        columns["value"] = captured_set.outputs.reshape(-1)
+    elif captured_set.outputs is not None:
+        columns |= {
+            f"output_{index}": captured_set.outputs[..., index].reshape(-1)
+            for index in range(captured_set.outputs.shape[2])
+        }
+    columns |= {name: np.tile(column, n_runs) for name, column in captured_set.columns.items() if name not in columns}
+    return pd.DataFrame(columns)

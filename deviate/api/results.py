@@ -1,24 +1,22 @@
 """Results as a notebook holds them: a verdict, a sentence to paste, tables, and a picture of themselves."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from deviate import report
+from deviate import model, report, workflows
 from deviate.api import frames
 from deviate.api.figure import Figure
-from deviate.api.predictions import predictions_frame
-from deviate.api.select import stability_of
-from deviate.api.summary import summary_html
+from deviate.api.frames import predictions_frame
 from deviate.errors import InputError
-from deviate.model import Captured, Findings, NoiseFindings
 from deviate.registry import wing
-from deviate.report import COLUMN_IN, Picture, clean, pictures
 from deviate.report.paper import Style, paper_files
-from deviate.workflows import refuse_paper_folder, write_paper
+from deviate.workflows import AnalysisOptions, refuse_paper_folder, write_paper
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +27,7 @@ class Results:
         findings: every figure, unrounded, with the reason where there is none.
     """
 
-    findings: Findings
+    findings: model.Findings
 
     @property
     def verdict(self) -> str:
@@ -60,7 +58,7 @@ class Results:
     @property
     def notes(self) -> tuple[str, ...]:
         """How tables and files were read: what was guessed of them."""
-        notes = (clean(note) for item in self.findings.experiments for note in item.experiment.imported)
+        notes = (report.clean(note) for item in self.findings.experiments for note in item.experiment.imported)
         return tuple(dict.fromkeys(notes))
 
     @property
@@ -157,7 +155,7 @@ class Results:
         """
         return predictions_frame([item.experiment for item in self.findings.experiments], name, step)
 
-    def captured(self) -> tuple[Captured, ...]:
+    def captured(self) -> tuple[model.Captured, ...]:
         """Captured outputs and weights as NumPy arrays, one value per experiment; empty where nothing was captured."""
         return tuple(wing("stability").captured_of(item.experiment) for item in self.findings.experiments)
 
@@ -165,7 +163,7 @@ class Results:
         """The table of a paper, with a caption that says what stands in it; it needs the package booktabs."""
         return report.render(self._report, "latex")
 
-    def to_paper(self, folder: str | Path, *, siunitx: bool = False, column_width_in: float = COLUMN_IN) -> None:
+    def to_paper(self, folder: str | Path, *, siunitx: bool = False, column_width_in: float = report.COLUMN_IN) -> None:
         """Write what a paper takes into a folder, as `--paper` does: `example.tex` there shows how it is used.
 
         Raises:
@@ -200,7 +198,7 @@ class Results:
         keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
         return next((picture.name for picture in self._pictures if keys and picture.plot.key == keys[0]), "")
 
-    def _noise_of(self, place: int) -> NoiseFindings | None:
+    def _noise_of(self, place: int) -> model.NoiseFindings | None:
         """Whether the runs of one variant are equal; the sources of spread take the others."""
         noise = self.findings.noise
         if noise is None:
@@ -208,14 +206,116 @@ class Results:
         proofs = noise.repeatability[place : place + 1]
         return replace(noise, tables=(), statements=(), overhead=None, repeatability=proofs)
 
-    def _part(self) -> Findings:
+    def _part(self) -> model.Findings:
         """The findings without what is about all experiments at once."""
         return replace(self.findings, noise=None, many=(), tasks=None, breakdowns=())
 
     @cached_property
-    def _pictures(self) -> tuple[Picture, ...]:
-        return pictures(self._report)
+    def _pictures(self) -> tuple[report.Picture, ...]:
+        return report.pictures(self._report)
 
     @cached_property
     def _report(self) -> report.Report:
         return report.build_report(self.findings)
+
+
+# A few lines of HTML, which a notebook shows below a cell.
+
+
+def summary_html(document: report.Report, notes: Sequence[str] = (), figure: str = "") -> str:
+    """Verdict, figure, table and footnotes; what the user's names hold is text.
+
+    Args:
+        notes: how the scores were read. figure: markup of ours.
+    """
+    table = document.results()
+    parts = [
+        f"<p><strong>Verdict: {escape(verdict.word)}</strong> {numbers}</p>"
+        for verdict in document.verdicts
+        for numbers in (escape(" ".join(filter(None, (verdict.metric, verdict.change, verdict.interval)))),)
+    ]
+    parts += [f"<p>{escape(document.no_verdict)}</p>"] if document.no_verdict else []
+    parts += [figure] if figure else []
+    parts += ["<table>", *_rows(table), "</table>", f"<p><small>{escape(table.caption)}</small></p>"]
+    if table.footnotes:
+        parts += ["<ol>", *(f"<li><small>{escape(text)}</small></li>" for text in table.footnotes), "</ol>"]
+    parts += [f"<p><small>{escape(note)}</small></p>" for note in notes]
+    parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in document.warnings]
+    return "\n".join(["<div>", *parts, "</div>"])
+
+
+def _rows(table: report.Table) -> Iterator[str]:
+    yield f"<tr>{''.join(f'<th>{escape(header)}</th>' for header in table.columns)}</tr>"
+    for row in table.rows:
+        yield f"<tr><td>{escape(row.label)}</td>{''.join(map(_cell, row.cells))}</tr>"
+
+
+def _cell(entry: report.Entry) -> str:
+    text = report.NOTHING if isinstance(entry, report.Absent) else escape(entry.text)
+    text = f"<b>{text}</b>" if not isinstance(entry, report.Absent) and entry.is_best else text
+    marks = f"<sup>{','.join(map(str, entry.marks))}</sup>" if entry.marks else ""
+    return f"<td>{text}{marks}</td>"
+
+
+# Some experiments of findings on stability, as findings of their own.
+
+Part = TypeVar(
+    "Part", model.SetStability, model.WeightStability, model.Convergence, model.WeakModels, model.StabilityDifference
+)
+
+
+def stability_of(findings: model.StabilityFindings, places: Sequence[int]) -> model.StabilityFindings:
+    """What is told of the experiments at these places, counted anew in this order.
+
+    Differences stay where the baseline, which they are from, is the first of them.
+    """
+    anew = {place: number for number, place in enumerate(places)}
+    has_baseline = bool(places) and places[0] == 0
+
+    def select(parts: Iterable[Part]) -> tuple[Part, ...]:
+        return tuple(replace(part, experiment=anew[part.experiment]) for part in parts if part.experiment in anew)
+
+    return model.StabilityFindings(
+        sets=select(findings.sets),
+        weights=select(findings.weights),
+        convergence=select(findings.convergence),
+        weak=select(findings.weak),
+        reasons=tuple(findings.reasons[place] for place in places if place < len(findings.reasons)),
+        differences=select(findings.differences) if has_baseline else (),
+    )
+
+
+# Experiments and comparisons themselves, as `deviate.read` and `results.findings` hand them out, show themselves too.
+# They are plain values, of which the rooms below know nothing of HTML; IPython is told how to show them.
+
+
+class Formatter(Protocol):
+    """What IPython has for a form of output.
+
+    Source: IPython 8, `IPython.core.formatters.BaseFormatter.for_type`.
+    """
+
+    def for_type(self, typ: type, func: Callable[[Any], str], /) -> object: ...
+
+
+def show_in_notebook() -> None:
+    """Tell the running IPython, if there is one; without it nothing is imported."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    formatter = getattr(shell, "display_formatter", None)
+    if formatter is not None:
+        html_formatter: Formatter = formatter.formatters["text/html"]
+        html_formatter.for_type(model.Experiment, experiment_html)
+        html_formatter.for_type(model.Comparison, comparison_html)
+
+
+def experiment_html(experiment: model.Experiment) -> str:
+    """Its spread, as `deviate.describe` shows it; no look at a growing experiment is counted for that."""
+    return Results(workflows.describe((experiment,), AnalysisOptions()))._repr_html_()
+
+
+def comparison_html(comparison: model.Comparison) -> str:
+    """The verdict on one metric; its scores are with the experiments, and so are its figures."""
+    change = report.difference_cell(comparison, report.places_of_difference(comparison)).text
+    sentence = f"{report.metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"
+    return f"<p><strong>Verdict: {escape(report.verdict_word(comparison))}</strong> {escape(sentence)}</p>"

@@ -61,7 +61,7 @@ def analyze_command(
 
 
 def _review(script: project.AnalyzedScript) -> None:
-    from deviate.project.review import Terminal
+    from deviate.project import Terminal
 
     if project.review(script, Terminal()):
         _say_saved(script, "", is_aside=False)

@@ -1,11 +1,16 @@
-"""Shared by all commands: the application, common options, and output formats."""
+"""The application `deviate`: its entry point, output formats, and what else all commands share."""
 
 import enum
+import errno
+import glob
 import importlib
 import json
 import os
 import shutil
+import signal
 import sys
+import textwrap
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -13,7 +18,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from deviate import __version__
-from deviate.cli.options.groups import expand_groups
+from deviate.cli.options import expand_groups
+from deviate.errors import DeviateError, PluginWarning
 
 Function = TypeVar("Function", bound=Callable[..., None])
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 75, 130
@@ -122,6 +128,27 @@ def is_coloured() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
+def complete_experiments(incomplete: str) -> list[str]:
+    """Recorded experiments, and NAME:VARIANT once the name is complete; empty if records cannot be read."""
+    from deviate import records, workflows  # not to list the commands
+    from deviate.errors import DeviateError
+
+    try:
+        plans = records.list_experiments(workflows.records_folder(Path.cwd().resolve()))
+    except (DeviateError, OSError):
+        return []
+    prefix = incomplete.partition(":")[0]
+    names = [plan.name for plan in plans]
+    names += [f"{plan.name}:{variant.name}" for plan in plans if plan.name == prefix for variant in plan.variants]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_sources(incomplete: str) -> list[str]:
+    """Experiments, and files and folders, for arguments that accept either."""
+    paths = sorted(Path(path) for path in glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207  as a shell has it
+    return [*complete_experiments(incomplete), *(f"{path}/" if path.is_dir() else str(path) for path in paths)]
+
+
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
         typer.echo(f"deviate {__version__}")
@@ -135,3 +162,65 @@ def _options(
     ] = False,
 ) -> None:
     """Options of `deviate` itself."""
+
+
+PYTHONS_OWN = warnings.formatwarning
+
+
+def main() -> None:
+    """Entry point: errors of ours become one message and an exit code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup, a closed terminal should be ignored
+            signal.signal(number, signal.default_int_handler)
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    arguments = arguments or ["--help"]
+    warnings.formatwarning = _format_warning
+    try:
+        code = app(args=list(arguments), prog_name="deviate", standalone_mode=False)
+    except DeviateError as error:
+        typer.echo(f"Error: {error.message}", err=True)
+        if error.hint:
+            typer.echo(textwrap.indent(error.hint, "  "), err=True)
+        return FAILED
+    except typer.TyperException as error:
+        typer.echo(f"Error: {error.format_message()}", err=True)
+        takes_script = arguments[:1] in (["run"], ["analyze"], ["overhead"], ["diverge"])
+        if takes_script and "No such option" in error.format_message():
+            typer.echo("  Arguments of the script itself go after --: deviate run train.py -- --epochs 5", err=True)
+        else:
+            verb = "" if "No such command" in error.format_message() else " ".join(arguments[:1])
+            typer.echo(f"  See: {' '.join(filter(None, ('deviate', verb, '--help')))}", err=True)
+        return WRONG_USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EPIPE} or error.filename is not None:
+            raise
+        return _without_output(error)
+    if code == INTERRUPTED:  # typer makes this code of an interruption by itself
+        is_run = arguments[:1] in (["run"], ["resume"], ["worker"], ["check"], ["overhead"])
+        done = "What ran is on record; the same command goes on from there." if is_run else "Nothing was written."
+        if arguments[:1] == ["diverge"]:
+            done = "What ran is on record: see deviate list."
+        typer.echo(f"Interrupted. {done}", err=True)
+    return code if isinstance(code, int) else DONE
+
+
+def _format_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """Deviate's warnings are for the user; others include their place in the code."""
+    is_ours = issubclass(category, PluginWarning)
+    return f"Warning: {message}\n" if is_ours else PYTHONS_OWN(message, category, filename, lineno, line)
+
+
+def _without_output(error: OSError) -> int:
+    """Exit when standard output is full or closed; Python would report it again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        return DONE
+    typer.echo(f"Error: writing to standard output: {error.strerror}", err=True)
+    return FAILED

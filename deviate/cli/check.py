@@ -10,13 +10,10 @@ from typing import Annotated
 import typer
 
 from deviate import workflows
-from deviate.cli import complete
-from deviate.cli.app import command, is_coloured, width
-from deviate.cli.options.analysis import AnalysisFlags, Importer
-from deviate.cli.options.documents import STDOUT, Html, takes_stdout
-from deviate.cli.options.groups import flag, option, option_group
-from deviate.cli.options.sides import SideFlags
-from deviate.cli.options.values import choice, number_of
+from deviate.cli.app import command, complete_experiments, complete_sources, is_coloured, width
+from deviate.cli.options import choice, flag, number_of, option, option_group
+from deviate.cli.options.results import STDOUT, AnalysisFlags, Html, Importer, takes_stdout
+from deviate.cli.options.runs import SideFlags
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
@@ -70,7 +67,7 @@ class GateFlags:
     control: list[str] | None = flag(
         "NAME",
         "Further experiment whose control variant has to hold. May be repeated.",
-        autocompletion=complete.experiments,
+        autocompletion=complete_experiments,
     )
     require_control: bool = flag(
         None, "Fail where no control variant shows that runs are repeatable.", "--require-control", default=False
@@ -104,7 +101,7 @@ def check_command(
         list[str] | None,
         typer.Argument(
             metavar="BASELINE CANDIDATE...",
-            autocompletion=complete.sources,
+            autocompletion=complete_sources,
             help="Experiments, NAME:VARIANT, files or patterns, or a baseline saved with --save. "
             "With --ref: SCRIPT [-- ARGS].",
         ),

@@ -11,36 +11,20 @@ import typer
 from deviate import records, workflows
 from deviate.cli.app import width
 from deviate.cli.execute import Output
-from deviate.cli.options.execution import ExecutionFlags
-from deviate.cli.options.launch import LaunchFlags
-from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
-from deviate.cli.options.sides import SideFlags
+from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, SideFlags, VariantFlags
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.model import Experiment
 from deviate.project import PreparedScript, project_root, refuse_unknown_programs
 from deviate.records import Plan
-from deviate.workflows import (
-    AnalysisOptions,
-    Gate,
-    PreparedExperiment,
-    Request,
-    SampleSizeRule,
-    asked_metrics,
-    checked_out,
-    find_reference,
-    margins_of,
-    prepare_at,
-    warn_of_few_runs,
-)
 
 
 def run_both_sides(
     words: Sequence[str],
     ref: str,
     flags: SideFlags,
-    gate: Gate,
-    options: AnalysisOptions,
+    gate: workflows.Gate,
+    options: workflows.AnalysisOptions,
     *,
     is_quiet: bool,
     takes_stdout: bool,
@@ -54,22 +38,26 @@ def run_both_sides(
     cwd = Path.cwd().resolve()
     root = project_root(cwd)
     output = Output(takes_stdout, is_quiet)
-    reference = find_reference(root, ref)
+    reference = workflows.find_reference(root, ref)
     launch = LaunchFlags(python=[flags.python] if flags.python else None, env=flags.env)
     python = next(iter(launch.pythons()), None)
     ours = launch.prepare_target(words, cwd, python)
     refuse_unknown_programs(ours.target)
     request = _request(flags, launch, ours)
-    if too_few := warn_of_few_runs(request.runs, is_paired=options.is_paired):
+    if too_few := workflows.warn_of_few_runs(request.runs, is_paired=options.is_paired):
         typer.echo(f"Warning: {too_few}", err=True)
-    names = gate.metrics or asked_metrics(ours.selection.metrics, gate, ours.analysis.script, options.directions)
-    margins_of(names, gate.margins)
+    names = gate.metrics or workflows.asked_metrics(
+        ours.selection.metrics, gate, ours.analysis.script, options.directions
+    )
+    workflows.margins_of(names, gate.margins)
     for name in names:
-        for warning in workflows.validate_request(ours, dataclasses.replace(options, metric=name), SampleSizeRule()):
+        for warning in workflows.validate_request(
+            ours, dataclasses.replace(options, metric=name), workflows.SampleSizeRule()
+        ):
             typer.echo(f"Warning: {warning}", err=True)
     folder = records.deviate_folder(root)
-    with checked_out(root, reference, folder) as checkout:
-        theirs = prepare_at(checkout, words, cwd, python)
+    with workflows.checked_out(root, reference, folder) as checkout:
+        theirs = workflows.prepare_at(checkout, words, cwd, python)
         output.say(announcement(ours, request, width()))
         at = f"{reference.name}, commit {reference.commit[:10]}"
         output.say(f"Baseline {shlex.join(words) or theirs.analysis.script} at {at}")
@@ -84,7 +72,7 @@ def run_both_sides(
 
 
 def _carried_out(
-    experiments: Sequence[PreparedExperiment], request: Request, output: Output, folder: Path
+    experiments: Sequence[workflows.PreparedExperiment], request: workflows.Request, output: Output, folder: Path
 ) -> tuple[Experiment, ...]:
     for note in [note for experiment in experiments for note in experiment.notes]:
         output.say(f"Note     {note}")
@@ -93,10 +81,10 @@ def _carried_out(
     return workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in experiments])
 
 
-def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript) -> Request:
+def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript) -> workflows.Request:
     settings = ExecutionFlags(jobs=flags.jobs, gpus=flags.gpus, timeout=flags.timeout).settings()
     return launch.complete(
-        Request(
+        workflows.Request(
             runs=flags.runs or ours.config.runs or DEFAULT_RUNS,
             variants=VariantFlags(variants=flags.variants).choose(ours),
             name=flags.name,
@@ -106,7 +94,7 @@ def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript) -> Req
     )
 
 
-def _free(prepared: PreparedScript, request: Request, folder: Path, stem: str) -> str:
+def _free(prepared: PreparedScript, request: workflows.Request, folder: Path, stem: str) -> str:
     """A recorded experiment that these runs can extend, or else an unused name.
 
     The code of a commit never changes, but ignored files and commands do. Runs are also not added to experiments that
@@ -117,7 +105,7 @@ def _free(prepared: PreparedScript, request: Request, folder: Path, stem: str) -
     return next(name for name in names if name not in plans or _fits(plans[name], prepared, request, folder))
 
 
-def _fits(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> bool:
+def _fits(plan: Plan, prepared: PreparedScript, request: workflows.Request, folder: Path) -> bool:
     if not plan.looks and any(showing.is_comparison and showing.n_runs < request.runs for showing in plan.reported):
         return False
     try:

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from deviate import records, workflows
-from deviate.cli import complete
-from deviate.cli.app import FAILED, command
-from deviate.cli.options.analysis import Aggregate, Metric
+from deviate.cli.app import FAILED, command, complete_experiments
+from deviate.cli.options.results import Aggregate, Metric
 from deviate.report import counted, size_text
 
 
@@ -28,7 +27,7 @@ def clean_command(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME...]", autocompletion=complete.experiments, help="Experiments. Default: all, and the cache."
+            metavar="[NAME...]", autocompletion=complete_experiments, help="Experiments. Default: all, and the cache."
         ),
     ] = None,
     keep: Annotated[

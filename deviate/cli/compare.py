@@ -6,12 +6,11 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline, workflows
-from deviate.cli import complete, sweep
-from deviate.cli.app import command
+from deviate.cli import sweep
+from deviate.cli.app import command, complete_sources
 from deviate.cli.execute import Output
-from deviate.cli.options.analysis import AnalysisFlags, Importer
-from deviate.cli.options.documents import DOCUMENTS, Documents
-from deviate.cli.options.groups import option
+from deviate.cli.options import option
+from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents, Importer
 from deviate.cli.publish import publish
 
 
@@ -29,7 +28,7 @@ def compare_command(
         list[str],
         typer.Argument(
             metavar="BASELINE CANDIDATE...",
-            autocompletion=complete.sources,
+            autocompletion=complete_sources,
             help="Experiments by name, or NAME:VARIANT; or results from elsewhere: a file, a folder, a pattern.",
         ),
     ],
@@ -63,7 +62,7 @@ def report_command(
         list[str],
         typer.Argument(
             metavar="NAME...",
-            autocompletion=complete.sources,
+            autocompletion=complete_sources,
             help="One experiment with all its variants, or a baseline and candidates; or files with results.",
         ),
     ],

@@ -11,14 +11,11 @@ import typer
 from deviate import project, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
-from deviate.cli.options.documents import Documents
-from deviate.cli.options.execution import ExecutionFlags
-from deviate.cli.options.groups import option
-from deviate.cli.options.launch import LaunchFlags, variables
-from deviate.cli.options.runs import VariantFlags
-from deviate.cli.options.values import choice
+from deviate.cli.options import choice, option
+from deviate.cli.options.results import Documents
+from deviate.cli.options.runs import ExecutionFlags, LaunchFlags, VariantFlags, variables
 from deviate.cli.preview import announcement
-from deviate.cli.sheets import publish_sheet
+from deviate.cli.publish import publish_sheet
 from deviate.diverge import RUNGS, DivergenceFindings, Rung, attach_source_context, diverge_document
 from deviate.errors import InputError
 from deviate.model import Run, Variant

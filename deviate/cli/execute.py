@@ -9,7 +9,7 @@ import typer
 
 from deviate import pipeline, replay, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
-from deviate.cli.options.documents import Documents
+from deviate.cli.options.results import Documents
 from deviate.cli.publish import publish
 from deviate.model import Settings
 from deviate.workflows import AnalysisOptions, PreparedExperiment

@@ -7,8 +7,8 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import command, nearest
-from deviate.cli.options.analysis import Importer
-from deviate.cli.options.groups import option
+from deviate.cli.options import option
+from deviate.cli.options.results import Importer
 from deviate.errors import InputError
 from deviate.report import clean
 

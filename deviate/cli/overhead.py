@@ -9,26 +9,14 @@ import typer
 from deviate import pipeline, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
-from deviate.cli.options.analysis import Confidence
-from deviate.cli.options.documents import Documents
-from deviate.cli.options.execution import ExecutionFlags
-from deviate.cli.options.groups import option
-from deviate.cli.options.launch import Command, LaunchFlags
-from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
+from deviate.cli.options import option
+from deviate.cli.options.results import Confidence, Documents
+from deviate.cli.options.runs import DEFAULT_RUNS, Command, ExecutionFlags, LaunchFlags, VariantFlags
 from deviate.cli.preview import announcement
-from deviate.cli.sheets import publish_sheet
+from deviate.cli.publish import publish_sheet
 from deviate.errors import InputError
 from deviate.model import Experiment
 from deviate.report import overhead_document
-from deviate.workflows import (
-    AnalysisOptions,
-    Request,
-    find_cost,
-    modes_of,
-    profiled_name,
-    why_no_profiler,
-    window_for,
-)
 
 MODES = "impl,control"
 PROFILED_RUNS = 3
@@ -83,11 +71,13 @@ def overhead_command(
     output = Output(documents.takes_stdout, quiet)
     launch = dataclasses.replace(launch, python=[python] if python else None)
     prepared = launch.prepare_target(command or (), Path.cwd().resolve(), next(iter(launch.pythons()), None))
-    modes = modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
+    modes = workflows.modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
     settings = dataclasses.replace(execution, jobs=jobs).settings()
     name_of_timed = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
     request = launch.complete(
-        Request(runs=runs, variants=(modes.free, modes.held), name=name_of_timed, seed=seed, settings=settings)
+        workflows.Request(
+            runs=runs, variants=(modes.free, modes.held), name=name_of_timed, seed=seed, settings=settings
+        )
     )
     window_steps = _window(window)
     if not quiet or dry_run:
@@ -95,23 +85,23 @@ def overhead_command(
     if dry_run:
         return
     folder = records.deviate_folder(prepared.target.root)
-    options = AnalysisOptions(confidence=confidence)
+    options = workflows.AnalysisOptions(confidence=confidence)
     experiments = pipeline.run({None: (prepared, request)}, folder, options, output)
     timed = workflows.read_variants(folder, name_of_timed)
     profiled: tuple[Experiment, ...] = ()
-    why = why_no_profiler(timed) if profile else "not asked for (--no-profile)"
-    steps = window_steps or (window_for(timed) if not why else "")
+    why = workflows.why_no_profiler(timed) if profile else "not asked for (--no-profile)"
+    steps = window_steps or (workflows.window_for(timed) if not why else "")
     if not why and not steps:
         why = "the runs entered no main loop"
     if not why:
         output.say(f"Profile  steps {steps} of the main loop, {profiled_runs} more runs of each mode")
         profile_window = (("profile", steps),)
         more = dataclasses.replace(
-            request, runs=profiled_runs, name=profiled_name(name_of_timed), capture=profile_window
+            request, runs=profiled_runs, name=workflows.profiled_name(name_of_timed), capture=profile_window
         )
         experiments += pipeline.run({None: (prepared, more)}, folder, options, output)
         profiled = workflows.read_variants(folder, experiments[-1].name)
-    findings = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
+    findings = workflows.find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
     publish_sheet(overhead_document(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
     workflows.record_report([experiment.folder for experiment in experiments], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):

@@ -6,14 +6,12 @@ from typing import Annotated
 import typer
 
 from deviate import workflows
-from deviate.cli import complete
-from deviate.cli.app import Form, as_json, command
-from deviate.cli.columns import align_columns
-from deviate.cli.options.analysis import Confidence, Metric
-from deviate.cli.options.groups import option
+from deviate.cli.app import Form, as_json, command, complete_sources
+from deviate.cli.options import option
+from deviate.cli.options.results import Confidence, Metric
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
-from deviate.report import plain, plan_lines, plan_notes, plan_table
+from deviate.report import align_columns, plain, plan_lines, plan_notes, plan_table
 
 
 @command(
@@ -25,7 +23,7 @@ def plan_command(
     difference: Annotated[float | None, option("X", "Difference to be seen, in units of the metric.")] = None,
     pilot: Annotated[
         str | None,
-        option("NAME", "Experiment on record, or file, that shows the spread.", autocompletion=complete.sources),
+        option("NAME", "Experiment on record, or file, that shows the spread.", autocompletion=complete_sources),
     ] = None,
     sd: Annotated[float | None, option("X", "A guess of the SD, in units of the metric.")] = None,
     runs: Annotated[

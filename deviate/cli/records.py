@@ -12,11 +12,10 @@ import typer
 from deviate import records, workflows
 from deviate.base import redact_words
 from deviate.cli.app import Form, as_json, command
-from deviate.cli.columns import align_columns
 from deviate.errors import RecordError
 from deviate.model import Unavailable
 from deviate.records import Plan, event_files
-from deviate.report import decimals, duration, name, number, size_text, with_unit
+from deviate.report import align_columns, decimals, duration, name, number, size_text, with_unit
 from deviate.workflows import Mean, RunState
 
 MOST_WORDS = 12

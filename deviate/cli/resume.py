@@ -7,13 +7,11 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline, replay, workflows
-from deviate.cli import complete
-from deviate.cli.app import command
+from deviate.cli.app import command, complete_experiments
 from deviate.cli.execute import Output, conclude
-from deviate.cli.options.analysis import AnalysisFlags
-from deviate.cli.options.documents import DOCUMENTS, Documents
-from deviate.cli.options.execution import Budget, Jobs, Timeout, default_jobs
-from deviate.cli.options.values import seconds
+from deviate.cli.options import seconds
+from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
+from deviate.cli.options.runs import Budget, Jobs, Timeout, default_jobs
 
 
 @command(
@@ -23,7 +21,7 @@ from deviate.cli.options.values import seconds
 )
 def resume_command(
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete.experiments, help="The experiment.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_experiments, help="The experiment.")],
     jobs: Jobs = None,
     gpus: Annotated[str | None, typer.Option(help="Devices for the runs, if others than before.")] = None,
     timeout: Timeout = None,

@@ -11,14 +11,19 @@ from deviate import analysis, pipeline, project, records, workflows
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
 from deviate.cli.execute import Output, conclude
-from deviate.cli.options.analysis import AnalysisFlags
-from deviate.cli.options.capture import CaptureFlags
-from deviate.cli.options.documents import DOCUMENTS, Documents
-from deviate.cli.options.execution import Budget, ExecutionFlags
-from deviate.cli.options.groups import option
-from deviate.cli.options.launch import Command, LaunchFlags
-from deviate.cli.options.runs import DEFAULT_RUNS, Runs, SampleSizeFlags, VariantFlags
-from deviate.cli.options.values import commands, pair, seconds
+from deviate.cli.options import commands, option, pair, seconds
+from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
+from deviate.cli.options.runs import (
+    DEFAULT_RUNS,
+    Budget,
+    CaptureFlags,
+    Command,
+    ExecutionFlags,
+    LaunchFlags,
+    Runs,
+    SampleSizeFlags,
+    VariantFlags,
+)
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.pipeline import Requests

@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 from deviate import records, workflows
-from deviate.cli import complete
-from deviate.cli.app import Form, as_json, command, width
-from deviate.cli.options.analysis import Confidence
+from deviate.cli.app import Form, as_json, command, complete_experiments, width
+from deviate.cli.options.results import Confidence
 from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
@@ -29,7 +28,7 @@ def show_command(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", autocompletion=complete.experiments, help="An experiment by name, or NAME:VARIANT."
+            metavar="NAME", autocompletion=complete_experiments, help="An experiment by name, or NAME:VARIANT."
         ),
     ],
     run: Annotated[str | None, typer.Option(help="One run: number of the replicate, or beginning of its id.")] = None,

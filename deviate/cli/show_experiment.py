@@ -10,11 +10,10 @@ from typing import Any
 
 from deviate import records, replay, workflows
 from deviate.base import redact_variables, redact_words
-from deviate.cli.columns import align_columns
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Spec, Unavailable
 from deviate.records import Plan, artifacts_folder, read_manifest
-from deviate.report import clean, counted, duration, fill_lines, instant, name, replicates, size_text
+from deviate.report import align_columns, clean, counted, duration, fill_lines, instant, name, replicates, size_text
 from deviate.workflows import Mean, RunState
 
 LABEL_WIDTH = 12
@@ -53,39 +52,31 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
     states = workflows.run_states(folder, plan)
     scores = workflows.ExperimentScores(folder)
     scores.read()
-    completed = {
-        state.run_id for state in states if state.state == "completed"
-    }  # a run may have ended since they were read
+    completed = {state.run_id for state in states if state.state == "completed"}
+    # A run may have ended since the states were read.
     scores.runs = {run: score for run, score in scores.runs.items() if run in completed}
-    diverged = {run for run, score in scores.runs.items() if score.is_diverged}
-    states = tuple(
-        dataclasses.replace(
-            state, state="lost", status="lost", reason=f"damaged: {', '.join(scores.damaged[state.run_id])}"
-        )
-        if state.run_id in scores.damaged and state.state == "completed"
-        else state
-        for state in states
-    )
-    chosen = tuple(
-        dataclasses.replace(state, state="failed", status="diverged", reason="a metric ended NaN or infinite")
-        if state.run_id in diverged and state.state == "completed"
-        else state
-        for state in states
-        if variant in {"", state.variant}
-    )
+    chosen = tuple(_as_scored(state, scores) for state in states if variant in {"", state.variant})
     all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
     means = tuple(mean for mean in all_means if variant in {"", mean.variant})
     return Overview(folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
 
 
+def _as_scored(state: RunState, scores: workflows.ExperimentScores) -> RunState:
+    """The state of a run that is damaged or diverged, which its result does not tell."""
+    if state.state != "completed":
+        return state
+    if files := scores.damaged.get(state.run_id):
+        return dataclasses.replace(state, state="lost", status="lost", reason=f"damaged: {', '.join(files)}")
+    if (score := scores.runs.get(state.run_id)) and score.is_diverged:
+        return dataclasses.replace(state, state="failed", status="diverged", reason="a metric ended NaN or infinite")
+    return state
+
+
 def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
     """Settings with values and their source: default, flag, variable or file."""
-    usual = Settings()
-    return {
-        field.name: (value, DEFAULT if value == getattr(usual, field.name) else GIVEN)
-        for field in dataclasses.fields(plan.settings)
-        for value in (getattr(plan.settings, field.name),)
-    }
+    usual = dataclasses.asdict(Settings())
+    values = {field.name: getattr(plan.settings, field.name) for field in dataclasses.fields(plan.settings)}
+    return {name: (value, DEFAULT if value == usual[name] else GIVEN) for name, value in values.items()}
 
 
 def experiment_text(overview: Overview, width: int) -> str:

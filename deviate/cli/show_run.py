@@ -7,7 +7,6 @@ from typing import Any
 
 from deviate import records, replay
 from deviate.base import redact_variables, redact_words
-from deviate.cli.columns import align_columns
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
     attempts_of,
@@ -20,7 +19,7 @@ from deviate.cli.show_experiment import (
 from deviate.errors import InputError
 from deviate.model import Spec
 from deviate.records import artifacts_folder, facts_of, log_files, read_spec, runs_folder, spec_file
-from deviate.report import clean, duration, instant, replicates, size_text
+from deviate.report import align_columns, clean, duration, instant, replicates, size_text
 from deviate.workflows import AttemptState, RunState
 
 SHORTEST_ID = 4

@@ -8,11 +8,11 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
-from deviate.cli.options.groups import option
+from deviate.cli.options import option
 from deviate.errors import InputError
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
-    from deviate.cli.options.documents import Documents
+    from deviate.cli.options.results import Documents
     from deviate.project import PreparedScript
     from deviate.workflows import AnalysisOptions, PreparedExperiment, Request, SampleSizeRule
 
@@ -96,7 +96,7 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
     Raises:
         InputError: there is no such sweep.
     """
-    from deviate.cli.sheets import publish_sheet
+    from deviate.cli.publish import publish_sheet
     from deviate.report import sweep_document
     from deviate.workflows import judge_sweep, read_sweep
 

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from deviate import workflows
-from deviate.cli import complete
-from deviate.cli.app import IN_USE, command
+from deviate.cli.app import IN_USE, command, complete_experiments
 from deviate.errors import InputError, InUseError
 from deviate.records import find_experiment
 
@@ -21,7 +20,7 @@ def worker_command(
         str,
         typer.Argument(
             metavar="EXPERIMENT",
-            autocompletion=complete.experiments,
+            autocompletion=complete_experiments,
             help="Its name, or its folder.",
         ),
     ],

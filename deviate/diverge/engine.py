@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deviate.base import redact_words
-from deviate.diverge.causes.evidence import Evidence, gather_evidence
+from deviate.diverge.causes import Evidence, gather_evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import (

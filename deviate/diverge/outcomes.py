@@ -9,9 +9,8 @@ from typing import Literal
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, Growth, RungFindings, Trace
 from deviate.diverge.requests import Pair, is_cut
-from deviate.diverge.sums import are_within
 from deviate.diverge.traces import columns
-from deviate.diverge.ulps import float_form, value_ulps
+from deviate.diverge.ulps import are_within, float_form, value_ulps
 from deviate.model import Run, Series
 
 MOST_POINTS = 400

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from deviate import records
-from deviate.diverge.causes.evidence import gather_evidence
+from deviate.diverge.causes import gather_evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces, without_idle
 from deviate.diverge.engine import findings_of, quality

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.doctor.document import to_document as to_document
     from deviate.doctor.examine import TIMEOUT_S as TIMEOUT_S
     from deviate.doctor.examine import examine as examine
+    from deviate.doctor.examine import to_document as to_document
 
 load_on_first_use(__name__)

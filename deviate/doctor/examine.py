@@ -11,15 +11,14 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from deviate.doctor.children import ChildResult, Question, ask
-from deviate.doctor.facts import Facts, describe_death, read_facts
+from deviate.doctor.children import ChildResult, Facts, Question, ask, describe_death, read_facts
 from deviate.doctor.hazards import hazards
 from deviate.doctor.judge import DETERMINISTIC_OPS, judge
 from deviate.errors import InputError
-from deviate.model import Concern, Diagnosis, Framework, Interpreter, Machine
+from deviate.model import Concern, Control, Diagnosis, Framework, Interpreter, Machine
 
 PROBE = Path(__file__).with_name("probe.py")
 OLDEST = (3, 8)
@@ -202,3 +201,19 @@ def _machine(facts: Facts) -> Machine:
         accelerators=facts.texts("accelerators"),
         container=facts.text("container"),
     )
+
+
+SCHEMA = 1
+# 2026-11-21  1  first format.
+
+
+def to_document(diagnosis: Diagnosis) -> dict[str, object]:
+    """Output of `deviate doctor --format json`, for `json.dumps`: the factors of a framework by name."""
+    frameworks = [
+        {**asdict(framework), "controls": _by_factor(framework.controls)} for framework in diagnosis.frameworks
+    ]
+    return {"schema": SCHEMA, **asdict(diagnosis), "frameworks": frameworks}
+
+
+def _by_factor(controls: Sequence[Control]) -> dict[str, dict[str, str]]:
+    return {item.factor: {"answer": item.answer, "why": item.why, "advice": item.advice} for item in controls}

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from deviate.doctor.facts import Facts
+from deviate.doctor.children import Facts
 from deviate.model import Concern, Framework, Machine
 
 ON = frozenset({"1", "true", "yes", "on"})

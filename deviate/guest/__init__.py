@@ -1,5 +1,80 @@
-"""The guest: records and controls a run from inside the user's own Python process."""
+"""The guest: records and controls a run from inside the user's own Python process.
 
-from .guest import start
+`start` reads what the run requests, and installs every part.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import json
+import os
+import sys
+
+from . import checkpoint_guard, imports, source, taps
+from .adapter_context import AdapterContext
+from .annotations import Any
+from .observers.capture import Capture
+from .observers.trace import Trace
+from .project import Editable, Project
+from .recorder import UNSEEN, Recorder
+from .seeds import Seeding
+from .streams import Streams
+from .write_guard import WriteGuard
+
+_context: AdapterContext | None = None
+
+
+def start() -> None:
+    """Start recording this process, once; does nothing without DEVIATE_RUN_DIR."""
+    global _context
+    folder = os.environ.get("DEVIATE_RUN_DIR")
+    if _context is not None or not folder:
+        return
+    manifest = _read_json(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.json"))
+    spec = _read_json(os.environ["DEVIATE_SPEC"])
+    work = os.environ["DEVIATE_WORK"]
+    project = Project(work, manifest)
+    recorder = Recorder(folder, _facts(), project)
+    taps.install(recorder, builtins)
+    recorder.open()
+    checkpoints = checkpoint_guard.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
+    guard = WriteGuard(work, manifest["root"], folder, recorder, checkpoints)
+    taps.checkpoints = checkpoints
+    streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))
+    if hasattr(os, "register_at_fork"):  # before all that draws in the child
+        os.register_at_fork(after_in_child=streams.after_fork)
+    seeding = Seeding(streams, recorder, project)
+    wanted = dict(spec.get("capture") or {})
+    capture = Capture(wanted, folder, recorder)
+    trace = Trace(wanted, folder, recorder, project)
+    _context = AdapterContext(
+        recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace
+    )
+    recorder.at_close.append(streams.report)
+    Editable(manifest["root"], work).begin()
+    source.show_originals(project)
+    imports.watch(source, _context)
+    guard.begin()
+    atexit.register(recorder.close)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=recorder.before_fork, after_in_child=recorder.after_fork)
+        os.register_at_fork(after_in_child=guard.after_fork)
+
+
+def _read_json(path: str) -> Any:
+    with open(path, "rb") as file:
+        return json.loads(file.read().decode("utf-8"))
+
+
+def _facts() -> dict[str, object]:
+    """Facts that identify a process. Arguments are not included, as they may contain a secret."""
+    return {
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "implementation": sys.implementation.name,
+        "executable": sys.executable,
+        "platform": sys.platform,
+    }
+
 
 __all__ = ["start"]

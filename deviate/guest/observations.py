@@ -14,18 +14,18 @@ from types import FrameType
 
 from .adapter_context import AdapterContext
 from .annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Mapping, Sequence
-from .observers.array_trace import named_parts
 from .observers.arrays import Arrays
 from .observers.bits import OneBit
-from .observers.evaluations import INPUTS, LABELS, LOADER, Evaluations
-from .observers.trace_levels import STEPS
-from .observers.weights import record_weights
+from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, weights_digest
+from .observers.steps import Records, Steps, named_parts
+from .observers.trace import STEPS
 
 if TYPE_CHECKING:
-    from .observers.augmentations import Augmentation
-    from .observers.loops import Loops
-    from .observers.steps import Steps
-    from .observers.weights import Weight
+    from .observers.capture_sets import Loops
+    from .recorder import Recorder
+
+    Weight = tuple[str, Any, bool]
+    """Name, array of the framework, and whether its numbers count as parameters; buffers do not."""
 
 NO_MATRIX = "no weight matrix for one-bit"
 
@@ -38,9 +38,13 @@ class Observations:
         arrays: how its arrays are read and changed.
         one_bit: the bit to be flipped.
         evaluations: the hash of what is evaluated.
+        ends_evaluation_with_loop: whether the end of a main loop ends an evaluation; else the next training does.
+        no_weights: why no bit was flipped where something was trained.
     """
 
     framework = ""
+    ends_evaluation_with_loop = True
+    no_weights = NO_MATRIX
 
     def __init__(self, context: AdapterContext, arrays: Arrays) -> None:
         self.context = context
@@ -49,7 +53,6 @@ class Observations:
         self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), arrays)
         self.evaluations = Evaluations(context.recorder, self.framework)
         self._loops: Loops | None = None
-        self._augmentation: Augmentation | None = None
         self._steps: Steps | None = None
         self._recorded: set[str] = set()
         self._has_begun = False
@@ -72,6 +75,10 @@ class Observations:
         """The weights as they are written to files."""
         return ((name, self.arrays.plain(array)) for name, array, _ in self.weights())
 
+    def has_trained(self) -> bool:
+        """Whether anything was trained whose weights the one bit could have been in."""
+        return bool(len(self._models))
+
     def states(self) -> Iterable[tuple[str, Any]]:
         """The states of generators of the framework itself, by name."""
         return ()
@@ -85,8 +92,7 @@ class Observations:
         """A step that trains a model is about to run, and what was evaluated before is complete."""
         self.context.look_for_held_out(frame)
         self._models.add(model)
-        self._end_evaluation()
-        self.evaluations.train()
+        self.training_continues()
         if self.context.capture.open or (self._loops is not None and self._loops.loops):
             self.context.capture.end_evaluation()
         if self.one_bit.is_due:
@@ -97,6 +103,11 @@ class Observations:
         if self.context.trace.level >= STEPS:
             self._begin_step(self.steps, self.context.trace.place(frame))
         self._drawn = None
+
+    def training_continues(self) -> None:
+        """What was evaluated before is complete, and what is evaluated later is another evaluation."""
+        self.end_evaluation()
+        self.evaluations.train()
 
     def _begin_step(self, steps: Steps, place: int) -> None:
         if not self._has_begun:
@@ -182,17 +193,13 @@ class Observations:
             arrays = [array for _, array in named_parts(outputs, "")]
             self.steps.module(path, arrays, self.context.trace.place(frame))
 
-    def compiled(self, level: int, reason: str) -> None:
-        """A region is compiled as a whole: a trace shows nothing above this level, for this reason, in words."""
-        self.context.trace.ends(self.framework, level, reason)
-
     # ------------------------------------------------------------ evaluations
 
     def evaluated(self, data: Sequence[Any], *, is_labelled: bool) -> None:
         """All data of an evaluation was handed over at once: to `score`, `evaluate` or `predict`."""
-        self._end_evaluation()
+        self.end_evaluation()
         self.add_to_hash(data, LABELS if is_labelled else INPUTS)
-        self._end_evaluation()
+        self.end_evaluation()
 
     def add_to_hash(self, examples: Sequence[Any], evidence: str, of_pass: Any = None) -> None:
         """Add a batch to the hash of the evaluation: arrays with a row for each example."""
@@ -202,17 +209,20 @@ class Observations:
             self.evaluations.add(read, None if of_pass is None else id(of_pass))
             self._evidence = evidence
 
-    def _end_evaluation(self) -> None:
+    def end_evaluation(self) -> None:
+        """The evaluation is over, if there was one."""
         self.evaluations.end(self._evidence)
         self._evidence = INPUTS
 
     def end(self, moment: str) -> None:
         """The main loop has ended, "loop", or the process ends, "exit"."""
-        self._end_evaluation()
-        if moment == "exit":
+        is_exit = moment == "exit"
+        if is_exit or self.ends_evaluation_with_loop:
+            self.end_evaluation()
+        if is_exit:
             self.evaluations.close()
-            if self.one_bit.is_pending and len(self._models):
-                self.one_bit.moment.record_miss(NO_MATRIX)
+            if self.one_bit.is_pending and self.has_trained():
+                self.one_bit.moment.record_miss(self.no_weights)
         self.record_weights(moment)
 
     def record_weights(self, moment: str) -> None:
@@ -225,15 +235,12 @@ class Observations:
         capture, numbers = self.context.capture, self.arrays.numbers
         if not capture.augmentations:
             return {}
-        if self._augmentation is None:
-            from .observers.augmentations import Augmentation  # few runs ask for copies
-
-            self._augmentation = Augmentation(capture, self.arrays.images())
+        from .observers.augmentations import Augmentation  # few runs ask for copies
 
         def call(copy: Any) -> Any:
             return numbers(again(self.arrays.like(copy, batch)))
 
-        return self._augmentation.outputs(numbers(batch), numbers(outputs), call)
+        return Augmentation(capture, self.arrays.images()).outputs(numbers(batch), numbers(outputs), call)
 
     def _shape_of_floats(self, array: Any) -> Sequence[int]:
         """The shape of an array, () where its numbers are no floating-point numbers."""
@@ -244,19 +251,32 @@ class Observations:
     def loops(self) -> Loops:
         """Keeps outputs, where this run keeps any."""
         if self._loops is None:
-            from .observers.loops import Loops  # most runs keep nothing
+            from .observers.capture_sets import Loops  # most runs keep nothing
 
             self._loops = Loops(self.context.capture, self.context.project, self.framework)
-            self.context.capture.at_end.append(self._loops.hand_over)
         return self._loops
 
     @property
     def steps(self) -> Steps:
         """Takes down training steps, where this run is traced."""
         if self._steps is None:
-            from .observers.steps import HostRecords, Steps  # most runs are not traced
-
             trace = self.context.trace
-            records = HostRecords(trace, self.arrays.numbers)
+            records = Records(trace, self.arrays.numbers)
             self._steps = Steps(trace, self.context.streams, self.framework, records)
         return self._steps
+
+
+def record_weights(recorder: Recorder, arrays: Arrays, framework: str, moment: str, weights: Iterable[Weight]) -> None:
+    """Record the hash of these weights, if there are any.
+
+    Args:
+        framework: what the record calls the framework.
+        moment: "loop" where the main loop has ended, "exit" where the process ends.
+    """
+    exact: list[tuple[str, Array]] = []
+    n_parameters = 0
+    for name, array, is_parameter in weights:
+        exact.append((name, arrays.exact(array)))
+        n_parameters += arrays.size(array) if is_parameter else 0
+    if exact:
+        recorder.event("weights", moment, framework, weights_digest(exact), n_parameters)

@@ -40,6 +40,24 @@ class Region:
         self.streams.leave(self.before)
 
 
+class Held:
+    """A context in which an attribute has another value, such as a count that is larger by one."""
+
+    __slots__ = ("before", "name", "owner", "value")
+
+    def __init__(self, owner: Any, name: str, value: Any) -> None:
+        self.owner = owner
+        self.name = name
+        self.value = value
+
+    def __enter__(self) -> None:
+        self.before = getattr(self.owner, self.name)
+        setattr(self.owner, self.name, self.value)
+
+    def __exit__(self, *_: object) -> None:
+        setattr(self.owner, self.name, self.before)
+
+
 def at_subclass(owner: Any, act: Callable[[Any], object]) -> None:
     """Call a function for every class that is derived from a class."""
 

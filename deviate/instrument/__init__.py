@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.instrument.changes import changed_files as changed_files
-    from deviate.instrument.plugins import travelling_plugins as travelling_plugins
-    from deviate.instrument.prepared import note_prepared as note_prepared
+    from deviate.instrument.snapshot import changed_files as changed_files
     from deviate.instrument.snapshot import freeze as freeze
-    from deviate.instrument.takeover import take_over as take_over
+    from deviate.instrument.snapshot import note_prepared as note_prepared
+    from deviate.instrument.snapshot import take_over as take_over
+    from deviate.instrument.snapshot import travelling_plugins as travelling_plugins
     from deviate.instrument.tree import COPY_BELOW as COPY_BELOW
     from deviate.instrument.tree import CROWD_ABOVE as CROWD_ABOVE
     from deviate.instrument.tree import CROWD_BYTES as CROWD_BYTES

@@ -7,24 +7,37 @@ snapshot/git.diff      what was not committed, where the project is in git and d
 snapshot/manifest.json
 """
 
+import ast
 import io
 import json
 import os
 import shutil
+import stat
+import sys
 import tokenize
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 
 import deviate
 from deviate.base import file_digest, with_digest
 from deviate.errors import InputError, RecordError, ToolError
-from deviate.instrument.gitfolder import freeze_git
-from deviate.instrument.plugins import copy_plugins
-from deviate.instrument.provenance import GitState, freeze_provenance
+from deviate.instrument.git import GitState, freeze_git, freeze_provenance
 from deviate.instrument.rewrite import Instrumented, instrument_text
-from deviate.instrument.tree import Tree, freeze_tree, hash_tree
+from deviate.instrument.tree import (
+    COPY_BELOW,
+    CROWD_ABOVE,
+    SOURCE_SUFFIXES,
+    FrozenFile,
+    Tree,
+    data_kind,
+    freeze_tree,
+    hash_tree,
+    is_seen,
+    survey_of,
+)
 from deviate.model import Analysis, Snapshot
+from deviate.registry import ADAPTERS, SINKS, Plugin, travelling, warn_of
 
 SCHEMA = 2
 GUEST = "_deviate_guest"
@@ -238,3 +251,159 @@ def write_json(path: Path, document: dict[str, object]) -> None:
     text = json.dumps(with_digest(document), allow_nan=False)
     partial.write_text(text, encoding="utf-8", errors="surrogateescape")
     partial.replace(path)
+
+
+# ---------------------------------------------------------------- plug-ins
+#
+# Files of sinks and framework adapters are copied into the snapshot, like the guest.
+
+
+def travelling_plugins() -> tuple[Plugin, ...]:
+    """All sinks and adapters, since only a run shows which of them it needs."""
+    return (*travelling(SINKS), *travelling(ADAPTERS))
+
+
+def copy_plugins(folder: Path) -> dict[str, list[str]]:
+    """Copy the files into the folder, which is created if there are any.
+
+    Returns: package to the adapters that wait for modules of it, as the guest's table has them.
+    """
+    adapters: dict[str, list[str]] = {}
+    for plugin in travelling_plugins():
+        path = travelling(plugin.group)[plugin]
+        folder.mkdir(exist_ok=True)
+        shutil.copyfile(path, folder / f"{plugin.module}.py")
+        for package in _packages(plugin, path) if plugin.group == ADAPTERS else ():
+            adapters.setdefault(package, []).append(f"plugins.{plugin.module}")
+    return adapters
+
+
+def _packages(plugin: Plugin, path: Path) -> list[str]:
+    """Packages of the modules that an adapter waits for; a file without that information causes a warning."""
+    try:
+        values = [
+            ast.literal_eval(statement.value)
+            for statement in ast.parse(path.read_bytes()).body
+            if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "MODULES"
+        ]
+        return list(dict.fromkeys(name.partition(".")[0] for name in values[0]))
+    except (ValueError, IndexError, AttributeError, TypeError) as error:
+        warn_of(plugin, ValueError(f"{path.name} has no MODULES, a tuple of names of modules: {error}"))
+        return []
+
+
+# ---------------------------------------------------------------- prepared files
+#
+# What preparing commands created in the tree is added to the manifest, so that runs share large files.
+
+SHARED = frozenset({"shared", "linked"})
+"""Kinds of files of which runs have links, which are verified."""
+
+
+def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_above: int = CROWD_ABOVE) -> None:
+    """Add changed and new data files of the tree to the manifest, if runs should share them.
+
+    Call this after the command has ended and before the first run; repeated calls are harmless. A small file that is
+    not one of very many is not added: each run has its own copy.
+
+    Raises:
+        RecordError: the manifest cannot be read or written.
+    """
+    path, tree = snapshot.folder / "manifest.json", snapshot.folder / "tree"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        frozen = {name: (entry["size"], entry["mtime_ns"], entry["kind"]) for name, entry in document["files"].items()}
+        crowds = survey_of(tree, copy_below, crowd_above, sys.maxsize, sys.maxsize)
+        prepared: dict[str, dict[str, object] | None] = {}
+        seen: set[str] = set()
+        for name, facts in _files(os.fspath(tree), ""):
+            seen.add(name)
+            size, mtime_ns, kind = frozen.get(name, (-1, -1, "copied"))
+            if (size, mtime_ns) == (facts.st_size, facts.st_mtime_ns):
+                continue
+            is_shared = facts.st_size > copy_below or crowds.has_in_crowd(name)
+            if data_kind(name) is not None and (is_shared or kind != "copied"):
+                file = FrozenFile("shared" if is_shared else "copied", facts.st_size, facts.st_mtime_ns)
+                prepared[name] = asdict(file)
+        prepared.update({name: None for name, (*_, kind) in frozen.items() if kind in SHARED and name not in seen})
+        document["prepared"] = prepared
+        if "digests" in document:
+            edited = [name.removeprefix("tree/") for name in document["digests"] if name.startswith("tree/")]
+            document["digests"] = digests_of(snapshot.folder, edited)
+        write_json(path, document)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise RecordError(
+            f"entering into {path} what was prepared: {error}", "run under another --name; this snapshot is damaged"
+        ) from error
+
+
+def _files(folder: str, relative: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            facts = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(facts.st_mode):
+                yield from _files(entry.path, f"{relative}{entry.name}/")
+            elif stat.S_ISREG(facts.st_mode):
+                yield f"{relative}{entry.name}", facts
+
+
+# ---------------------------------------------------------------- snapshots of other experiments
+
+
+def take_over(snapshot: Snapshot, destination: Path) -> Snapshot:
+    """Link a snapshot into another folder, including prepared files; remains of an earlier attempt are replaced.
+
+    Nothing writes to a snapshot, so two experiments can share its files.
+
+    Raises:
+        RecordError: it cannot be read or written.
+    """
+    try:
+        shutil.rmtree(destination, ignore_errors=True)
+        shutil.copytree(snapshot.folder, destination, symlinks=True, copy_function=_link)
+        manifest = destination / "guest" / GUEST / "manifest.json"
+        document = json.loads(manifest.read_text(encoding="utf-8", errors="surrogateescape"))
+        write_json(manifest, {**document, "originals": str((destination / "originals").absolute())})
+    except (OSError, shutil.Error, ValueError) as error:
+        raise RecordError(
+            f"taking over {snapshot.folder} into {destination}: {error}", "check free space and permissions there"
+        ) from error
+    return replace(snapshot, folder=destination)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:  # a file system without hard links, or a file with too many
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+CODE = SOURCE_SUFFIXES | {".cfg", ".ini", ".toml", ".yaml", ".yml"}
+"""What changes a run by being there. Other files that are new since were not there for the runs on record either, and
+are often what somebody saved beside the script."""
+
+
+def changed_files(before: Path, after: Path) -> tuple[str, ...]:
+    """Files whose code or data differ between two snapshots.
+
+    Raises:
+        RecordError: a manifest is missing or damaged.
+    """
+    old, new = _contents(before), _contents(after)
+    changed = [name for name in old if new.get(name) != old[name]]
+    added = [name for name in new.keys() - old.keys() if PurePosixPath(name).suffix in CODE]
+    return tuple(sorted(changed + added))
+
+
+def _contents(snapshot: Path) -> Mapping[str, str]:
+    """What identifies the contents of each file: its hash, or size and time if it is too large to read."""
+    path = snapshot / "manifest.json"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        return {
+            str(name): str(entry["sha256"] or f"{entry['size']} {entry['mtime_ns']}")
+            for name, entry in document["files"].items()
+            if is_seen(name)
+        }
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise RecordError(f"reading {path}: {error}", "run under another --name; this record is damaged") from error

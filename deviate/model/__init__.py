@@ -27,40 +27,29 @@ if TYPE_CHECKING:
     from deviate.model.analysis import Site as Site
     from deviate.model.analysis import Span as Span
     from deviate.model.analysis import TapForm as TapForm
-    from deviate.model.breakdowns import Breakdown as Breakdown
-    from deviate.model.breakdowns import BreakdownPart as BreakdownPart
-    from deviate.model.captures import Alignment as Alignment
-    from deviate.model.captures import Artifact as Artifact
-    from deviate.model.captures import ArtifactKind as ArtifactKind
-    from deviate.model.captures import Captured as Captured
-    from deviate.model.captures import CapturedSet as CapturedSet
-    from deviate.model.captures import CapturedWeights as CapturedWeights
-    from deviate.model.captures import NotCaptured as NotCaptured
-    from deviate.model.captures import OutputKind as OutputKind
+    from deviate.model.comparisons import Aggregated as Aggregated
+    from deviate.model.comparisons import Attainment as Attainment
     from deviate.model.comparisons import AttainmentComparison as AttainmentComparison
     from deviate.model.comparisons import Comparison as Comparison
+    from deviate.model.comparisons import Completion as Completion
     from deviate.model.comparisons import CompletionComparison as CompletionComparison
+    from deviate.model.comparisons import Contrast as Contrast
     from deviate.model.comparisons import CurveComparison as CurveComparison
+    from deviate.model.comparisons import Description as Description
     from deviate.model.comparisons import Equivalence as Equivalence
     from deviate.model.comparisons import FurtherFigure as FurtherFigure
+    from deviate.model.comparisons import ManyTable as ManyTable
     from deviate.model.comparisons import Paired as Paired
     from deviate.model.comparisons import SpreadVerdict as SpreadVerdict
     from deviate.model.comparisons import SpreadWord as SpreadWord
+    from deviate.model.comparisons import TaskFindings as TaskFindings
     from deviate.model.comparisons import Verdict as Verdict
     from deviate.model.comparisons import Word as Word
-    from deviate.model.contrasts import Aggregated as Aggregated
-    from deviate.model.contrasts import Contrast as Contrast
-    from deviate.model.contrasts import ManyTable as ManyTable
-    from deviate.model.contrasts import TaskFindings as TaskFindings
-    from deviate.model.convergence import Convergence as Convergence
-    from deviate.model.convergence import ConvergenceRow as ConvergenceRow
-    from deviate.model.convergence import WeakModels as WeakModels
-    from deviate.model.descriptions import Attainment as Attainment
-    from deviate.model.descriptions import Completion as Completion
-    from deviate.model.descriptions import Description as Description
     from deviate.model.design import Design as Design
     from deviate.model.design import DesignRow as DesignRow
     from deviate.model.design import Pilot as Pilot
+    from deviate.model.design import Planning as Planning
+    from deviate.model.design import PlanningRow as PlanningRow
     from deviate.model.design import Question as Question
     from deviate.model.diagnosis import Answer as Answer
     from deviate.model.diagnosis import Concern as Concern
@@ -69,10 +58,12 @@ if TYPE_CHECKING:
     from deviate.model.diagnosis import Framework as Framework
     from deviate.model.diagnosis import Interpreter as Interpreter
     from deviate.model.diagnosis import Machine as Machine
+    from deviate.model.estimates import FAILURES as FAILURES
     from deviate.model.estimates import NOT_APPLICABLE as NOT_APPLICABLE
     from deviate.model.estimates import NOT_ASKED as NOT_ASKED
     from deviate.model.estimates import Estimate as Estimate
     from deviate.model.estimates import Interval as Interval
+    from deviate.model.estimates import Reason as Reason
     from deviate.model.estimates import Score as Score
     from deviate.model.estimates import Test as Test
     from deviate.model.estimates import Unavailable as Unavailable
@@ -80,6 +71,8 @@ if TYPE_CHECKING:
     from deviate.model.estimates import value_text as value_text
     from deviate.model.findings import Absorption as Absorption
     from deviate.model.findings import Agreement as Agreement
+    from deviate.model.findings import Breakdown as Breakdown
+    from deviate.model.findings import BreakdownPart as BreakdownPart
     from deviate.model.findings import ExperimentFindings as ExperimentFindings
     from deviate.model.findings import Findings as Findings
     from deviate.model.findings import NoiseFindings as NoiseFindings
@@ -97,17 +90,21 @@ if TYPE_CHECKING:
     from deviate.model.plan import Spec as Spec
     from deviate.model.plan import Stream as Stream
     from deviate.model.plan import Variant as Variant
-    from deviate.model.planning import Planning as Planning
-    from deviate.model.planning import PlanningRow as PlanningRow
-    from deviate.model.reasons import FAILURES as FAILURES
-    from deviate.model.reasons import Reason as Reason
     from deviate.model.records import IMPORTED_AS as IMPORTED_AS
+    from deviate.model.records import Alignment as Alignment
+    from deviate.model.records import Artifact as Artifact
+    from deviate.model.records import ArtifactKind as ArtifactKind
+    from deviate.model.records import Captured as Captured
+    from deviate.model.records import CapturedSet as CapturedSet
+    from deviate.model.records import CapturedWeights as CapturedWeights
     from deviate.model.records import ControlEvent as ControlEvent
     from deviate.model.records import DrawEvent as DrawEvent
     from deviate.model.records import EvaluationData as EvaluationData
     from deviate.model.records import Experiment as Experiment
     from deviate.model.records import Flip as Flip
     from deviate.model.records import InjectedCode as InjectedCode
+    from deviate.model.records import NotCaptured as NotCaptured
+    from deviate.model.records import OutputKind as OutputKind
     from deviate.model.records import PastComparison as PastComparison
     from deviate.model.records import Revision as Revision
     from deviate.model.records import Run as Run
@@ -117,6 +114,8 @@ if TYPE_CHECKING:
     from deviate.model.records import Status as Status
     from deviate.model.records import Weights as Weights
     from deviate.model.stability import ClassStability as ClassStability
+    from deviate.model.stability import Convergence as Convergence
+    from deviate.model.stability import ConvergenceRow as ConvergenceRow
     from deviate.model.stability import GroupMeasure as GroupMeasure
     from deviate.model.stability import GroupStability as GroupStability
     from deviate.model.stability import LayerDistance as LayerDistance
@@ -128,6 +127,7 @@ if TYPE_CHECKING:
     from deviate.model.stability import StabilityFindings as StabilityFindings
     from deviate.model.stability import StepDivergence as StepDivergence
     from deviate.model.stability import UnstableExample as UnstableExample
+    from deviate.model.stability import WeakModels as WeakModels
     from deviate.model.stability import WeightStability as WeightStability
 
 load_on_first_use(__name__)

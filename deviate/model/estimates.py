@@ -1,9 +1,44 @@
 """Figures and what stands in their place: estimates, intervals, tests, scores."""
 
+import enum
 import math
 from dataclasses import dataclass, field
 
-from deviate.model.reasons import Reason
+
+class Reason(enum.Enum):
+    """Kind of a reason. The value is the default sentence."""
+
+    IDENTICAL = "identical"
+    """All scores of both sides are one number, or both scores of every pair are equal."""
+    CONSTANT_DIFFERENCE = "constant difference, no spread observed"
+    """Nothing can be tested: each side, or each pair, shows one number alone."""
+    UNCHANGED = "nothing has changed"
+    """Runs with the same seeds gave the same scores on both sides."""
+    NEVER_REPORTED = "never reported"
+    NOT_FINITE = "NaN or infinite"
+    """A value that the score would be made of; the sentence names value and step."""
+    CRASHED = "crashed"
+    TIMED_OUT = "timed out"
+    SILENT = "the guest never reported"
+    DIVERGED = "diverged"
+
+
+FAILURES = frozenset({Reason.CRASHED, Reason.TIMED_OUT, Reason.SILENT, Reason.DIVERGED})
+"""Ends of runs that give no score."""
+
+
+# Minimum numbers of runs for each statement, and numbers of resamples, shared by statistics and reports.
+
+VERDICT_RUNS = 5
+"""Fewer runs on a side are described, never judged: no verdict, equivalence, band, log-rank test, Dunnett."""
+PAIRED_RUNS = 8
+"""Fewest pairs that are judged: by flips of their signs 7 cannot fall below .0156, which two comparisons double."""
+PAIRED_ALONE_RUNS = 6
+"""Fewest pairs where a comparison is alone and no look is declared; 5 pairs cannot fall below .0625."""
+SPREAD_RUNS = 16
+"""With fewer runs nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
+N_RESAMPLES = 9999
+"""Of runs: exchanges of a permutation test, and draws of a bootstrap."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,58 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from deviate.model.breakdowns import Breakdown
-from deviate.model.comparisons import Comparison, CompletionComparison
-from deviate.model.contrasts import ManyTable, TaskFindings
-from deviate.model.descriptions import Completion, Description
+from deviate.model.comparisons import Comparison, Completion, CompletionComparison, Description, ManyTable, TaskFindings
+from deviate.model.design import Planning
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavailable
 from deviate.model.plan import SelectedMetric
-from deviate.model.planning import Planning
 from deviate.model.records import Experiment
 from deviate.model.stability import StabilityFindings
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownPart:
+    """One class or sub-group.
+
+    Attributes:
+        part: what of the metric's name is its own, as `class_3`.
+        scores: over runs, in order of replicate; n is their number.
+        sd: ddof 1. ratio: SD over that of the whole metric, where there is one.
+    """
+
+    metric: str
+    part: str
+    scores: tuple[float, ...]
+    mean: Estimate
+    sd: Estimate
+    sd_interval: Interval | Unavailable
+    range: Estimate
+    ratio: Estimate
+
+    @property
+    def n(self) -> int:
+        return len(self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Metrics of one experiment whose names differ in one segment only.
+
+    Attributes:
+        experiment: index among the experiments of the findings.
+        pattern: the name with `*` where the parts differ, as `val/f1_*`.
+        whole: the metric over all classes, where one is named so; whole_sd: its SD.
+        parts: by SD, widest first, without one last.
+        expected_largest: SD that the widest of so many parts with one common SD would have on average: the largest
+            of many is large by chance alone.
+    """
+
+    experiment: int
+    pattern: str
+    unit: str
+    whole: str | None
+    whole_sd: Estimate
+    parts: tuple[BreakdownPart, ...]
+    expected_largest: Estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,5 +23,6 @@ if TYPE_CHECKING:
     from deviate.project.prepare import prepare as prepare
     from deviate.project.prepare import review as review
     from deviate.project.prepare import save as save
+    from deviate.project.review import Terminal as Terminal
 
 load_on_first_use(__name__)

@@ -13,8 +13,7 @@ from deviate.errors import InputError
 from deviate.model import Analysis, Metric, Place, Rejected
 from deviate.project.config import Config, MetricConfig, read_text
 from deviate.project.config_edit import Entry, Rewriting, rewrite
-from deviate.project.relocate import places_now
-from deviate.project.selection import Match, section_of
+from deviate.project.selection import Match, places_now, section_of
 
 INTRODUCTION = """\
 What deviate records of {script}. {loop}

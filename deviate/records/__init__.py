@@ -5,54 +5,40 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.records.attempts import HEARTBEAT_S as HEARTBEAT_S
-    from deviate.records.attempts import STALE_S as STALE_S
-    from deviate.records.attempts import Claim as Claim
-    from deviate.records.attempts import Result as Result
-    from deviate.records.attempts import collect_continued as collect_continued
-    from deviate.records.attempts import damaged_files as damaged_files
-    from deviate.records.attempts import read_claim as read_claim
-    from deviate.records.attempts import read_intact_result as read_intact_result
-    from deviate.records.attempts import read_result as read_result
-    from deviate.records.attempts import write_claim as write_claim
-    from deviate.records.attempts import write_result as write_result
-    from deviate.records.changes import ORIGINALS as ORIGINALS
-    from deviate.records.changes import TREE as TREE
+    from deviate.records.catalog import Catalog as Catalog
     from deviate.records.environment import ALWAYS_TOLD as ALWAYS_TOLD
     from deviate.records.environment import PACKAGES as PACKAGES
     from deviate.records.environment import SHOWN_ONLY as SHOWN_ONLY
     from deviate.records.environment import VARIABLE as VARIABLE
     from deviate.records.environment import Platform as Platform
     from deviate.records.environment import RunEnvironment as RunEnvironment
+    from deviate.records.environment import environment_changed as environment_changed
+    from deviate.records.environment import environment_misfits as environment_misfits
     from deviate.records.environment import facts_of as facts_of
     from deviate.records.environment import write_environment as write_environment
     from deviate.records.environment import write_platform as write_platform
-    from deviate.records.environment_diff import environment_changed as environment_changed
-    from deviate.records.environment_diff import environment_misfits as environment_misfits
     from deviate.records.events import UNKNOWN_MAIN as UNKNOWN_MAIN
     from deviate.records.events import evaluation_of as evaluation_of
+    from deviate.records.events import pace_of as pace_of
+    from deviate.records.events import profile_of as profile_of
     from deviate.records.events import read_events as read_events
+    from deviate.records.files import BAD as BAD
+    from deviate.records.files import json_lines as json_lines
     from deviate.records.files import lock_folder as lock_folder
     from deviate.records.files import writing as writing
-    from deviate.records.flags import WARNS as WARNS
-    from deviate.records.imported import experiment_of as experiment_of
-    from deviate.records.imported import write_imported as write_imported
+    from deviate.records.importers import IMPORTERS as IMPORTERS
+    from deviate.records.importers import Imported as Imported
+    from deviate.records.importers import ImportedRun as ImportedRun
+    from deviate.records.importers import importer as importer
     from deviate.records.importers.baseline import Baseline as Baseline
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
     from deviate.records.importers.baseline import MetricEntry as MetricEntry
     from deviate.records.importers.baseline import baseline_text as baseline_text
-    from deviate.records.importers.registry import IMPORTERS as IMPORTERS
-    from deviate.records.importers.registry import Imported as Imported
-    from deviate.records.importers.registry import ImportedRun as ImportedRun
-    from deviate.records.importers.registry import importer as importer
+    from deviate.records.importing import experiment_of as experiment_of
     from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
     from deviate.records.importing import read_files as read_files
-    from deviate.records.items import CONTAINERS as CONTAINERS
-    from deviate.records.items import item_direction as item_direction
-    from deviate.records.items import item_role as item_role
-    from deviate.records.json_lines import BAD as BAD
-    from deviate.records.json_lines import json_lines as json_lines
+    from deviate.records.importing import write_imported as write_imported
     from deviate.records.layout import artifacts_folder as artifacts_folder
     from deviate.records.layout import attempt_folder as attempt_folder
     from deviate.records.layout import attempt_number as attempt_number
@@ -69,14 +55,10 @@ if TYPE_CHECKING:
     from deviate.records.machine import machine_name as machine_name
     from deviate.records.machine import this_machine as this_machine
     from deviate.records.machine import writer_name as writer_name
-    from deviate.records.manifest import LinkedFile as LinkedFile
-    from deviate.records.manifest import Manifest as Manifest
-    from deviate.records.manifest import damaged_sources as damaged_sources
-    from deviate.records.manifest import read_manifest as read_manifest
-    from deviate.records.measure import Catalog as Catalog
-    from deviate.records.measure import measure as measure
-    from deviate.records.plan import Plan as Plan
-    from deviate.records.plan import VariantPlan as VariantPlan
+    from deviate.records.merge_processes import measure as measure
+    from deviate.records.plans import WARNS as WARNS
+    from deviate.records.plans import Plan as Plan
+    from deviate.records.plans import VariantPlan as VariantPlan
     from deviate.records.plans import change_experiment as change_experiment
     from deviate.records.plans import create_experiment as create_experiment
     from deviate.records.plans import find_experiment as find_experiment
@@ -89,18 +71,33 @@ if TYPE_CHECKING:
     from deviate.records.plans import read_plan as read_plan
     from deviate.records.plans import siblings as siblings
     from deviate.records.plans import tell_reported as tell_reported
-    from deviate.records.profiles import pace_of as pace_of
-    from deviate.records.profiles import profile_of as profile_of
     from deviate.records.read import TAP_FAILED as TAP_FAILED
     from deviate.records.read import log_end as log_end
     from deviate.records.read import read_experiment as read_experiment
     from deviate.records.read import stderr_tail as stderr_tail
+    from deviate.records.runs import HEARTBEAT_S as HEARTBEAT_S
+    from deviate.records.runs import STALE_S as STALE_S
+    from deviate.records.runs import Claim as Claim
+    from deviate.records.runs import Result as Result
+    from deviate.records.runs import collect_continued as collect_continued
+    from deviate.records.runs import damaged_files as damaged_files
+    from deviate.records.runs import keep_spec as keep_spec
+    from deviate.records.runs import read_claim as read_claim
+    from deviate.records.runs import read_intact_result as read_intact_result
+    from deviate.records.runs import read_result as read_result
+    from deviate.records.runs import read_spec as read_spec
+    from deviate.records.runs import run_id as run_id
+    from deviate.records.runs import spec_hash as spec_hash
+    from deviate.records.runs import write_claim as write_claim
+    from deviate.records.runs import write_result as write_result
     from deviate.records.schema import Cause as Cause
     from deviate.records.schema import Commit as Commit
-    from deviate.records.specs import keep_spec as keep_spec
-    from deviate.records.specs import read_spec as read_spec
-    from deviate.records.specs import run_id as run_id
-    from deviate.records.specs import spec_hash as spec_hash
+    from deviate.records.snapshot import ORIGINALS as ORIGINALS
+    from deviate.records.snapshot import TREE as TREE
+    from deviate.records.snapshot import LinkedFile as LinkedFile
+    from deviate.records.snapshot import Manifest as Manifest
+    from deviate.records.snapshot import damaged_sources as damaged_sources
+    from deviate.records.snapshot import read_manifest as read_manifest
     from deviate.records.stored_arrays import READ_ERRORS as READ_ERRORS
     from deviate.records.stored_arrays import RUN_LEFT_OUT as RUN_LEFT_OUT
     from deviate.records.stored_arrays import names_in as names_in

@@ -3,13 +3,16 @@
 A file is read piece by piece and folded at once, so memory grows with the number of steps, not of events.
 """
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path as FilePath
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from msgspec import convert
+from msgspec.structs import asdict
 
 from deviate import eventlog
 from deviate.eventlog import decode, event_of, number
@@ -22,14 +25,113 @@ from deviate.model import (
     Flip,
     NotCaptured,
     Place,
+    Run,
     SeedEvent,
     Stream,
     Weights,
 )
+from deviate.model.cost import KernelTime, Pace, Profile
 from deviate.records.columns import NO_STEP
-from deviate.records.json_lines import BAD, json_lines
+from deviate.records.files import BAD, json_lines, read_record
 from deviate.records.layout import event_files
-from deviate.records.process_log import Points, ProcessLog, Source
+from deviate.records.schema import ProfileFile
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a measurement came from: a site or a framework's metric name, and the call path to it."""
+
+    site: int | None
+    name: str | None
+    path: tuple[Place, ...]
+    label: str | None
+
+
+@dataclass(slots=True)
+class Points:
+    """Measurements by main-loop step (NO_STEP outside of the loop); the last one within a step is kept.
+
+    Attributes:
+        times: seconds since the start of the process at which each value was reported.
+        last: the last of the steps, NO_STEP where there is none.
+    """
+
+    steps: "array[int]" = field(default_factory=lambda: array("q"))
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+    times: "array[float]" = field(default_factory=lambda: array("d"))
+    last: int = NO_STEP
+
+    def add(self, step: int, value: float, seconds: float) -> None:
+        if step > self.last or step == NO_STEP != self.last or not self.steps:
+            self.steps.append(step)
+            self.values.append(value)
+            self.times.append(seconds)
+            self.last = step
+        elif step == self.last:
+            self.values[-1] = value
+            self.times[-1] = seconds
+        else:
+            self._add_late(step, value, seconds)
+
+    def _add_late(self, step: int, value: float, seconds: float) -> None:
+        """Add a value that was read from an accelerator after its step had ended."""
+        index = len(self.steps)
+        while index and self.steps[index - 1] > step:
+            index -= 1
+        if index and self.steps[index - 1] == step:
+            self.values[index - 1] = value
+            self.times[index - 1] = seconds
+        else:
+            self.steps.insert(index, step)
+            self.values.insert(index, value)
+            self.times.insert(index, seconds)
+
+
+@dataclass(slots=True)
+class ProcessLog:
+    """What one process recorded.
+
+    Attributes:
+        started, ended: seconds since the epoch of its first and last event.
+        is_whole: whether the process left in good order, so that what is told last was told.
+        n_steps: main-loop steps begun, over all times the loop was entered.
+        n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
+        ways: ways to sites by the numbers that the process gave them.
+        points: by name of the metric.
+        checkpoints: files of an earlier training that the run started from, each with what told so.
+        draws: library to the streams from which numbers were drawn.
+        drawn: draws outside of the main loop whose values may be data.
+        operations, uncontrolled: phrases, each with its place.
+        artifacts: files with outputs and weights, with their names alone as paths.
+        not_captured: what was to be kept and could not be.
+    """
+
+    pid: int = 0
+    rank: int | None = None
+    started: float = 0.0
+    ended: float = 0.0
+    is_whole: bool = False
+    n_steps: int = 0
+    n_bad: int = 0
+    n_torn: int = 0
+    ways: dict[int, tuple[Place, ...]] = field(default_factory=dict)
+    points: dict[str, Points] = field(default_factory=dict)
+    seeds: list[SeedEvent] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    checkpoints: list[tuple[str, str]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    controls: list[ControlEvent] = field(default_factory=list)
+    draws: dict[str, list[str]] = field(default_factory=dict)
+    drawn: list[DrawEvent] = field(default_factory=list)
+    weights: list[Weights] = field(default_factory=list)
+    evaluation: list[EvaluationData] = field(default_factory=list)
+    flips: list[Flip] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
+    uncontrolled: list[str] = field(default_factory=list)
+    artifacts: list[Artifact] = field(default_factory=list)
+    not_captured: list[NotCaptured] = field(default_factory=list)
+
 
 Moment = Literal["loop", "exit"]
 """When weights are hashed. A report publishes it as text, but a file with another word is damaged."""
@@ -75,7 +177,7 @@ def _check(step: int) -> None:
         raise ValueError("no step")
 
 
-def read_events(path: FilePath, main_loop: int | None, name: Callable[[Source], str | None]) -> ProcessLog:
+def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str | None]) -> ProcessLog:
     """Read the events of one process.
 
     Args:
@@ -118,7 +220,7 @@ def read_events(path: FilePath, main_loop: int | None, name: Callable[[Source], 
     return log
 
 
-def _events(path: FilePath, log: ProcessLog) -> Iterator[list[Any]]:
+def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
     """The events of a file in order; what is no line of JSON, and a line that was cut off, is counted in the log."""
 
     def count_bad() -> None:
@@ -183,13 +285,11 @@ def _phrase(event: eventlog.Operation | eventlog.Uncontrolled) -> str:
 
 
 def _artifact(event: eventlog.Artifact, log: ProcessLog) -> None:
-    if FilePath(event.file).name != event.file:
+    if Path(event.file).name != event.file:
         raise ValueError("no artifact of ours")
     step = None if int(event.step) < 0 else int(event.step)
     kind = convert(event.kind, ArtifactKind)
-    log.artifacts.append(
-        Artifact(kind, str(event.name), step, str(event.framework), FilePath(event.file), int(event.n))
-    )
+    log.artifacts.append(Artifact(kind, str(event.name), step, str(event.framework), Path(event.file), int(event.n)))
 
 
 def _signal(event: eventlog.Signal, _: ProcessLog) -> None:
@@ -238,7 +338,7 @@ DATA = {b'["evaluation"': "evaluation", b'["drawn"': "drawn"}
 """Events that tell of the data, by how their lines begin."""
 
 
-def evaluation_of(attempt: FilePath) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
+def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
     """The data that an attempt was tested on and what it drew outside of the main loop; all else is passed over.
 
     Raises:
@@ -253,3 +353,55 @@ def evaluation_of(attempt: FilePath) -> tuple[tuple[EvaluationData, ...], tuple[
                     with suppress(*BAD):
                         RARE[kind](decode(line), log)
     return tuple(dict.fromkeys(log.evaluation)), tuple(dict.fromkeys(log.drawn))
+
+
+# Speed of main loops and profiler results, read from the files of an attempt.
+
+STEP = '["step", '
+
+
+def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
+    """Speed of the main loop in the process with the most steps; None for fewer than two steps.
+
+    Args:
+        main_loop: id of the loop whose steps count; one of a managed framework counts where it took fewer than two.
+    """
+    for loop in (main_loop, UNKNOWN_MAIN):
+        paces = [pace for path in event_files(attempt) if (pace := _pace(path, loop)) is not None]
+        if paces:
+            return max(paces, key=lambda pace: pace.n_steps)
+    return None
+
+
+def _pace(path: Path, loop: int | None) -> Pace | None:
+    times = list(_beginnings(path, loop))
+    if len(times) < 2:
+        return None
+    return Pace(len(times), (times[-1] - times[0]) / (len(times) - 1))
+
+
+def _beginnings(path: Path, loop: int | None) -> Iterator[float]:
+    """Times in seconds at which steps of the loop began."""
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for line in file:
+            if line.startswith(STEP) and line.endswith("\n"):
+                try:
+                    step = decode(line)
+                except ValueError:
+                    continue
+                if isinstance(step, eventlog.Step) and step.loop == loop:
+                    yield float(step.seconds)
+
+
+def profile_of(run: Run) -> Profile | None:
+    """The profile of a run, from its first profiled process; None if there is none.
+
+    Raises:
+        RecordError: the file is missing or damaged.
+    """
+    artifact = next((artifact for artifact in run.artifacts if artifact.kind == "profile"), None)
+    if artifact is None:
+        return None
+    fields = asdict(read_record(artifact.path, "profile", ProfileFile))
+    kernels = tuple(KernelTime(name, int(n), seconds) for name, n, seconds in fields["kernels"])
+    return Profile(**fields | {"replicate": run.replicate, "kernels": kernels})

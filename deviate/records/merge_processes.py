@@ -1,19 +1,126 @@
-"""Merges what the processes of a run recorded, and selects the process that is used where they disagree."""
+"""Merges what the processes of a run recorded: measurements, and the process that counts where they disagree."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from deviate.model import Artifact, NotCaptured, Spec, Stream
+from deviate.model import Artifact, NotCaptured, SelectedMetric, Series, Spec, Stream
+from deviate.records.columns import NO_STEP, series_of
+from deviate.records.events import Points, ProcessLog
 from deviate.records.layout import artifacts_folder
-from deviate.records.process_log import ProcessLog
 
 T = TypeVar("T")
 UNSEEN = {
     "predictions": "no evaluation of a model was seen; deviate.log_predictions keeps what is out of reach",
     "weights": "no model was seen in training; deviate.log_weights keeps what is out of reach",
 }
+
+
+def measure(
+    logs: Sequence[ProcessLog], folder: Path | None = None, *, attempts: Sequence[int] = ()
+) -> dict[str, Series]:
+    """The series of each metric in one run.
+
+    Ranks of a distributed run report the same metric at the same time: the lowest rank counts, or, where ranks are
+    unknown, the process that reported most. Processes that follow one another are joined.
+
+    Args:
+        folder: on whose disk long series lie while they are needed; None for the system's temporary folder.
+        attempts: to which of the attempts that make up the run each log belongs, in order of time; the time from the
+            end of one to the start of the next is no time of the run. None of them: all belong to one.
+    """
+    delays = _delays(logs, attempts or [0] * len(logs))
+    counted = {
+        name: _join_processes([(points, delays[id(log)]) for log, points in _pick_ranks(parts)])
+        for name, parts in _by_metric(logs).items()
+    }
+    return series_of({name: (log.steps, log.values, log.times) for name, log in counted.items()}, folder)
+
+
+def process_warnings(
+    logs: Sequence[ProcessLog], metrics: Sequence[SelectedMetric], attempts: Sequence[int]
+) -> list[str]:
+    """Quality metrics that several processes of one attempt reported, where no rank tells which of them counts.
+
+    Processes that report equal values say the same twice, and are not warned of.
+
+    Args:
+        attempts: to which of the attempts that make up the run each log belongs.
+    """
+    qualities = {metric.name for metric in metrics if metric.role == "quality"}
+    attempt_of = {id(log): attempt for log, attempt in zip(logs, attempts, strict=True)}
+    warnings = []
+    for name, parts in _by_metric(logs).items():
+        counted = _pick_ranks(parts)
+        busy = [
+            (log, points)
+            for log, points in parts
+            if name in qualities and all(log is not counted_log for counted_log, _ in counted)
+        ]
+        n_rivals = sum(
+            any(log.rank == counted_log.rank and points.values != its.values for counted_log, its in counted)
+            for log, points in busy
+        )
+        n_joined = max(Counter(attempt_of[id(log)] for log, _ in counted).values()) if name in qualities else 1
+        if n_rivals:
+            warnings.append(
+                f"{name} was reported by {n_rivals + 1} processes at the same time, with different values: only those "
+                "of the process count that reported most or started first; report it from one process, or under a "
+                "name for each"
+            )
+        elif n_joined > 1:
+            warnings.append(
+                f"{name} was reported by {n_joined} processes one after the other: their values are joined, and the "
+                "last process gives the last value"
+            )
+    return warnings
+
+
+def _by_metric(logs: Sequence[ProcessLog]) -> dict[str, list[tuple[ProcessLog, Points]]]:
+    parts: dict[str, list[tuple[ProcessLog, Points]]] = {}
+    for log in logs:
+        for name, points in log.points.items():
+            if points.steps:  # else what was reported of it stood in lines that could not be read
+                parts.setdefault(name, []).append((log, points))
+    return parts
+
+
+def _delays(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> dict[int, float]:
+    """How many seconds of the run had passed when each process (by identity) began, as far as clocks tell."""
+    delays: dict[int, float] = {}
+    before = 0.0
+    for attempt in dict.fromkeys(attempts):
+        logs_of_attempt = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
+        begin = min((log.started for log in logs_of_attempt if log.started > 0), default=0.0)
+        delays |= {id(log): before + max(0.0, log.started - begin) for log in logs_of_attempt}
+        before += max(0.0, max(log.ended for log in logs_of_attempt) - begin)
+    return delays
+
+
+def _pick_ranks(parts: Iterable[tuple[ProcessLog, Points]]) -> list[tuple[ProcessLog, Points]]:
+    def preference(part: tuple[ProcessLog, Points]) -> tuple[bool, int, int, float, int]:
+        log, points = part
+        return log.rank is None, log.rank or 0, -len(points.values), log.started, log.pid
+
+    counted: list[tuple[ProcessLog, Points]] = []
+    for log, points in sorted(parts, key=preference):
+        if all(log.started >= other.ended or log.ended <= other.started for other, _ in counted):
+            counted.append((log, points))
+    return sorted(counted, key=lambda part: part[0].started)
+
+
+def _join_processes(parts: Sequence[tuple[Points, float]]) -> Points:
+    """One process after another, each with its delay: steps that begin again go on where the last process ended."""
+    if len(parts) == 1 and not parts[0][1]:
+        return parts[0][0]
+    joined, offset = Points(), 0
+    for points, delay in parts:
+        for step, value, seconds in zip(points.steps, points.values, points.times, strict=True):
+            joined.add(step if step == NO_STEP else offset + step, value, delay + seconds)
+        offset = 1 + max((step for step in joined.steps if step != NO_STEP), default=offset - 1)
+    return joined
 
 
 def main_process(logs: Sequence[ProcessLog]) -> ProcessLog | None:

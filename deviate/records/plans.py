@@ -3,8 +3,10 @@
 import dataclasses
 import difflib
 import re
+import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +14,117 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
 from deviate.errors import InputError, RecordError
-from deviate.model import PastComparison, Selection, Settings, Variant
-from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
+from deviate.model import PastComparison, Selection, Settings, Spending, Variant
+from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, SweptValue
 from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record, writing
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
-from deviate.records.plan import Change, Plan, Reported, VariantPlan
-from deviate.records.schema import ExperimentFile, SettingsEntry, VariantEntry
+from deviate.records.schema import Change, ExperimentFile, Reported, SettingsEntry, VariantEntry
+from deviate.registry import Plugin
+
+
+@dataclass(frozen=True, slots=True)
+class VariantPlan:
+    """A variant of the experiment and its number of runs.
+
+    Attributes:
+        definition: the whole variant as it was when the experiment took it up, so that a later edit of `deviate.toml`
+            changes nothing that is on record; None in a plan of format 1, which has names only.
+    """
+
+    name: str
+    n_runs: int
+    definition: Variant | None = None
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """Streams and factors that vary between runs; empty where the record does not list them."""
+        return self.definition.varied if self.definition else ()
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Streams and factors that are held fixed; empty where the record does not list them."""
+        return self.definition.held if self.definition else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an experiment is to do, and what to read from it.
+
+    Attributes:
+        seed: the experiment seed, from which the seed set of each run follows.
+        selection: the metrics as selected last; changing it needs no new runs.
+        history: changes since the plan was made, oldest first.
+        environment: variables that the user sets for every run; secrets are not among them.
+        prepare: commands that ran once in the frozen project, before all runs; then: commands that follow each run.
+        wrap: the beginning of a command that starts a container, empty for none.
+        n_threads: to how many threads each run is limited, None for no limit.
+        settings: as used last.
+        looks: numbers of runs per variant at which the user means to compare, declared before the first run; `spending`
+            is how the error is spent on them.
+        precision: what decides the number of runs, such as "test_acc ±0.5"; empty where it was given.
+        reported: when results were shown, with the number of runs that had been planned by then.
+        past_comparisons: candidates that it was the baseline of, one entry for each.
+        imported: sentences on what was read from elsewhere; empty where deviate runs the experiment.
+        tasks: names of metrics that are one measure on several tasks or data sets.
+        capture: what the runs keep beside their metrics, as in `Spec.capture`; empty for nothing.
+        sweep: which value of which argument this is, where it is one of a sweep.
+        streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when it began; None where deviate did not run it.
+        plugins: sinks and adapters of other packages whose files lie in the snapshot.
+    """
+
+    name: str
+    created: float
+    root: Path
+    command: tuple[str, ...]
+    cwd: str
+    seed: int
+    sources_hash: str
+    variants: tuple[VariantPlan, ...]
+    selection: Selection
+    jobs: int = 1
+    history: tuple[Change, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    prepare: tuple[tuple[str, ...], ...] = ()
+    then: tuple[tuple[str, ...], ...] = ()
+    wrap: tuple[str, ...] = ()
+    n_threads: int | None = None
+    settings: Settings = field(default_factory=Settings)
+    looks: tuple[int, ...] = ()
+    spending: Spending = "obrien-fleming"
+    precision: str = ""
+    reported: tuple[Reported, ...] = ()
+    past_comparisons: tuple[PastComparison, ...] = ()
+    imported: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    capture: tuple[tuple[str, str], ...] = ()
+    sweep: SweptValue | None = None
+    streams: int | None = 1
+    scores: int | None = 1
+    plugins: tuple[Plugin, ...] = ()
+
+    @property
+    def n_runs(self) -> int:
+        """The largest number of runs of any variant."""
+        return max((variant.n_runs for variant in self.variants), default=0)
+
+    @property
+    def n_unplanned_looks(self) -> int:
+        """How often runs were added after a comparison was shown, without a declared look."""
+        if self.looks or self.precision:
+            return 0
+        return len({report.n_runs for report in self.reported if report.is_comparison and report.n_runs < self.n_runs})
+
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
 """What an experiment may be called."""
 NUMBERS = {"streams": STREAMS_NUMBER, "scores": SCORES_NUMBER}
 """Fields that say by which rules an experiment is run and read, with the highest number that is known here."""
+
+
+WARNS = ("on-missing", "warn")
+"""The level of a variant that goes on where an operation has no deterministic version."""
+
+
 SAME_WORK = ("command", "cwd", "sources_hash", "environment", "prepare", "capture", "sweep")
 """Fields of a plan in which two experiments agree that try the same thing."""
 
@@ -268,3 +370,25 @@ def _variant(entry: VariantEntry) -> VariantPlan:
     fields["controls"] = tuple(fields["controls"].items())
     fields["perturbations"] = tuple(tuple(levels.items()) for levels in fields["perturbations"])
     return VariantPlan(entry.name, entry.n_runs, Variant(**fields))
+
+
+def flags_of(plan: Plan, variant: VariantPlan) -> Iterator[str]:
+    """Flags as `deviate diverge` takes them, besides the command and the variant; empty for imported experiments.
+
+    Devices, time limits and similar options do not change what a run computes, so they are not included.
+    """
+    if plan.imported:
+        return
+    for name, value in plan.environment:
+        yield from ("--env", f"{name}={value}")
+    for words in plan.prepare:
+        yield from ("--prepare", shlex.join(words))
+    if plan.wrap:
+        yield from ("--wrap", shlex.join(plan.wrap))
+    if plan.seed:
+        yield from ("--seed", str(plan.seed))
+    definition = variant.definition
+    if definition is not None and not definition.are_trackers_offline:
+        yield from ("--trackers", "as-is")
+    if definition is not None and WARNS in definition.controls:
+        yield "--warn-only"

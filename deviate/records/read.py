@@ -21,20 +21,9 @@ from deviate.model import (
     Status,
     value_text,
 )
-from deviate.records.attempts import (
-    STALE_S,
-    Result,
-    collect_continued,
-    damaged_files,
-    is_verifiable,
-    read_claim,
-    read_result,
-)
-from deviate.records.changes import list_injected, revision
-from deviate.records.environment import facts_of, missing_facts
-from deviate.records.environment_diff import differences
-from deviate.records.events import read_events
-from deviate.records.flags import flags_of
+from deviate.records.catalog import Catalog
+from deviate.records.environment import differences, facts_of, missing_facts
+from deviate.records.events import ProcessLog, read_events
 from deviate.records.layout import (
     attempt_number,
     attempts,
@@ -44,20 +33,29 @@ from deviate.records.layout import (
     snapshot_folder,
     spec_file,
 )
-from deviate.records.manifest import damaged_sources, read_manifest
-from deviate.records.measure import Catalog, measure, process_warnings
 from deviate.records.merge_processes import (
     artifacts,
     draws,
     environment,
     lowest_rank_facts,
+    measure,
     not_captured,
+    process_warnings,
     union_over_processes,
 )
-from deviate.records.plan import Plan, VariantPlan
-from deviate.records.plans import read_plan
-from deviate.records.process_log import ProcessLog
-from deviate.records.specs import read_spec, run_id
+from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
+from deviate.records.runs import (
+    STALE_S,
+    Result,
+    collect_continued,
+    damaged_files,
+    is_verifiable,
+    read_claim,
+    read_result,
+    read_spec,
+    run_id,
+)
+from deviate.records.snapshot import damaged_sources, list_injected, read_manifest, revision
 
 TAP_FAILED = "a tap failed, the script was not disturbed"
 """How a run begins to tell of a fault of what watches it."""
@@ -158,19 +156,33 @@ def _experiment(
 ) -> Experiment:
     """One variant; `frozen` is what the snapshot tells of all: its place in git, and what was put into its files."""
     differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
+    reported = sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)
+    return dataclasses.replace(
+        experiment_of_plan(plan, variant, metrics, reported),
+        command=redact_words(plan.command),
+        folder=folder,
+        warnings=(*warnings, *differing),
+        revision=frozen[0],
+        injected=frozen[1],
+        flags=redact_words(tuple(flags_of(plan, variant))),
+    )
+
+
+def experiment_of_plan(
+    plan: Plan, variant: VariantPlan, metrics: Sequence[SelectedMetric], runs: Sequence[Run]
+) -> Experiment:
+    """A variant with its runs, and with all that the plan says of them."""
     return Experiment(
         name=plan.name,
         variant=variant.name,
-        command=redact_words(plan.command),
+        command=plan.command,
         n_planned=variant.n_runs,
-        metrics=metrics,
-        runs=tuple(sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)),
-        folder=folder,
+        metrics=tuple(metrics),
+        runs=tuple(runs),
         created=plan.created,
         sources_hash=plan.sources_hash,
         root=str(plan.root),
         jobs=plan.jobs,
-        warnings=(*warnings, *differing),
         varied=variant.varied,
         held=variant.held,
         n_threads=plan.n_threads,
@@ -180,9 +192,6 @@ def _experiment(
         spending=plan.spending,
         imported=plan.imported,
         tasks=plan.tasks,
-        revision=frozen[0],
-        injected=frozen[1],
-        flags=redact_words(tuple(flags_of(plan, variant))),
         streams=plan.streams,
         scores=plan.scores,
         past_comparisons=plan.past_comparisons,
@@ -266,9 +275,24 @@ def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...
 
 
 def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) -> Run:
-    if candidate.damaged:
-        return _damaged_run(candidate)
     spec, attempt, result, started = candidate.spec, candidate.attempt, candidate.result, candidate.started
+    run = Run(
+        id=candidate.run_id,
+        replicate=spec.replicate,
+        variant=spec.variant,
+        status="lost",
+        exit_code=None,
+        started=started,
+        wall_time_s=0.0,
+        folder=attempt,
+        series={},
+        seeds=dict(spec.seeds),
+        controls=dict(spec.controls),
+        attempt=attempt_number(attempt) or 1,
+    )
+    if candidate.damaged:  # only that it was there is told: any of its values may be another one than was recorded
+        names = first_few(candidate.damaged, MOST_NAMED)
+        return dataclasses.replace(run, reason=f"damaged: {names} is not what it was when the run ended")
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
     logs = [read_events(path, main_loop, catalog.name) for path, _ in files]
@@ -277,17 +301,12 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
     files_kept = artifacts(logs, [part for _, part in files])
     goes_on = [f"goes on from attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
-    return Run(
-        id=candidate.run_id,
-        replicate=spec.replicate,
-        variant=spec.variant,
+    return dataclasses.replace(
+        run,
         status=status,
         exit_code=result.exit_code if result else None,
-        started=started,
         wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
-        folder=attempt,
         series=measure(logs, attempt, attempts=numbers),
-        seeds=dict(spec.seeds),
         seed_events=union_over_processes(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **environment(logs)},
         reason=result.reason if result else "ended without a result: the machine or deviate stopped",
@@ -300,7 +319,6 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
             *several,
             *_missing(files_kept),
         ),
-        controls=dict(spec.controls),
         control_events=union_over_processes(logs, lambda log: log.controls),
         draws=draws(logs),
         drawn=union_over_processes(logs, lambda log: log.drawn),
@@ -311,29 +329,8 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
         uncontrolled=union_over_processes(logs, lambda log: log.uncontrolled),
         device=result.device if result else "",
         n_sharing=result.n_sharing if result else 0,
-        attempt=attempt_number(attempt) or 1,
         artifacts=files_kept,
         not_captured=not_captured(spec, files_kept, logs) if status == "completed" else (),
-    )
-
-
-def _damaged_run(candidate: _Candidate) -> Run:
-    """A run of which nothing is shown but that it was there: any of its values may be another one than was recorded."""
-    spec = candidate.spec
-    return Run(
-        id=candidate.run_id,
-        replicate=spec.replicate,
-        variant=spec.variant,
-        status="lost",
-        exit_code=None,
-        started=candidate.started,
-        wall_time_s=0.0,
-        folder=candidate.attempt,
-        series={},
-        seeds=dict(spec.seeds),
-        reason=f"damaged: {first_few(candidate.damaged, MOST_NAMED)} is not what it was when the run ended",
-        controls=dict(spec.controls),
-        attempt=attempt_number(candidate.attempt) or 1,
     )
 
 

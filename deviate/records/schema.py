@@ -1,7 +1,7 @@
 """Declares the JSON files of a record: format numbers, one dated line per format change, and their fields.
 
-Every earlier format stays readable: fields that it lacks have defaults. A file with exactly the fields of a dataclass
-(`Claim`, `Platform`) is declared by that class. Fields are written in the order of their declaration.
+Every earlier format stays readable: fields that it lacks have defaults. A file with the fields of a dataclass
+(`Claim`, `Platform`, `RunEnvironment`) is declared by that class. Fields are written in the order of their declaration.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,6 @@ from msgspec import UNSET, Struct, UnsetType
 from deviate.errors import RecordError
 from deviate.model import Metric, PastComparison, SelectedMetric, Spending, Status
 from deviate.model.plan import SweptValue
-from deviate.records.plan import Change, Reported
 from deviate.registry import Plugin
 
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
@@ -77,6 +76,23 @@ def check_schema(document: dict[str, Any], file_format: FileFormat, path: Path) 
 Cause = Literal["", "exit", "signal", "memory", "time", "stall", "cancel", "node", "silent", "disk", "checkpoint"]
 """What ended a run that failed: its exit code; a signal; want of memory; a time-out; no sign of life; the user; the
 executor or its machine; no word from the guest; a full disk; a checkpoint of an earlier training."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the plan: its time, and the new values of the changed fields."""
+
+    time: float
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A report that was shown: the number of planned runs per variant at that time, alone or in a comparison."""
+
+    time: float
+    n_runs: int
+    is_comparison: bool = False
 
 
 class SettingsEntry(Struct):
@@ -185,15 +201,6 @@ class ResultFile(Struct, kw_only=True):
     n_sharing: int = 0
     files: dict[str, tuple[int, str]] | UnsetType | None = UNSET
     events: dict[str, int] | UnsetType = UNSET
-
-
-class EnvironmentFile(Struct):
-    """`environment.json`, as far as it is read back; `RunEnvironment.more` is stored beside these fields."""
-
-    platform: str
-    threads: dict[str, str]
-    frameworks: dict[str, str]
-    git: str
 
 
 class FileEntry(Struct):

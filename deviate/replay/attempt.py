@@ -1,19 +1,20 @@
-"""An attempt of a run on this machine, from its claim and work copy to its result."""
+"""An attempt of a run on this machine, from its claim and work copy to its result; and commands that prepare data."""
 
 import dataclasses
+import hashlib
 import os
 import shlex
 import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from deviate.base import redact_words
-from deviate.errors import InUseError, RecordError
+from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import (
@@ -36,20 +37,19 @@ from deviate.records import (
     snapshot_folder,
     spec_file,
     spec_hash,
+    stderr_tail,
     write_claim,
     write_result,
 )
 from deviate.replay.adopt import claim_attempt, end_orphans, temporary_prefix
-from deviate.replay.checkpoints import CheckpointWatch
-from deviate.replay.commands import Ended, Launch
-from deviate.replay.containers import SECRETS, wrap_command
+from deviate.replay.commands import SECRETS, Commands, Ended, Launch, wrap_command
 from deviate.replay.machine import is_disk_full
 from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge, signals_to_itself
 from deviate.replay.processes import birth
-from deviate.replay.progress import Progress
+from deviate.replay.progress import CheckpointWatch, Progress
+from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.replay.slots import Slot
 from deviate.replay.trackers import tracker_variables
-from deviate.replay.updates import Order, Outcome, RunUpdate
 from deviate.replay.workcopy import child_environment, command_in_copy, found_work_copy, make_work_copy, verify_links
 
 
@@ -275,11 +275,6 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tupl
     return result, outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
 
 
-def cancel_attempt(attempt: Attempt) -> tuple[Result, Outcome]:
-    """The result of an attempt that was not started."""
-    return finish_attempt(attempt, CANCELLED, 0.0)
-
-
 def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) -> Outcome:
     return Outcome(
         spec, run_id(spec), result.status, result.exit_code, result.wall_time_s, attempt, result.reason, is_reused
@@ -312,3 +307,64 @@ def _ports(spec: Spec) -> dict[str, str]:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     return {name: port for name in ("MASTER_PORT", "PET_MASTER_PORT") if name not in dict(spec.environment)}
+
+
+# ---------------------------------------------------------------- commands that prepare the data
+#
+# They run once, and every run starts from their result.
+
+POLL_S = 0.25
+FOLDER = "prepare"
+"""Beside `runs/`: the attempt in which the commands ran, with their output."""
+
+
+def prepare_tree(
+    snapshot: Snapshot,
+    experiment: Path,
+    commands: Sequence[Sequence[str]],
+    *,
+    cwd: str,
+    environment: Sequence[tuple[str, str]] = (),
+    wrap: Sequence[str] = (),
+) -> Snapshot:
+    """Run commands in a work copy of the snapshot, which then takes the place of the snapshot's tree.
+
+    They run as they are, without seeds of ours, and the guest sees to it that no file of the user's is changed.
+
+    Returns: the snapshot, whose hash tells of the commands too.
+
+    Raises:
+        RunError: one of them cannot be started, or fails.
+    """
+    first, *more_commands = (tuple(words) for words in commands)
+    spec = Spec(
+        snapshot.sources_hash, first, cwd, FOLDER, 0,
+        environment=tuple(environment), then=tuple(more_commands), wrap=tuple(wrap),
+    )  # fmt: skip
+    order = Order(experiment, spec)
+    attempt = prepare_attempt(order, read_frozen(experiment), Settings(), run=experiment / FOLDER)
+    running = Commands()
+    ended: Ended | None = None
+    try:
+        start_attempt(attempt, Slot(), running.start)
+        while ended is None:
+            ended = running.wait(POLL_S)
+    except BaseException:
+        running.stop(attempt.folder, at_once=True)
+        raise
+    finish_attempt(attempt, judge(ended.code, stopped=None, has_reported=True), ended.wall_time_s)
+    if ended.code:
+        tail = stderr_tail(attempt.folder / "stderr.log")[-5:]
+        tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
+        ending = f": {ended.problem}" if ended.problem else f" ended with code {ended.code}"
+        raise RunError(
+            f"--prepare {shlex.join(redact_words(commands[ended.command]))}{ending}{tail_text}",
+            f"repair it and run again; its output is in {attempt.folder}",
+        )
+    tree, before = snapshot.folder / "tree", snapshot.folder / "tree-before"
+    tree.rename(before)
+    (attempt.folder / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name).rename(tree)
+    shutil.rmtree(before)
+    shutil.rmtree(attempt.folder / "work")
+    text = "\0".join([snapshot.sources_hash, *(shlex.join(words) for words in commands)])
+    return dataclasses.replace(snapshot, sources_hash=hashlib.sha256(text.encode()).hexdigest())

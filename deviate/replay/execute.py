@@ -17,8 +17,7 @@ from deviate.records import keep_spec, runs_folder, spec_file
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
 from deviate.replay.executors.local import LocalExecutor
-from deviate.replay.executors.protocol import Executor
-from deviate.replay.updates import Order, Outcome, RunUpdate
+from deviate.replay.protocol import Executor, Order, Outcome, RunUpdate
 
 POLL_S = 0.25
 INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

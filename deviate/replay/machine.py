@@ -1,8 +1,12 @@
-"""State of the machine during runs: disk space, and processes killed for lack of memory."""
+"""The machine that runs: disk space and processes killed for lack of memory meanwhile, and facts about its hardware."""
 
 import contextlib
 import functools
+import os
+import platform
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from deviate.errors import RecordError
@@ -61,3 +65,125 @@ def _own_groups() -> tuple[Path, ...]:
             elif "memory" in controllers.split(","):
                 limits.append(groups / "memory" / group.lstrip("/") / "memory.oom_control")
     return tuple(limits)
+
+
+# ---------------------------------------------------------------- facts
+#
+# Those of the machine that starts runs: processor, limits, system, GPUs and their driver.
+
+SMI_S = 30.0
+ROOT = Path("/")
+NO_LIMIT = 1 << 60
+"""Control groups of the first version say a number near 2**63 where there is no limit."""
+
+
+def machine_facts(root: Path = ROOT) -> dict[str, str]:
+    """Facts to show and to compare; facts that the system does not provide are left out. Sizes in MiB."""
+    facts = {
+        "CPU": _cpu(root),
+        "cores": str(len(_affinity()) or os.cpu_count() or ""),
+        "cores of the machine": str(os.cpu_count() or ""),
+        "affinity": _ranges(_affinity()),
+        "memory MiB": _memory(root),
+        **_limits(root),
+        "system": _system(),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "libc": " ".join(platform.libc_ver()).strip(),
+        **_gpus(),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _cpu(root: Path) -> str:
+    text = _read(root / "proc/cpuinfo")
+    match = re.search(r"^(?:model name|Model|cpu model)\s*:\s*(.+)$", text, re.MULTILINE)
+    name = match[1].strip() if match else platform.processor()
+    return f"{name or 'unnamed'} ({platform.machine()})"
+
+
+def _affinity() -> list[int]:
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def _ranges(numbers: list[int]) -> str:
+    """CPU ranges, `0-3,8`, in the notation of taskset and similar tools."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ",".join("-".join(map(str, part)) for part in parts)
+
+
+def _memory(root: Path) -> str:
+    match = re.search(r"^MemTotal:\s*(\d+) kB", _read(root / "proc/meminfo"), re.MULTILINE)
+    if match:
+        return str(int(match[1]) >> 10)
+    with contextlib.suppress(ValueError, OSError, AttributeError):
+        return str(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20)
+    return ""
+
+
+def _limits(root: Path) -> dict[str, str]:
+    """What the control group grants. Source: cgroups(7); Linux kernel, Control Group v2, cpu.max and memory.max."""
+    match = re.search(r"^0::(/.*)$", _read(root / "proc/self/cgroup"), re.MULTILINE)
+    folder = root / "sys/fs/cgroup"
+    places = [folder / match[1].lstrip("/"), folder] if match else [folder]
+    facts: dict[str, str] = {}
+    for place in places:
+        quota, _, period = _read(place / "cpu.max").strip().partition(" ")
+        if quota.isdecimal() and period.isdecimal():
+            facts.setdefault("cores of the control group", f"{int(quota) / int(period):g}")
+        memory = _read(place / "memory.max").strip()
+        if memory.isdecimal():
+            facts.setdefault("memory MiB of the control group", str(int(memory) >> 20))
+    quota, period = (_read(folder / "cpu" / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+    if quota.isdecimal() and period.isdecimal():
+        facts.setdefault("cores of the control group", f"{int(quota) / int(period):g}")
+    memory = _read(folder / "memory/memory.limit_in_bytes").strip()
+    if memory.isdecimal() and int(memory) < NO_LIMIT:
+        facts.setdefault("memory MiB of the control group", str(int(memory) >> 20))
+    return facts
+
+
+def _system() -> str:
+    with contextlib.suppress(OSError):
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    return " ".join(("macOS", platform.mac_ver()[0])) if platform.mac_ver()[0] else platform.system()
+
+
+def _gpus() -> dict[str, str]:
+    """Source: nvidia-smi(1): the query, and the head of its table, which alone tells the driver's version of CUDA."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return {}
+    listed = _nvidia_text(program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader").strip()
+    rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]
+    rows = [row for row in rows if len(row) == 3]
+    if not rows:
+        return {}
+    cuda = re.search(r"CUDA(?: UMD)? Version\s*:\s*([\d.]+)", _nvidia_text(program))
+    return {
+        "GPU": ", ".join(sorted({name for name, _, _ in rows})),
+        "GPUs": "; ".join(f"{number}: {name}, {memory}" for number, (name, _, memory) in enumerate(rows)),
+        "NVIDIA driver": ", ".join(sorted({driver for _, driver, _ in rows})),
+        "CUDA of the driver": cuda[1] if cuda else "",
+    }
+
+
+def _nvidia_text(*command: str) -> str:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=SMI_S, stdin=subprocess.DEVNULL,
+            start_new_session=True, errors="replace",
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,11 +1,14 @@
-"""Progress of a run, read from the ends of its event files while they are being written."""
+"""What event files of a run tell while they are being written: its progress, and whether an old checkpoint began it."""
 
 import contextlib
+import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from deviate.eventlog import Named, Step, Value, decode, number
+from deviate.base import SAFE
+from deviate.errors import RunError
+from deviate.eventlog import BY_NAME, Named, Step, Value, decode, number
 from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
 
 TAIL_BYTES = 16_384
@@ -51,11 +54,7 @@ class Progress:
         return before != (self.step, self.value)
 
     def _read(self, path: Path, begin: int, end: int) -> None:
-        with path.open("rb") as file:
-            file.seek(begin)
-            data = file.read(end - begin)
-        whole = data.rpartition(b"\n")[0]
-        self._sizes[path] = begin + len(whole) + 1 if whole else begin
+        whole, self._sizes[path] = _read_lines(path, begin, end)
         has_step = has_value = False
         for line in reversed(whole.split(b"\n")):
             if has_step and has_value:
@@ -75,6 +74,14 @@ class Progress:
         return self._names.get((event.site, event.label)) or self._names.get((event.site, None))
 
 
+def _read_lines(path: Path, begin: int, end: int) -> tuple[bytes, int]:
+    """The complete lines between two offsets of a file, and the offset behind them."""
+    with path.open("rb") as file:
+        file.seek(begin)
+        whole = file.read(end - begin).rpartition(b"\n")[0]
+    return whole, begin + len(whole) + 1 if whole else begin
+
+
 def _names(manifest: Manifest) -> Mapping[tuple[int, str | None], str]:
     """Names of values by site and label; by expression where only the call path distinguishes them."""
     names: dict[tuple[int, str | None], str] = {}
@@ -83,3 +90,72 @@ def _names(manifest: Manifest) -> Mapping[tuple[int, str | None], str]:
             key = metric.site, metric.label
             names[key] = metric.expression if key in names else metric.name
     return names
+
+
+# ---------------------------------------------------------------- checkpoints of an earlier training
+#
+# Runs must not start from one: the guest's report of it, and the error.
+
+MARK = b'["checkpoint",'
+GIT_S = 10.0
+
+
+class CheckpointWatch:
+    """Follows the event files of one attempt, reading each byte once."""
+
+    def __init__(self, attempt: Path) -> None:
+        self._attempt = attempt
+        self._read: dict[Path, int] = {}
+
+    def look(self) -> tuple[str, str] | None:
+        """The file from which the run started, relative to the project if inside, and the evidence.
+
+        None while nothing was reported. A file tracked by git belongs to the project, regardless of its name.
+        """
+        for path in event_files(self._attempt):
+            with contextlib.suppress(OSError):
+                for name, reason in self._describe_file(path):
+                    if reason != BY_NAME or not _is_tracked(self._attempt, name):
+                        return name, reason
+        return None
+
+    def _describe_file(self, path: Path) -> list[tuple[str, str]]:
+        begin = self._read.get(path, 0)
+        size = path.stat().st_size
+        if size <= begin:
+            return []
+        whole, self._read[path] = _read_lines(path, begin, size)
+        sentences = []
+        for line in whole.split(b"\n") if MARK in whole else ():
+            if line.startswith(MARK):
+                with contextlib.suppress(ValueError):
+                    name, reason = decode(line)
+                    sentences.append((str(name), str(reason)))
+        return sentences
+
+
+def checkpoint_error(name: str, reason: str) -> RunError:
+    """The error for runs that start from a file of an earlier training, with remedies."""
+    folder = name.rpartition("/")[0]
+    fresh = f"{folder}/" if folder else name
+    cure = f'let {fresh} start empty in each run, by [snapshot] fresh = ["{fresh}"] in deviate.toml, or delete it'
+    if name.startswith("/"):
+        cure = "let the script write below its working folder, or delete the file before each experiment"
+    meant = "where all runs are meant to begin there: --env DEVIATE_CONTINUED=1"
+    return RunError(f"a run {describe_stop(name, reason)}", f"{cure}; {meant}")
+
+
+def describe_stop(name: str, reason: str) -> str:
+    """The reason why a run was stopped."""
+    return f"started from {name}, which an earlier training left there ({reason})"
+
+
+def _is_tracked(attempt: Path, name: str) -> bool:
+    """Whether git tracks a file of the work copy; False if unknown."""
+    roots = [path for path in attempt.glob("work/*/*") if path.is_dir() and not path.is_symlink()]
+    for root in roots:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            command = [*SAFE, "-C", str(root), "ls-files", "--error-unmatch", "--", name]
+            if subprocess.run(command, capture_output=True, check=False, timeout=GIT_S).returncode == 0:
+                return True
+    return False

@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.report.data.plain import document_data as document_data
-    from deviate.report.data.plain import plain as plain
     from deviate.report.data.published import Shape as Shape
+    from deviate.report.data.published import document_data as document_data
+    from deviate.report.data.published import plain as plain
     from deviate.report.data.published import publish as publish
     from deviate.report.data.schema import Schema as Schema
     from deviate.report.data.schema import document_schema as document_schema
-    from deviate.report.data.scores import plain_text as plain_text
-    from deviate.report.data.scores import shield_rows as shield_rows
-    from deviate.report.data.tables import TABLES as TABLES
     from deviate.report.data.tables import TableFile as TableFile
     from deviate.report.data.tables import csv_text as csv_text
+    from deviate.report.data.tables import plain_text as plain_text
+    from deviate.report.data.tables import shield_rows as shield_rows
     from deviate.report.data.tables import table_files as table_files
     from deviate.report.data.tables import table_names as table_names
     from deviate.report.document import NOTHING as NOTHING
@@ -65,10 +64,9 @@ if TYPE_CHECKING:
     from deviate.report.forms.registry import RENDERERS as RENDERERS
     from deviate.report.forms.registry import document_form as document_form
     from deviate.report.forms.registry import render as render
+    from deviate.report.lines import align_columns as align_columns
     from deviate.report.lines import fill_lines as fill_lines
     from deviate.report.lines import name as name
-    from deviate.report.lines import pad as pad
-    from deviate.report.lines import widest as widest
     from deviate.report.medium import COLUMN_IN as COLUMN_IN
     from deviate.report.numbers import PLUS_MINUS as PLUS_MINUS
     from deviate.report.numbers import Number as Number
@@ -81,24 +79,24 @@ if TYPE_CHECKING:
     from deviate.report.numbers import whole as whole
     from deviate.report.parts.analysis_text import render_analysis as render_analysis
     from deviate.report.parts.build import build_report as build_report
-    from deviate.report.parts.caption import short as short
     from deviate.report.parts.check import check_document as check_document
-    from deviate.report.parts.commands import diverge_command as diverge_command
     from deviate.report.parts.compare import difference_cell as difference_cell
     from deviate.report.parts.compare import metric_name as metric_name
     from deviate.report.parts.compare import places_of_difference as places_of_difference
     from deviate.report.parts.compare import ratio_cell as ratio_cell
     from deviate.report.parts.compare import verdict_word as verdict_word
     from deviate.report.parts.describe import cell_of as cell_of
+    from deviate.report.parts.divergence import diverge_command as diverge_command
     from deviate.report.parts.doctor_text import render_diagnosis as render_diagnosis
     from deviate.report.parts.overhead import overhead_document as overhead_document
     from deviate.report.parts.plan_text import plan_lines as plan_lines
     from deviate.report.parts.plan_text import plan_notes as plan_notes
     from deviate.report.parts.plan_text import plan_table as plan_table
     from deviate.report.parts.sweep import sweep_document as sweep_document
-    from deviate.report.parts.table_cells import EMPTY as EMPTY
-    from deviate.report.parts.table_cells import Footnotes as Footnotes
-    from deviate.report.parts.table_cells import absent as absent
+    from deviate.report.parts.table import EMPTY as EMPTY
+    from deviate.report.parts.table import Footnotes as Footnotes
+    from deviate.report.parts.table import absent as absent
+    from deviate.report.parts.table import short as short
     from deviate.report.plots import BreakdownLine as BreakdownLine
     from deviate.report.plots import BreakdownPlot as BreakdownPlot
     from deviate.report.plots import GrowthPanel as GrowthPanel

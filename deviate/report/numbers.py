@@ -75,7 +75,7 @@ def p_value(value: float) -> Pieces:
     return ("p " if p_cell(value).startswith("<") else "p = ", Number(value, style="p"))
 
 
-def with_unit(pieces: Pieces, unit: str) -> Pieces:
+def append_unit(pieces: Pieces, unit: str) -> Pieces:
     return (*pieces, f" {unit}") if unit else pieces
 
 

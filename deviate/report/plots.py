@@ -1,13 +1,20 @@
 """Plots as data: raw numbers, and the texts in and beside the figure."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from deviate.model import Series
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Base of all plots: `description` is the data in words, `caption` explains points and lines."""
+    """Base of all plots: `description` is the data in words, `caption` explains points and lines.
+
+    Attributes:
+        file_name: with `{title}` for its title up to a colon, `{whole_title}`, and `{part}` for the part of the report.
+    """
+
+    file_name: ClassVar[str] = "{title}"
 
     key: str
     title: str
@@ -110,6 +117,8 @@ class ForestRow:
 class ForestPlot(Plot):
     """SDs of the variants of one experiment; `reference` is the SD of the variant that the others are compared with."""
 
+    file_name: ClassVar[str] = "forest-{part}"
+
     axis: str
     reference: float | None
     rows: tuple[ForestRow, ...]
@@ -122,6 +131,8 @@ class RankPlot(Plot):
     Attributes:
         cliques: ends of bars over experiments that are not told apart.
     """
+
+    file_name: ClassVar[str] = "ranks"
 
     note: str
     ranks: tuple[tuple[str, str, float], ...]
@@ -144,6 +155,8 @@ class ProfileLine:
 @dataclass(frozen=True, slots=True)
 class ProfilePlot(Plot):
     """Performance profiles of all experiments."""
+
+    file_name: ClassVar[str] = "profile"
 
     axis: str
     thresholds: tuple[float, ...]
@@ -171,6 +184,8 @@ class SurvivalLine:
 class SurvivalPlot(Plot):
     """Time to the target of one metric."""
 
+    file_name: ClassVar[str] = "survival-{title}"
+
     lines: tuple[SurvivalLine, ...]
 
 
@@ -183,6 +198,8 @@ class DifferencePlot(Plot):
         index: of the candidate, which gives the colour.
         note: how many runs of each side there are.
     """
+
+    file_name: ClassVar[str] = "difference-{whole_title}"
 
     axis: str
     note: str
@@ -228,6 +245,8 @@ class PlanningPlot(Plot):
         margin: drawn as a line; None for none.
     """
 
+    file_name: ClassVar[str] = "planning-{part}"
+
     axis: str
     n_axis: str
     index: int
@@ -249,6 +268,8 @@ class MatrixPlot(Plot):
         texts: what stands in the cells, alike; empty where they are too many for words.
         low, high: what the lightest and the darkest cell stand for.
     """
+
+    file_name: ClassVar[str] = "pairs-{title}"
 
     axis: str
     index: int
@@ -274,6 +295,8 @@ class StepLine:
 @dataclass(frozen=True, slots=True)
 class StepsPlot(Plot):
     """Distance between runs over the steps of the main loop."""
+
+    file_name: ClassVar[str] = "steps-{title}"
 
     axis: str
     lines: tuple[StepLine, ...]

@@ -47,7 +47,12 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.bootstrap import paired_sd_ratio_bootstrap as paired_sd_ratio_bootstrap
     from deviate.stats.estimates.bootstrap import sd_bootstrap as sd_bootstrap
     from deviate.stats.estimates.bootstrap import sd_ratio_bootstrap as sd_ratio_bootstrap
+    from deviate.stats.estimates.breakdowns import mean_largest_range as mean_largest_range
+    from deviate.stats.estimates.breakdowns import mean_largest_sd as mean_largest_sd
     from deviate.stats.estimates.cost import cost as cost
+    from deviate.stats.estimates.cost import mean_ratio as mean_ratio
+    from deviate.stats.estimates.cost import mean_ratio_interval as mean_ratio_interval
+    from deviate.stats.estimates.cost import overhead as overhead
     from deviate.stats.estimates.effect import cliffs_delta as cliffs_delta
     from deviate.stats.estimates.effect import cliffs_delta_interval as cliffs_delta_interval
     from deviate.stats.estimates.effect import cohens_d as cohens_d
@@ -59,32 +64,29 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.effect import sd_ratio_interval as sd_ratio_interval
     from deviate.stats.estimates.effect import superiority as superiority
     from deviate.stats.estimates.effect import superiority_interval as superiority_interval
-    from deviate.stats.estimates.evaluation import cure as cure
-    from deviate.stats.estimates.evaluation import hash_words as hash_words
-    from deviate.stats.estimates.intervals import mean_interval as mean_interval
-    from deviate.stats.estimates.intervals import sd_interval as sd_interval
-    from deviate.stats.estimates.intervals import standard_error as standard_error
-    from deviate.stats.estimates.largest import mean_largest_range as mean_largest_range
-    from deviate.stats.estimates.largest import mean_largest_sd as mean_largest_sd
-    from deviate.stats.estimates.over_runs import SINGLE_RUN as SINGLE_RUN
-    from deviate.stats.estimates.over_runs import mean_of as mean_of
-    from deviate.stats.estimates.over_runs import range_of as range_of
-    from deviate.stats.estimates.over_runs import relative_range as relative_range
-    from deviate.stats.estimates.over_runs import sd_of as sd_of
-    from deviate.stats.estimates.overhead import overhead as overhead
+    from deviate.stats.estimates.one_sample import SINGLE_RUN as SINGLE_RUN
+    from deviate.stats.estimates.one_sample import coefficient_of_variation as coefficient_of_variation
+    from deviate.stats.estimates.one_sample import error_variation as error_variation
+    from deviate.stats.estimates.one_sample import excess_kurtosis as excess_kurtosis
+    from deviate.stats.estimates.one_sample import heavy_tails as heavy_tails
+    from deviate.stats.estimates.one_sample import interquartile_range as interquartile_range
+    from deviate.stats.estimates.one_sample import mean_interval as mean_interval
+    from deviate.stats.estimates.one_sample import mean_of as mean_of
+    from deviate.stats.estimates.one_sample import median_deviation as median_deviation
+    from deviate.stats.estimates.one_sample import outliers as outliers
+    from deviate.stats.estimates.one_sample import quartiles as quartiles
+    from deviate.stats.estimates.one_sample import range_of as range_of
+    from deviate.stats.estimates.one_sample import relative_range as relative_range
+    from deviate.stats.estimates.one_sample import sd_interval as sd_interval
+    from deviate.stats.estimates.one_sample import sd_of as sd_of
+    from deviate.stats.estimates.one_sample import skewness as skewness
+    from deviate.stats.estimates.one_sample import standard_error as standard_error
+    from deviate.stats.estimates.one_sample import variation_interval as variation_interval
     from deviate.stats.estimates.proof import agreement as agreement
+    from deviate.stats.estimates.proof import cure as cure
+    from deviate.stats.estimates.proof import hash_words as hash_words
     from deviate.stats.estimates.proof import repeatability as repeatability
     from deviate.stats.estimates.proof import weights_agreement as weights_agreement
-    from deviate.stats.estimates.relative import coefficient_of_variation as coefficient_of_variation
-    from deviate.stats.estimates.relative import error_variation as error_variation
-    from deviate.stats.estimates.relative import variation_interval as variation_interval
-    from deviate.stats.estimates.robust import excess_kurtosis as excess_kurtosis
-    from deviate.stats.estimates.robust import heavy_tails as heavy_tails
-    from deviate.stats.estimates.robust import interquartile_range as interquartile_range
-    from deviate.stats.estimates.robust import median_deviation as median_deviation
-    from deviate.stats.estimates.robust import outliers as outliers
-    from deviate.stats.estimates.robust import quartiles as quartiles
-    from deviate.stats.estimates.robust import skewness as skewness
     from deviate.stats.estimates.sample import LARGEST as LARGEST
     from deviate.stats.estimates.sample import Summary as Summary
     from deviate.stats.estimates.sample import Values as Values
@@ -99,69 +101,67 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.spread import decide_spread as decide_spread
     from deviate.stats.estimates.spread import f_test as f_test
     from deviate.stats.estimates.spread import levene as levene
-    from deviate.stats.estimates.steps import main_loop as main_loop
+    from deviate.stats.estimates.spread import variance_excess as variance_excess
+    from deviate.stats.estimates.spread import variance_excess_interval as variance_excess_interval
+    from deviate.stats.estimates.spread import variance_share as variance_share
+    from deviate.stats.estimates.spread import variance_share_interval as variance_share_interval
     from deviate.stats.estimates.stratified import interquartile_mean as interquartile_mean
     from deviate.stats.estimates.stratified import interquartile_mean_interval as interquartile_mean_interval
+    from deviate.stats.estimates.summary import Variability as Variability
+    from deviate.stats.estimates.summary import feasible_sd as feasible_sd
     from deviate.stats.estimates.summary import hedges_correction as hedges_correction
     from deviate.stats.estimates.summary import t_quantile as t_quantile
+    from deviate.stats.estimates.summary import variability_reduction as variability_reduction
     from deviate.stats.estimates.summary import welch_df as welch_df
-    from deviate.stats.estimates.variance import mean_ratio as mean_ratio
-    from deviate.stats.estimates.variance import mean_ratio_interval as mean_ratio_interval
-    from deviate.stats.estimates.variance import variance_excess as variance_excess
-    from deviate.stats.estimates.variance import variance_excess_interval as variance_excess_interval
-    from deviate.stats.estimates.variance import variance_share as variance_share
-    from deviate.stats.estimates.variance import variance_share_interval as variance_share_interval
+    from deviate.stats.interim_analysis import Progress as Progress
+    from deviate.stats.interim_analysis import is_settled as is_settled
+    from deviate.stats.interim_analysis import next_look as next_look
+    from deviate.stats.interim_analysis import progress as progress
     from deviate.stats.judge import judge as judge
-    from deviate.stats.multiple.dunnett import dunnett as dunnett
-    from deviate.stats.multiple.dunnett import dunnett_critical as dunnett_critical
-    from deviate.stats.multiple.dunnett import dunnett_intervals as dunnett_intervals
-    from deviate.stats.multiple.family import holm as holm
     from deviate.stats.multiple.many import all_pairs as all_pairs
+    from deviate.stats.multiple.many import anova as anova
     from deviate.stats.multiple.many import benjamini_hochberg as benjamini_hochberg
     from deviate.stats.multiple.many import compare_many as compare_many
-    from deviate.stats.multiple.ranks import cliques as cliques
-    from deviate.stats.multiple.ranks import critical_difference as critical_difference
-    from deviate.stats.multiple.ranks import friedman as friedman
-    from deviate.stats.multiple.ranks import mean_ranks as mean_ranks
-    from deviate.stats.multiple.ranks import nemenyi as nemenyi
+    from deviate.stats.multiple.many import dunnett as dunnett
+    from deviate.stats.multiple.many import dunnett_critical as dunnett_critical
+    from deviate.stats.multiple.many import dunnett_intervals as dunnett_intervals
+    from deviate.stats.multiple.many import kruskal_wallis as kruskal_wallis
+    from deviate.stats.multiple.many import welch_anova as welch_anova
+    from deviate.stats.multiple.pairs import holm as holm
+    from deviate.stats.multiple.tasks import cliques as cliques
     from deviate.stats.multiple.tasks import compare_tasks as compare_tasks
+    from deviate.stats.multiple.tasks import critical_difference as critical_difference
+    from deviate.stats.multiple.tasks import friedman as friedman
+    from deviate.stats.multiple.tasks import mean_ranks as mean_ranks
+    from deviate.stats.multiple.tasks import nemenyi as nemenyi
     from deviate.stats.noise import noise as noise
     from deviate.stats.primary import find_primary as find_primary
     from deviate.stats.primary import require_metric as require_metric
-    from deviate.stats.published import Variability as Variability
-    from deviate.stats.published import feasible_sd as feasible_sd
-    from deviate.stats.published import variability_reduction as variability_reduction
     from deviate.stats.registry import STATISTICS as STATISTICS
     from deviate.stats.registry import Statistic as Statistic
     from deviate.stats.registry import labelled_statistics as labelled_statistics
     from deviate.stats.registry import statistic as statistic
-    from deviate.stats.stopping_rule import Progress as Progress
-    from deviate.stats.stopping_rule import is_settled as is_settled
-    from deviate.stats.stopping_rule import next_look as next_look
-    from deviate.stats.stopping_rule import progress as progress
-    from deviate.stats.tests.attainment import attainment as attainment
-    from deviate.stats.tests.attainment import compare_attainment as compare_attainment
     from deviate.stats.tests.both import ask_both as ask_both
     from deviate.stats.tests.both import both_interval as both_interval
+    from deviate.stats.tests.both import equivalence as equivalence
     from deviate.stats.tests.both import paired_both_interval as paired_both_interval
+    from deviate.stats.tests.both import paired_equivalence as paired_equivalence
     from deviate.stats.tests.both import permutation_test as permutation_test
     from deviate.stats.tests.both import sign_flip_test as sign_flip_test
     from deviate.stats.tests.curves import compare_curves as compare_curves
-    from deviate.stats.tests.equivalence import equivalence as equivalence
-    from deviate.stats.tests.equivalence import paired_equivalence as paired_equivalence
+    from deviate.stats.tests.curves import main_loop as main_loop
     from deviate.stats.tests.failures import compare_completion as compare_completion
     from deviate.stats.tests.failures import completion as completion
     from deviate.stats.tests.failures import rate_interval as rate_interval
     from deviate.stats.tests.failures import rate_test as rate_test
     from deviate.stats.tests.failures import worst_rank as worst_rank
-    from deviate.stats.tests.omnibus import anova as anova
-    from deviate.stats.tests.omnibus import kruskal_wallis as kruskal_wallis
-    from deviate.stats.tests.omnibus import welch_anova as welch_anova
     from deviate.stats.tests.paired import correlation as correlation
     from deviate.stats.tests.paired import mean_difference as mean_difference
     from deviate.stats.tests.paired import paired_interval as paired_interval
     from deviate.stats.tests.paired import paired_t as paired_t
     from deviate.stats.tests.paired import wilcoxon as wilcoxon
+    from deviate.stats.tests.survival import attainment as attainment
+    from deviate.stats.tests.survival import compare_attainment as compare_attainment
     from deviate.stats.tests.survival import kaplan_meier as kaplan_meier
     from deviate.stats.tests.survival import log_rank as log_rank
     from deviate.stats.tests.survival import survival_median as survival_median

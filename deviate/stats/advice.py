@@ -18,10 +18,11 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.estimates.proof import select_completed
+from deviate.stats.estimates.aggregate import non_finite_warnings
+from deviate.stats.estimates.proof import evaluation_warnings, select_completed
 from deviate.stats.estimates.sample import count
 from deviate.stats.interim_analysis import n_counted
-from deviate.stats.multiple.family import holm
+from deviate.stats.multiple.pairs import holm
 from deviate.stats.primary import is_on_test_data
 from deviate.stats.tests.paired import differing_rules, pairing_cost
 
@@ -29,7 +30,40 @@ N_NAMED = 5
 """Metrics, seeds or experiments that one warning names; it counts the rest."""
 
 
-def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
+def all_warnings(
+    described: Sequence[ExperimentFindings],
+    pairs: Sequence[PairFindings],
+    labels: Sequence[str],
+    *,
+    primary: str | None,
+    matches: Mapping[str, str],
+    confidence: float,
+    is_paired: bool,
+) -> list[str]:
+    """What is missing comes first, then what limits comparisons, then what limits single metrics."""
+    experiments = [findings.experiment for findings in described]
+    warnings: list[str] = []
+    for findings, label in zip(described, labels, strict=True):
+        warnings += _experiment_warnings(findings, label)
+    warnings += ending_warnings(experiments, labels)
+    warnings += non_finite_warnings(experiments, labels)
+    warnings += _silence_warnings(described, labels)
+    warnings += evaluation_warnings(experiments, labels)
+    warnings += fixed_seed_warnings(experiments, labels)
+    if pairs:
+        warnings += _look_warnings(experiments, labels)
+        warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - confidence)
+        warnings += _experiments_alike(experiments, labels)
+        warnings += _rule_warnings(experiments, labels, is_paired=is_paired)
+    warnings += _metric_warnings(described, matches)
+    warnings += tail_warnings(described, labels)
+    warnings += _margin_warnings(pairs)
+    warnings += pairing_warnings(pairs, confidence=confidence)
+    warnings += _unmatched_warnings(pairs, primary)
+    return warnings
+
+
+def _experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
     """What is missing from one experiment: failures, runs that do not count, scores."""
     experiment = findings.experiment
     warnings = _failures(experiment, label) + _uncounted_warnings(experiment, label)
@@ -38,7 +72,7 @@ def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
     return warnings
 
 
-def metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[str]:
+def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[str]:
     """Metrics whose evaluation needs a warning: best of test data, unequal aggregates or directions."""
     warnings = []
     for findings in described:
@@ -65,7 +99,7 @@ RULES = {
 }
 
 
-def rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, is_paired: bool) -> list[str]:
+def _rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, is_paired: bool) -> list[str]:
     """Candidates whose runs or scores follow other rules than the baseline's, from another version of deviate."""
     warnings = []
     for candidate, label in zip(experiments[1:], labels[1:], strict=True):
@@ -77,7 +111,7 @@ def rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, i
     return warnings
 
 
-def look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+def _look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """Compared experiments to which runs were added after results had been seen."""
     peeked = [label for experiment, label in zip(experiments, labels, strict=True) if experiment.n_unplanned_looks]
     if not peeked:
@@ -113,7 +147,7 @@ def _look_at(outliers: Sequence[int]) -> str:
     return f"Far from the others: {_replicates(outliers)}; look at the log. " if outliers else ""
 
 
-def unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:
+def _unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:
     """Metrics that only one side has, and a primary metric without a partner."""
     warnings = []
     for pair in pairs:
@@ -139,7 +173,7 @@ WIDE_MARGIN = 0.2
 """For a score from 0 to 1; wider margins were probably meant in percentage points."""
 
 
-def margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
+def _margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
     """Margins that hardly any difference could exceed, such as 0.5 for accuracies from 0 to 1."""
     warnings: list[str] = []
     for pair in pairs:
@@ -184,7 +218,7 @@ def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
     return warnings
 
 
-def silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
+def _silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
     """Metrics for which no completed run of an experiment reported a number, each with all such experiments."""
     silent: dict[str, list[str]] = {}
     for findings, label in zip(described, labels, strict=True):
@@ -298,10 +332,10 @@ def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
         if seeds:
             groups.setdefault(seeds, []).append(label)
     return [
-        f"Not varied by deviate{_where(those, labels)}: {first_few(seeds, N_NAMED)}. The value is the same in all "
+        f"Not varied by deviate{_where(affected, labels)}: {first_few(seeds, N_NAMED)}. The value is the same in all "
         "runs, so the spread leaves out what is drawn from it. To include that, give each run another: "
         "--seed {replicate}."
-        for seeds, those in groups.items()
+        for seeds, affected in groups.items()
     ]
 
 
@@ -322,29 +356,17 @@ def fixed_seeds(experiment: Experiment) -> Iterator[str]:
             yield f"{call} = {values[0]}{more} ({file}:{line})"
 
 
-def _where(those: Sequence[str], labels: Sequence[str]) -> str:
-    return "" if len(those) == len(labels) else f" in {', '.join(those)}"
-
-
-def repetition_warnings(
-    experiments: Sequence[Experiment], pairs: Sequence[PairFindings], labels: Sequence[str], *, confidence: float
-) -> list[str]:
-    """Tries on record that this comparison does not show, for each was a chance to look better.
-
-    The verdict stays that of the comparison shown: which of the tries belong together only their author knows.
-
-    Args:
-        experiments: the baseline and its candidates; labels: their names in the report; pairs: one per candidate.
-    """
-    return [
-        *_candidates_before(experiments, pairs, labels[0], alpha=1 - confidence),
-        *_experiments_alike(experiments, labels),
-    ]
+def _where(affected: Sequence[str], labels: Sequence[str]) -> str:
+    return "" if len(affected) == len(labels) else f" in {', '.join(affected)}"
 
 
 def _candidates_before(
     experiments: Sequence[Experiment], pairs: Sequence[PairFindings], label: str, *, alpha: float
 ) -> list[str]:
+    """Tries on record that this comparison does not show, for each was a chance to look better.
+
+    The verdict stays that of the comparison shown: which of the tries belong together only their author knows.
+    """
     present = {(experiment.name, experiment.variant, experiment.created) for experiment in experiments[1:]}
     past = [earlier for earlier in experiments[0].past_comparisons if earlier.key not in present]
     if not past:

@@ -23,7 +23,7 @@ from deviate.model.check import (
     ControlCheck,
     MetricCheck,
 )
-from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.estimates.proof import repeatability
@@ -36,13 +36,13 @@ from deviate.stats.estimates.sample import (
     refusal,
     spread_refusal,
 )
-from deviate.stats.multiple.family import holm
+from deviate.stats.multiple.pairs import holm
 from deviate.stats.statements import equal_words, where
 from deviate.stats.tests.both import NEAR, ask_fit, including, interval_of_both
 from deviate.stats.tests.two_tests import Side
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
 
-TOO_FEW = "needs {needed}, has {found}: with fewer a check is always undecided"
+TOO_FEW = "needs {needed}, has {n}: with fewer a check is always undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +225,9 @@ def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_f
 def _too_few(comparison: Comparison, *, is_alone: bool) -> str:
     b, a = deciding_scores(comparison)
     if comparison.is_paired and len(b) < (needed := needed_pairs(is_alone=is_alone)):
-        return TOO_FEW.format(needed=count(needed, "pair"), found=len(b))
+        return TOO_FEW.format(needed=count(needed, "pair"), n=len(b))
     if not comparison.is_paired and min(len(b), len(a)) < VERDICT_RUNS:
-        return TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", found=f"{len(b)} and {len(a)}")
+        return TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", n=f"{len(b)} and {len(a)}")
     return ""
 
 
@@ -327,7 +327,7 @@ def _completion_outcome(
         return "passed", "no smaller share of its runs completed"
     if min(completion.baseline.n_runs, completion.candidate.n_runs) < VERDICT_RUNS:
         sizes = f"{completion.baseline.n_runs} and {completion.candidate.n_runs}"
-        return "undecided", TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", found=sizes)
+        return "undecided", TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", n=sizes)
     if isinstance(test, Test) and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
         return "worse", f"fewer of its runs completed ({test.name}'s exact test)"
     return "undecided", "fewer of its runs completed, which these numbers of runs do not tell from chance"

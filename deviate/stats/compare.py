@@ -17,20 +17,23 @@ from deviate.model import (
     Unavailable,
     Verdict,
 )
-from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.describe import describe
-from deviate.stats.design.power import (
-    detectable_difference,
-    detectable_interval,
-    detectable_paired,
-    detectable_paired_interval,
-)
+from deviate.stats.design import power
 from deviate.stats.estimates import bootstrap, effect
 from deviate.stats.estimates.sample import Values, differences_of
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
 from deviate.stats.registry import Statistic, labelled_statistics
-from deviate.stats.tests.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
-from deviate.stats.tests.equivalence import equivalence, paired_equivalence
+from deviate.stats.tests.both import (
+    ask_fit,
+    both_interval,
+    equivalence,
+    including,
+    paired_both_interval,
+    paired_equivalence,
+    permutation_test,
+    upper_p,
+)
 from deviate.stats.tests.paired import compare_pairs, match, pairing_cost
 from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.verdict import decide
@@ -44,7 +47,7 @@ PLAIN = (
 """Figures of two samples that a comparison has under their own names; those below take the confidence too."""
 INTERVALS = (
     *(effect.hedges_g_interval, effect.superiority_interval, effect.cliffs_delta_interval),
-    *(effect.sd_ratio_interval, detectable_interval),
+    *(effect.sd_ratio_interval, power.detectable_interval),
 )
 BOOTSTRAPS = (bootstrap.difference_bootstrap, bootstrap.sd_ratio_bootstrap)
 
@@ -125,7 +128,7 @@ def compare_descriptions(
         p_adjusted=NOT_ASKED,
         brown_forsythe=robust,
         sd_ratio=ratio,
-        detectable=detectable_difference(b, a, confidence=confidence),
+        detectable=power.detectable_difference(b, a, confidence=confidence),
         verdict=_UNJUDGED,
         equivalence=NOT_ASKED
         if margin is None
@@ -241,8 +244,8 @@ def _as_pairs(
         equivalence=NOT_ASKED
         if margin is None
         else paired_equivalence(b, a, margin=margin, direction=direction, confidence=confidence),
-        detectable=detectable_paired(b, a, confidence=confidence),
-        detectable_interval=detectable_paired_interval(b, a, confidence=confidence),
+        detectable=power.detectable_paired(b, a, confidence=confidence),
+        detectable_interval=power.detectable_paired_interval(b, a, confidence=confidence),
         note=pairing_cost(baseline, candidate, confidence=confidence),
     )
 

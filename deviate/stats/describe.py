@@ -19,30 +19,10 @@ from deviate.model import (
     Series,
     Unavailable,
 )
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.design.precision import precision_note, target_of
-from deviate.stats.estimates.aggregate import aggregate_series
-from deviate.stats.estimates.bootstrap import (
-    Resamples,
-    Source,
-    mean_bootstrap,
-    mean_percentile,
-    median_bootstrap,
-    sd_bootstrap,
-)
-from deviate.stats.estimates.contention import contention
-from deviate.stats.estimates.intervals import mean_interval, sd_interval, standard_error
-from deviate.stats.estimates.non_finite import non_finite_note
-from deviate.stats.estimates.relative import coefficient_of_variation, error_variation, variation_interval
-from deviate.stats.estimates.robust import (
-    excess_kurtosis,
-    interquartile_range,
-    median_deviation,
-    outliers,
-    quartiles,
-    skewness,
-    tails_text,
-)
+from deviate.stats.estimates import bootstrap, one_sample
+from deviate.stats.estimates.aggregate import aggregate_series, contention, non_finite_note
 from deviate.stats.estimates.sample import Values, count, moments, spread_refusal
 from deviate.stats.estimates.sampling import examples_of, sampling_error
 
@@ -57,7 +37,7 @@ def describe(
     name: str = "value",
     direction: Direction | None = None,
     confidence: float = 0.95,
-    rng: Source | None = None,
+    rng: bootstrap.Source | None = None,
 ) -> Description:
     """Describe the scores of runs, one value per run; values that are not finite are listed as missing.
 
@@ -70,7 +50,7 @@ def describe(
 
 
 def describe_runs(
-    experiment: Experiment, metric: SelectedMetric, *, confidence: float = 0.95, rng: Source | None = None
+    experiment: Experiment, metric: SelectedMetric, *, confidence: float = 0.95, rng: bootstrap.Source | None = None
 ) -> Description:
     """Describe one metric of an experiment after its aggregate; only completed runs give a score.
 
@@ -114,7 +94,7 @@ def _describe(
     outcomes: list[tuple[int, Estimate]],
     confidence: float,
     runs: Sequence[Run],
-    rng: Source | None,
+    rng: bootstrap.Source | None,
 ) -> Description:
     scores = tuple(Score(replicate, value) for replicate, value in outcomes if not isinstance(value, Unavailable))
     absences = [(replicate, value) for replicate, value in outcomes if isinstance(value, Unavailable)]
@@ -130,37 +110,39 @@ def _describe(
         missing=tuple((replicate, absence.reason) for replicate, absence in absences),
         missing_kinds=kinds,
         mean=moments(values).mean if values else absent,
-        mean_interval=mean_interval(values, confidence=confidence) if several else single,
+        mean_interval=one_sample.mean_interval(values, confidence=confidence) if several else single,
         sd=moments(values).sd if several else single,
-        sd_interval=sd_interval(values, confidence=confidence) if several else single,
-        cv=coefficient_of_variation(values) if several else single,
+        sd_interval=one_sample.sd_interval(values, confidence=confidence) if several else single,
+        cv=one_sample.coefficient_of_variation(values) if several else single,
         median=float(statistics.median(values)) if values else absent,
         minimum=min(values) if values else absent,
         maximum=max(values) if values else absent,
         range=max(values) - min(values) if several else single,
         note=_note(values, len(outcomes), kinds),
-        se=standard_error(values) if several else single,
-        cv_interval=variation_interval(values, confidence=confidence) if several else single,
-        error_cv=error_variation(values, metric) if several else single,
-        quartiles=quartiles(values) if several else single,
-        iqr=interquartile_range(values) if several else single,
-        mad=median_deviation(values) if several else single,
-        skewness=skewness(values) if several else single,
-        kurtosis=excess_kurtosis(values) if several else single,
-        outliers=tuple(scores[place].replicate for place in outliers(values)),
-        tails=tails_text(values),
+        se=one_sample.standard_error(values) if several else single,
+        cv_interval=one_sample.variation_interval(values, confidence=confidence) if several else single,
+        error_cv=one_sample.error_variation(values, metric) if several else single,
+        quartiles=one_sample.quartiles(values) if several else single,
+        iqr=one_sample.interquartile_range(values) if several else single,
+        mad=one_sample.median_deviation(values) if several else single,
+        skewness=one_sample.skewness(values) if several else single,
+        kurtosis=one_sample.excess_kurtosis(values) if several else single,
+        outliers=tuple(scores[place].replicate for place in one_sample.outliers(values)),
+        tails=one_sample.tails_text(values),
     )
     return _with_sampling(_add_bootstraps(described, values, confidence, rng) if rng is not None else described, runs)
 
 
-def _add_bootstraps(described: Description, values: list[float], confidence: float, rng: Source) -> Description:
-    resamples = rng if isinstance(rng, Resamples) else Resamples(rng)
+def _add_bootstraps(
+    described: Description, values: list[float], confidence: float, rng: bootstrap.Source
+) -> Description:
+    resamples = rng if isinstance(rng, bootstrap.Resamples) else bootstrap.Resamples(rng)
     return replace(
         described,
-        mean_bootstrap=mean_bootstrap(values, rng=resamples, confidence=confidence),
-        mean_percentile=mean_percentile(values, rng=resamples, confidence=confidence),
-        sd_bootstrap=sd_bootstrap(values, rng=resamples, confidence=confidence),
-        median_bootstrap=median_bootstrap(values, rng=resamples, confidence=confidence),
+        mean_bootstrap=bootstrap.mean_bootstrap(values, rng=resamples, confidence=confidence),
+        mean_percentile=bootstrap.mean_percentile(values, rng=resamples, confidence=confidence),
+        sd_bootstrap=bootstrap.sd_bootstrap(values, rng=resamples, confidence=confidence),
+        median_bootstrap=bootstrap.median_bootstrap(values, rng=resamples, confidence=confidence),
     )
 
 

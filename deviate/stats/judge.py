@@ -18,27 +18,12 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
-from deviate.stats.advice import (
-    ending_warnings,
-    experiment_warnings,
-    fixed_seed_warnings,
-    look_warnings,
-    margin_warnings,
-    metric_warnings,
-    pairing_warnings,
-    repetition_warnings,
-    rule_warnings,
-    silence_warnings,
-    tail_warnings,
-    unmatched_warnings,
-)
+from deviate.stats.advice import all_warnings
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.aggregate import check_aggregate
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
-from deviate.stats.estimates.evaluation import evaluation_warnings
-from deviate.stats.estimates.non_finite import non_finite_warnings
 from deviate.stats.estimates.proof import evaluation_agreement
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, label, match_metrics
@@ -46,9 +31,9 @@ from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
-from deviate.stats.tests.attainment import attainment
 from deviate.stats.tests.failures import completion
 from deviate.stats.tests.paired import match_partners
+from deviate.stats.tests.survival import attainment
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})
@@ -140,21 +125,9 @@ def judge(
     labels = [label(experiment, experiments) if compares else experiment.variant for experiment in experiments]
     if len(experiments) == 1:
         labels = [experiments[0].name]
-    for findings, name in zip(described, labels, strict=True):
-        warnings += experiment_warnings(findings, name)
-    warnings += ending_warnings(experiments, labels)
-    warnings += non_finite_warnings(experiments, labels)
-    warnings += silence_warnings(described, labels)
-    warnings += evaluation_warnings(experiments, labels)
-    warnings += fixed_seed_warnings(experiments, labels)
-    warnings += look_warnings(experiments, labels) if pairs else []
-    warnings += repetition_warnings(experiments, pairs, labels, confidence=confidence) if pairs else []
-    warnings += rule_warnings(experiments, labels, is_paired=is_paired) if pairs else []
-    warnings += metric_warnings(described, matches)
-    warnings += tail_warnings(described, labels)
-    warnings += margin_warnings(pairs)
-    warnings += pairing_warnings(pairs, confidence=confidence)
-    warnings += unmatched_warnings(pairs, chosen)
+    warnings += all_warnings(
+        described, pairs, labels, primary=chosen, matches=matches, confidence=confidence, is_paired=is_paired
+    )
     sources = None if pairs else noise(described, confidence=confidence)
     return Findings(
         experiments=tuple(described),

@@ -14,16 +14,11 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
+from deviate.stats.estimates import spread
+from deviate.stats.estimates.cost import overhead
 from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
-from deviate.stats.estimates.intervals import sd_interval
-from deviate.stats.estimates.overhead import overhead
+from deviate.stats.estimates.one_sample import sd_interval
 from deviate.stats.estimates.sample import moments, spread_refusal
-from deviate.stats.estimates.variance import (
-    variance_excess,
-    variance_excess_interval,
-    variance_share,
-    variance_share_interval,
-)
 from deviate.stats.statements import row_notes, statements
 from deviate.stats.study import BOTH, Study, isolates, leaves_other_out, study_of
 
@@ -70,8 +65,8 @@ def _table(study: Study, metric: SelectedMetric, confidence: float) -> NoiseTabl
         metric=metric,
         reference=study.reference.variant if study.reference else None,
         rows=tuple(_row(study, index, metric, scores, confidence) for index, _ in enumerate(study.experiments)),
-        excess=variance_excess(*three) if len(three) == 3 else missing,
-        excess_interval=variance_excess_interval(*three, confidence=confidence) if len(three) == 3 else missing,
+        excess=spread.variance_excess(*three) if len(three) == 3 else missing,
+        excess_interval=spread.variance_excess_interval(*three, confidence=confidence) if len(three) == 3 else missing,
     )
 
 
@@ -96,8 +91,8 @@ def _row(
         sd_interval=_sd_interval(study, index, values, confidence),
         ratio=no_ratio or sd_ratio(whole, values),
         ratio_interval=no_ratio or sd_ratio_interval(whole, values, confidence=confidence),
-        share=no_share or variance_share(whole, values),
-        share_interval=no_share or variance_share_interval(whole, values, confidence=confidence),
+        share=no_share or spread.variance_share(whole, values),
+        share_interval=no_share or spread.variance_share_interval(whole, values, confidence=confidence),
         is_isolated=is_isolated,
         note="; ".join((*(["not isolated"] if is_isolated is False else []), *notes)),
     )

@@ -22,7 +22,7 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
-from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.design.design import runs_for_margin
 from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
 from deviate.stats.estimates.sample import differences_of, moments, pooled_sd, without_spread

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from deviate.base import first_few
 from deviate.model import Absorption, Description, Experiment, Repeatability, value_text
-from deviate.stats.estimates.evaluation import evaluation_statements
-from deviate.stats.estimates.proof import select_completed
+from deviate.stats.estimates.proof import evaluation_statements, select_completed
 from deviate.stats.estimates.sample import count, spread_refusal
 from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, find_drawn_streams, isolates, leaves_other_out
 

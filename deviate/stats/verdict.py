@@ -12,7 +12,7 @@ from deviate.model import (
     Word,
     level_text,
 )
-from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.design.power import pairs_needed, runs_needed
 from deviate.stats.estimates.sample import count, differences_of, spread_refusal
 from deviate.stats.tests.both import NEAR, p_of

@@ -5,14 +5,18 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.workflows.baseline import baseline_of as baseline_of
     from deviate.workflows.begin import begin as begin
     from deviate.workflows.begin import keep_settings as keep_settings
     from deviate.workflows.begin import name_of as name_of
     from deviate.workflows.begin import refuse_misfit as refuse_misfit
     from deviate.workflows.begin import resume_notes as resume_notes
+    from deviate.workflows.begin import validate_request as validate_request
+    from deviate.workflows.between_runs import SameData as SameData
+    from deviate.workflows.between_runs import StoppingRule as StoppingRule
+    from deviate.workflows.between_runs import declare as declare
     from deviate.workflows.check import Gate as Gate
     from deviate.workflows.check import asked_metrics as asked_metrics
+    from deviate.workflows.check import baseline_of as baseline_of
     from deviate.workflows.check import check as check
     from deviate.workflows.check import margins_of as margins_of
     from deviate.workflows.check import warn_of_few_runs as warn_of_few_runs
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
     from deviate.workflows.cleanup import clean_up as clean_up
     from deviate.workflows.cleanup import clean_up_cache as clean_up_cache
     from deviate.workflows.cleanup import size as size
+    from deviate.workflows.execute import PreparedExperiment as PreparedExperiment
+    from deviate.workflows.execute import Request as Request
+    from deviate.workflows.execute import SampleSizeRule as SampleSizeRule
     from deviate.workflows.execute import fair_order as fair_order
     from deviate.workflows.execute import find as find
     from deviate.workflows.execute import interpreter_labels as interpreter_labels
@@ -30,9 +37,9 @@ if TYPE_CHECKING:
     from deviate.workflows.execute import work as work
     from deviate.workflows.judge import AnalysisOptions as AnalysisOptions
     from deviate.workflows.judge import describe as describe
+    from deviate.workflows.judge import design as design
     from deviate.workflows.judge import judge as judge
-    from deviate.workflows.judge import validate_request as validate_request
-    from deviate.workflows.judge import write as write
+    from deviate.workflows.judge import pilot as pilot
     from deviate.workflows.live_estimates import ExperimentScores as ExperimentScores
     from deviate.workflows.live_estimates import LiveEstimates as LiveEstimates
     from deviate.workflows.live_estimates import Mean as Mean
@@ -41,18 +48,13 @@ if TYPE_CHECKING:
     from deviate.workflows.overhead import profiled_name as profiled_name
     from deviate.workflows.overhead import why_no_profiler as why_no_profiler
     from deviate.workflows.overhead import window_for as window_for
-    from deviate.workflows.paper import refuse_paper_folder as refuse_paper_folder
-    from deviate.workflows.paper import write_paper as write_paper
-    from deviate.workflows.plan import design as design
-    from deviate.workflows.plan import pilot as pilot
     from deviate.workflows.refs import checked_out as checked_out
     from deviate.workflows.refs import find_reference as find_reference
     from deviate.workflows.refs import prepare_at as prepare_at
+    from deviate.workflows.report_files import refuse_paper_folder as refuse_paper_folder
+    from deviate.workflows.report_files import write as write
+    from deviate.workflows.report_files import write_paper as write_paper
     from deviate.workflows.report_files import write_tables as write_tables
-    from deviate.workflows.request import PreparedExperiment as PreparedExperiment
-    from deviate.workflows.request import Request as Request
-    from deviate.workflows.request import SampleSizeRule as SampleSizeRule
-    from deviate.workflows.same_data import SameData as SameData
     from deviate.workflows.sources import published_table as published_table
     from deviate.workflows.sources import read as read
     from deviate.workflows.sources import read_any as read_any
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
     from deviate.workflows.sources import records_folder as records_folder
     from deviate.workflows.sources import report_folder as report_folder
     from deviate.workflows.sources import report_path as report_path
-    from deviate.workflows.split_columns import split_columns as split_columns
+    from deviate.workflows.sources import split_columns as split_columns
     from deviate.workflows.states import AttemptState as AttemptState
     from deviate.workflows.states import Expected as Expected
     from deviate.workflows.states import RunState as RunState
@@ -71,8 +73,6 @@ if TYPE_CHECKING:
     from deviate.workflows.states import n_steps_of as n_steps_of
     from deviate.workflows.states import run_states as run_states
     from deviate.workflows.states import rung_of as rung_of
-    from deviate.workflows.stopping_rule import StoppingRule as StoppingRule
-    from deviate.workflows.stopping_rule import declare as declare
     from deviate.workflows.sweep import has_sweep as has_sweep
     from deviate.workflows.sweep import judge_sweep as judge_sweep
     from deviate.workflows.sweep import parse_sweep as parse_sweep

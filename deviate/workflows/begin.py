@@ -1,6 +1,7 @@
 """Starts or continues an experiment: freezes the project, and compares it with the record."""
 
 import dataclasses
+import re
 import shlex
 import shutil
 import time
@@ -9,18 +10,62 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from deviate import analysis, instrument, records, replay
+from deviate import analysis, instrument, project, records, replay
 from deviate.base import redact_words
 from deviate.errors import InputError
-from deviate.model import Settings, Snapshot, Variant
+from deviate.model import Analysis, Metric, Settings, Snapshot, Variant
+from deviate.model.metric_vocabulary import CONTAINERS
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
-from deviate.project import PreparedScript
+from deviate.project import CONFIG, PreparedScript
 from deviate.records import Plan, VariantPlan
-from deviate.workflows.execute import specs_of
-from deviate.workflows.request import PreparedExperiment, Request
+from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, specs_of
+from deviate.workflows.judge import AnalysisOptions
 
 LONGEST_NAME = 80
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
+SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
+"""Names of containers that are names of single values far more often."""
+
+
+def validate_request(
+    prepared: PreparedScript, options: AnalysisOptions, sample_size: SampleSizeRule
+) -> tuple[str, ...]:
+    """Check before the first run whether the user's questions can be answered.
+
+    Returns: warnings, where only the runs can tell whether there is such a metric.
+
+    Raises:
+        InputError: no run can report such a metric, or there is no such aggregate.
+    """
+    if options.aggregate is not None:
+        project.refuse_aggregate(options.aggregate, "--aggregate")
+    metric_of_flag = {"--metric": options.metric}
+    if sample_size.precision:
+        from deviate import stats
+
+        metric_of_flag["--until"] = stats.parse_target(sample_size.precision).metric
+    names = [item.name for item in prepared.selection.metrics]
+    may_be_more = any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics)
+    missing = {flag: name for flag, name in metric_of_flag.items() if name is not None and name not in names}
+    for flag, name in missing.items():
+        if not may_be_more:
+            raise InputError(
+                f"no metric named {name!r} will be recorded of {prepared.analysis.script}, as {flag} asks",
+                f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
+            )
+    return tuple(
+        f"{flag} {name} is not among the metrics above; the runs may report it under that name"
+        for flag, name in missing.items()
+    )
+
+
+def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
+    """Whether runs may report metrics under other names at a metric's site: items, labels, keys of a history."""
+    site = next((site for site in script_analysis.sites if site.id == metric.site), None)
+    if site is None or site.form == "call" or (site.label is not None and metric.label is None):
+        return True
+    identifier_words = set(re.findall(r"[a-z]+", metric.expression.lower()))
+    return "{" in metric.expression or not identifier_words.isdisjoint(CONTAINERS - SINGLE)
 
 
 def begin(

@@ -1,25 +1,16 @@
-"""Reads experiments, judges them, and writes reports."""
+"""Judges experiments: how scores are read and compared, and what they say."""
 
 import dataclasses
-import re
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
 
-from deviate import project, records
+from deviate import records
 from deviate.errors import InputError
-from deviate.model import Analysis, Direction, Experiment, Findings, Metric
-from deviate.project import CONFIG
-from deviate.records import CONTAINERS
+from deviate.model import Design, Direction, Experiment, Findings, Pilot, Question, Unavailable
 from deviate.registry import wing
-from deviate.workflows.request import SampleSizeRule
-
-if TYPE_CHECKING:
-    from deviate.project import PreparedScript
-
-SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
-"""Names of containers that are names of single values far more often."""
+from deviate.workflows.sources import read_any
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,47 +41,6 @@ class AnalysisOptions:
     spread_ratio: float | None = None
     groups: tuple[str, ...] = ()
     weak_below: tuple[str, float] | None = None
-
-
-def validate_request(
-    prepared: "PreparedScript", options: AnalysisOptions, sample_size: SampleSizeRule
-) -> tuple[str, ...]:
-    """Check before the first run whether the user's questions can be answered.
-
-    Returns: warnings, where only the runs can tell whether there is such a metric.
-
-    Raises:
-        InputError: no run can report such a metric, or there is no such aggregate.
-    """
-    if options.aggregate is not None:
-        project.refuse_aggregate(options.aggregate, "--aggregate")
-    metric_of_flag = {"--metric": options.metric}
-    if sample_size.precision:
-        from deviate import stats
-
-        metric_of_flag["--until"] = stats.parse_target(sample_size.precision).metric
-    names = [item.name for item in prepared.selection.metrics]
-    may_be_more = any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics)
-    missing = {flag: name for flag, name in metric_of_flag.items() if name is not None and name not in names}
-    for flag, name in missing.items():
-        if not may_be_more:
-            raise InputError(
-                f"no metric named {name!r} will be recorded of {prepared.analysis.script}, as {flag} asks",
-                f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
-            )
-    return tuple(
-        f"{flag} {name} is not among the metrics above; the runs may report it under that name"
-        for flag, name in missing.items()
-    )
-
-
-def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
-    """Whether runs may report metrics under other names at a metric's site: items, labels, keys of a history."""
-    site = next((site for site in script_analysis.sites if site.id == metric.site), None)
-    if site is None or site.form == "call" or (site.label is not None and metric.label is None):
-        return True
-    identifier_words = set(re.findall(r"[a-z]+", metric.expression.lower()))
-    return "{" in metric.expression or not identifier_words.isdisjoint(CONTAINERS - SINGLE)
 
 
 def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
@@ -148,11 +98,46 @@ def describe(experiments: Sequence[Experiment], options: AnalysisOptions) -> Fin
     return judge(experiments, options, compares=False)
 
 
-def write(text: str, target: Path, stdout: TextIO) -> None:
-    """Write a rendered report; `-` is standard output. Raises RecordError if the file cannot be written."""
-    if str(target) == "-":
-        stdout.write(text)
-        return
-    with records.writing(f"writing {target}", "name another file"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+# Planning: the spread of a pilot from records, and the resulting design.
+
+
+def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.95) -> Pilot:
+    """The spread of one metric of an experiment on record, or in files.
+
+    Raises:
+        InputError: there are several experiments, no metric can be told to be meant, or its runs show no spread.
+    """
+    (experiment, *more_experiments) = read_any(folder, [name])
+    if more_experiments:
+        choices = ", ".join(choice.name for choice in (experiment, *more_experiments))
+        raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
+    findings = judge_scores([experiment], AnalysisOptions(confidence=confidence, metric=metric), compares=False)
+    described = [
+        description
+        for description in findings.experiments[0].descriptions
+        if description.metric.name == findings.primary
+    ]
+    if not described:
+        names = ", ".join(description.metric.name for description in findings.experiments[0].descriptions)
+        raise InputError(f"which metric of {name} is meant cannot be told", f"name it with --metric: {names}")
+    chosen = described[0]
+    if isinstance(chosen.sd, Unavailable) or chosen.sd == 0:
+        reason = chosen.sd.reason if isinstance(chosen.sd, Unavailable) else chosen.note
+        raise InputError(f"{chosen.metric.name} in {name} shows no spread: {reason}", "give a guess with --sd")
+    times = [run.wall_time_s for run in experiment.runs if run.status == "completed" and run.wall_time_s > 0]
+    return Pilot(
+        name=experiment.name,
+        metric=chosen.metric.name,
+        unit=chosen.metric.unit,
+        n=chosen.n,
+        sd=chosen.sd,
+        interval=chosen.sd_interval,
+        wall_time_s=statistics.median(times) if times else None,
+    )
+
+
+def design(question: Question, spread: Pilot | None, numbers: Sequence[int] | None) -> Design:
+    """Compute the design; `numbers` are the numbers of runs to report, None for defaults."""
+    from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
+
+    return stats.design(question, spread, numbers or stats.SHOWN_RUNS)

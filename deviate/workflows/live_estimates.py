@@ -8,18 +8,6 @@ from pathlib import Path
 
 from deviate import records
 from deviate.model import NOT_ASKED, Estimate, SelectedMetric, Spec, Unavailable
-from deviate.records import (
-    Catalog,
-    Manifest,
-    Plan,
-    collect_continued,
-    damaged_files,
-    event_files,
-    measure,
-    read_events,
-    read_manifest,
-    result_file,
-)
 from deviate.workflows.states import attempt_states, runs_on_record
 
 MOST_METRICS = 3
@@ -76,16 +64,16 @@ class ExperimentScores:
     runs: dict[str, RunScores] = field(default_factory=dict)
     is_whole: bool = False
     damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    plan: Plan = field(init=False)
-    _catalog: Catalog = field(init=False)
-    _manifest: Manifest = field(init=False)
+    plan: records.Plan = field(init=False)
+    _catalog: records.Catalog = field(init=False)
+    _manifest: records.Manifest = field(init=False)
     _specs: dict[Path, Spec] = field(default_factory=dict)
     _uncounted: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.plan = records.read_plan(self.experiment)
-        self._manifest = read_manifest(records.snapshot_folder(self.experiment))
-        self._catalog = Catalog(self._manifest, self.plan.selection)
+        self._manifest = records.read_manifest(records.snapshot_folder(self.experiment))
+        self._catalog = records.Catalog(self._manifest, self.plan.selection)
 
     def read(self, patience_s: float = math.inf) -> None:
         """Read newly completed runs for the given number of seconds, but at least one."""
@@ -95,11 +83,11 @@ class ExperimentScores:
             attempt = attempt_states(run)[-1:]
             result = attempt[0].result if attempt else None
             if attempt and attempt[0].problem:
-                self.damaged[run.name] = (result_file(attempt[0].folder).name,)
+                self.damaged[run.name] = (records.result_file(attempt[0].folder).name,)
             if result is None:
                 continue
             self.damaged.pop(run.name, None)
-            if result.status == "completed" and (damaged := damaged_files(attempt[0].folder, result)):
+            if result.status == "completed" and (damaged := records.damaged_files(attempt[0].folder, result)):
                 self.damaged[run.name] = damaged
                 continue  # it is to be run again, and counts then
             if result.status == "completed":
@@ -161,9 +149,9 @@ class ExperimentScores:
     def _read(self, attempt: Path, spec: Spec) -> RunScores:
         from deviate.stats import aggregate_series
 
-        files = [path for part in collect_continued(attempt) for path in event_files(part)]
-        logs = [read_events(path, self._manifest.main_loop, self._catalog.name) for path in files]
-        series = measure(logs)
+        files = [path for part in records.collect_continued(attempt) for path in records.event_files(part)]
+        logs = [records.read_events(path, self._manifest.main_loop, self._catalog.name) for path in files]
+        series = records.measure(logs)
         metrics = {
             metric.name: metric
             for metric in self._catalog.metrics

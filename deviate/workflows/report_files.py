@@ -1,13 +1,31 @@
-"""Files beside the page of a report: writes its data, and removes files of an earlier report."""
+"""Writes reports: to a file or standard output, with data beside the page, or to the folder of a paper.
 
-from collections.abc import Sequence
+Files of an earlier report are replaced or removed; what others have put there is kept.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
-from deviate.errors import RecordError
-from deviate.report import TableFile, table_names
+from deviate import records, report
+from deviate.errors import InputError, RecordError
+
+if TYPE_CHECKING:  # with statistics, which runs that are only planned do without
+    from deviate.report import TableFile
 
 
-def write_tables(tables: Sequence[TableFile], folder: Path) -> None:
+def write(text: str, target: Path, stdout: TextIO) -> None:
+    """Write a rendered report; `-` is standard output. Raises RecordError if the file cannot be written."""
+    if str(target) == "-":
+        stdout.write(text)
+        return
+    with records.writing(f"writing {target}", "name another file"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+
+def write_tables(tables: "Sequence[TableFile]", folder: Path) -> None:
     """Write tables to the folder of a report; tables of an earlier report that no longer exist are removed.
 
     Raises:
@@ -23,5 +41,32 @@ def write_tables(tables: Sequence[TableFile], folder: Path) -> None:
             raise RecordError(
                 f"writing {target}: {error.strerror or error}", "free some space, or delete the report's folder"
             ) from error
-    for name in set(table_names()) - {table.name for table in tables}:
+    for name in set(report.table_names()) - {table.name for table in tables}:
         (folder / name).unlink(missing_ok=True)
+
+
+def refuse_paper_folder(folder: Path, content: str = "a paper") -> None:
+    """Raise InputError, before anything is run, if the folder cannot be created or written to."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
+    if not existing.is_dir():
+        raise InputError(
+            f"{folder} cannot hold {content}: {existing} is no folder", "name another folder, or one that is to be made"
+        )
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(f"{folder} cannot hold {content}: {existing} may not be written into", "name another folder")
+
+
+def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
+    """Write files as they are generated, by path in the folder; returns their number.
+
+    Raises:
+        RecordError: one cannot be written.
+    """
+    n_written = 0
+    for name, content in files:
+        target = folder / name
+        with records.writing(f"writing {target}", "name another folder"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        n_written += 1
+    return n_written

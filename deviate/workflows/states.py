@@ -6,24 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from deviate import records
 from deviate.errors import RecordError
 from deviate.model import Spec, Status
-from deviate.records import (
-    Claim,
-    Manifest,
-    Plan,
-    Result,
-    attempt_number,
-    attempts,
-    read_claim,
-    read_manifest,
-    read_plan,
-    read_result,
-    read_spec,
-    runs_folder,
-    snapshot_folder,
-    spec_file,
-)
 from deviate.registry import wing
 from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live
 
@@ -43,13 +28,13 @@ class AttemptState:
     """
 
     folder: Path
-    claim: Claim | None
-    result: Result | None
+    claim: records.Claim | None
+    result: records.Result | None
     problem: str = ""
 
     @property
     def number(self) -> int:
-        return attempt_number(self.folder) or 0
+        return records.attempt_number(self.folder) or 0
 
     @property
     def is_held(self) -> bool:
@@ -120,7 +105,7 @@ def expected_runs(experiment: Path, *, variants: Sequence[str] = (), runs: int |
         variants: names of those to run; all when there are none.
         runs: how many of each; all that are planned when it is None.
     """
-    plan = read_plan(experiment)
+    plan = records.read_plan(experiment)
     states = [
         state
         for state in run_states(experiment, plan)
@@ -144,7 +129,7 @@ def n_steps_of(states: Sequence[RunState]) -> int | None:
     )
 
 
-def rung_of(plan: Plan) -> str:
+def rung_of(plan: records.Plan) -> str:
     """The ladder rung of `deviate diverge` that an experiment belongs to; empty for other experiments."""
     level = dict(plan.capture).get("trace")
     if level is None:
@@ -152,13 +137,13 @@ def rung_of(plan: Plan) -> str:
     return str(wing("diverge").RUNGS[int(level) - 1])
 
 
-def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:
+def run_states(experiment: Path, plan: records.Plan) -> tuple[RunState, ...]:
     """Every planned run, by variant and replicate.
 
     Raises:
         RecordError: the manifest of the snapshot is missing or damaged.
     """
-    manifest = read_manifest(snapshot_folder(experiment))
+    manifest = records.read_manifest(records.snapshot_folder(experiment))
     states: dict[tuple[str, int], RunState] = {}
     for run, spec in runs_on_record(experiment):
         state = _state(run, spec, manifest)
@@ -174,21 +159,21 @@ def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:
 
 def runs_on_record(experiment: Path) -> Iterator[tuple[Path, Spec]]:
     """Folder and spec of each run that was started; runs whose spec was lost in a power cut are left out."""
-    for run in sorted(runs_folder(experiment).glob("*/")):
+    for run in sorted(records.runs_folder(experiment).glob("*/")):
         try:
-            yield run, read_spec(spec_file(run))
+            yield run, records.read_spec(records.spec_file(run))
         except RecordError:
             continue
 
 
 def attempt_states(run: Path) -> tuple[AttemptState, ...]:
     """The attempts of a run, latest last."""
-    return tuple(_attempt_state(folder) for folder in attempts(run))
+    return tuple(_attempt_state(folder) for folder in records.attempts(run))
 
 
 def in_use(experiment: Path) -> str:
     """Who is running the experiment now, in words; empty if nobody is."""
-    for run in sorted(runs_folder(experiment).glob("*/")):
+    for run in sorted(records.runs_folder(experiment).glob("*/")):
         for attempt in attempt_states(run):
             claim = attempt.claim
             if claim is not None and attempt.is_held:
@@ -200,12 +185,12 @@ def in_use(experiment: Path) -> str:
 
 def _attempt_state(folder: Path) -> AttemptState:
     try:
-        return AttemptState(folder, read_claim(folder), read_result(folder))
+        return AttemptState(folder, records.read_claim(folder), records.read_result(folder))
     except RecordError as error:
-        return AttemptState(folder, read_claim(folder), None, error.message)
+        return AttemptState(folder, records.read_claim(folder), None, error.message)
 
 
-def _state(run: Path, spec: Spec, manifest: Manifest) -> RunState:
+def _state(run: Path, spec: Spec, manifest: records.Manifest) -> RunState:
     tried = attempt_states(run)
     if not tried:
         return RunState(spec.variant, spec.replicate, "waiting", run.name)

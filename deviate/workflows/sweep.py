@@ -12,8 +12,8 @@ from deviate.model import Description, Experiment, Findings
 from deviate.model.plan import SweptValue
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
 from deviate.project import PreparedScript
+from deviate.workflows.execute import Request
 from deviate.workflows.judge import AnalysisOptions, describe
-from deviate.workflows.request import Request
 from deviate.workflows.sources import read_variants
 
 ENVIRONMENT = "env:"

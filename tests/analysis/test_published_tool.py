@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deviate.analysis.resolve.templates import Field, decimals, percent_fields
+from deviate.analysis.resolve.message_items import Field, decimals, percent_fields
 from deviate.model import Analysis
 
 Analyse = Callable[[str], Analysis]

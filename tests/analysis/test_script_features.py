@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis.script_features import Signs, read_signs
+from deviate.analysis.entries import Signs, read_signs
 
 
 def signs(tmp_path: Path, text: str | bytes) -> Signs:

@@ -3,7 +3,7 @@
 from stabilities import everything
 
 from deviate.api import Results
-from deviate.api.select import stability_of
+from deviate.api.results import stability_of
 from deviate.model import StabilityFindings
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from each import check_each
 
-from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes import Evidence
 from deviate.diverge.causes.find import find_causes, switch_for
 from deviate.diverge.causes.operations import FAMILIES, FROM_WORKER, base_name, is_one_of
 from deviate.diverge.findings import Cause, Difference, Place

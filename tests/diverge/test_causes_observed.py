@@ -11,7 +11,7 @@ from harness import Child, Result
 from varied import seeds
 
 from deviate.analysis import analyze
-from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes import Evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Cause, Difference, Trace

@@ -1,7 +1,7 @@
 """The ladder and the guest agree about where costs are measured."""
 
 from deviate.diverge.engine import PROBED
-from deviate.guest.observers.trace_levels import Levels
+from deviate.guest.observers.trace import Levels
 
 
 def test_costs_of_the_second_rung_are_measured_where_the_ladder_expects_it() -> None:

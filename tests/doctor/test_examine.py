@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from deviate.doctor import examine, to_document
-from deviate.doctor.claims import FACTORS
+from deviate.doctor.judge import FACTORS
 from deviate.errors import InputError
 from deviate.model import Control, Diagnosis, Framework
 

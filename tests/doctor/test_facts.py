@@ -1,7 +1,6 @@
 from pathlib import Path
 
-from deviate.doctor.children import ChildResult
-from deviate.doctor.facts import Facts, describe_death, read_facts
+from deviate.doctor.children import ChildResult, Facts, describe_death, read_facts
 
 OK = ChildResult(0, "", "", 1.0)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from deviate.doctor.facts import Facts
+from deviate.doctor.children import Facts
 from deviate.doctor.hazards import hazards
 from deviate.model import Concern, Framework, Machine
 

@@ -274,7 +274,7 @@ def test_a_seed_that_a_region_sets_is_its_own_affair(tmp_path: Path, require) ->
     text = """\
 import random, sys
 import numpy as np
-guest = sys.modules["_deviate_guest.runtime.guest"]._context
+guest = sys.modules["_deviate_guest.runtime"]._context
 random.seed(1); np.random.seed(1)
 before = guest.streams.enter("augment")
 random.seed({inner}); np.random.seed({inner})
@@ -303,7 +303,7 @@ print("other", random.random(), np.random.rand())
 def test_other_threads_draw_as_they_would(tmp_path: Path) -> None:
     text = """\
 import random, sys, threading
-guest = sys.modules["_deviate_guest.runtime.guest"]._context
+guest = sys.modules["_deviate_guest.runtime"]._context
 def elsewhere():
     print(guest.streams.enter("init"))
     random.seed(3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deviate.guest.xplane import read_device, read_host
+from deviate.guest.frameworks.tensorflow.profile import read_device, read_host
 
 
 def varint(value: int) -> bytes:

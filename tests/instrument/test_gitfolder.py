@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.instrument.gitfolder import freeze_git
+from deviate.instrument.git import freeze_git
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -8,9 +8,7 @@ from frozen import TRAIN, analysis_of
 
 from deviate.base.digests import with_digest
 from deviate.errors import RecordError
-from deviate.instrument.changes import changed_files
-from deviate.instrument.prepared import note_prepared
-from deviate.instrument.snapshot import freeze
+from deviate.instrument.snapshot import changed_files, freeze, note_prepared
 from deviate.model import Snapshot
 
 LARGE = b"x" * (1 << 20) + b"y"

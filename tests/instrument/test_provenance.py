@@ -9,10 +9,10 @@ import pytest
 from frozen import TRAIN, analysis_of
 
 from deviate.base.digests import with_digest
-from deviate.instrument.provenance import LONGEST_DIFF, freeze_provenance
+from deviate.instrument.git import LONGEST_DIFF, freeze_provenance
 from deviate.instrument.snapshot import freeze
-from deviate.records.manifest import read_manifest
 from deviate.records.schema import Commit
+from deviate.records.snapshot import read_manifest
 
 
 def git(folder: Path, *arguments: str) -> str:

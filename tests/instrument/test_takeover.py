@@ -7,9 +7,7 @@ import pytest
 from frozen import TRAIN, analysis_of
 
 from deviate.base.digests import with_digest
-from deviate.instrument.changes import changed_files
-from deviate.instrument.snapshot import freeze
-from deviate.instrument.takeover import take_over
+from deviate.instrument.snapshot import changed_files, freeze, take_over
 from deviate.model import Snapshot
 
 LARGE = b"x" * (1 << 20) + b"y"

@@ -8,7 +8,7 @@ import pytest
 from deviate.analysis import analyze, read_statements
 from deviate.model import Analysis, Place
 from deviate.project.config import MetricConfig
-from deviate.project.relocate import places_now, relocate
+from deviate.project.selection import places_now, relocate
 
 SCRIPT = """\
 from helper import evaluate

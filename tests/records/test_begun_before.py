@@ -19,7 +19,7 @@ from deviate.model.plan import STREAMS_NUMBER
 from deviate.project import find_target, prepare
 from deviate.records.plans import read_plan
 from deviate.records.read import read_experiment
-from deviate.records.specs import run_id
+from deviate.records.runs import run_id
 from deviate.replay import VARIANTS
 from deviate.workflows import Request, begin, specs_of
 from deviate.workflows.execute import open_experiment

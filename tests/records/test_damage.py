@@ -11,11 +11,11 @@ from recorded import edit_record
 
 from deviate.base.digests import FIELD
 from deviate.model import Series
-from deviate.records.attempts import collect_continued, damaged_files, read_result
-from deviate.records.imported import write_imported
-from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.importers import Imported, ImportedRun
+from deviate.records.importing import write_imported
 from deviate.records.layout import attempts
 from deviate.records.read import read_experiment
+from deviate.records.runs import collect_continued, damaged_files, read_result
 
 SAMPLE = Path(__file__).parent / "samples/6/base"
 

@@ -15,8 +15,7 @@ from deviate.eventlog import End, Evaluation, Seed, Value, decode, encode
 from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records import events
 from deviate.records.columns import NO_STEP
-from deviate.records.events import read_events
-from deviate.records.process_log import ProcessLog, Source
+from deviate.records.events import ProcessLog, Source, read_events
 
 
 def by_site(source: Source) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from deviate.model import Artifact, Flip, Weights
+from deviate.records.events import Points, ProcessLog
 from deviate.records.merge_processes import (
     artifacts,
     draws,
@@ -11,7 +12,6 @@ from deviate.records.merge_processes import (
     main_process,
     union_over_processes,
 )
-from deviate.records.process_log import Points, ProcessLog
 
 FINAL, OTHER = (Weights("exit", "torch", digest, 10) for digest in ("aa", "bb"))
 

@@ -9,8 +9,8 @@ from recorded import edit_record, make_metric, make_plan, select
 
 from deviate.errors import InputError, RecordError
 from deviate.model import Place, Variant
-from deviate.records.plan import VariantPlan
 from deviate.records.plans import (
+    VariantPlan,
     change_experiment,
     create_experiment,
     find_experiment,

@@ -13,8 +13,8 @@ from deviate.eventlog import encode
 from deviate.model import Artifact, Run
 from deviate.model.cost import KernelTime, Pace
 from deviate.model.plan import SweptValue
+from deviate.records.events import pace_of, profile_of
 from deviate.records.plans import create_experiment, new_experiment_folder, read_plan
-from deviate.records.profiles import pace_of, profile_of
 
 DOCUMENT = {
     "schema": 1, "framework": "torch", "window": [1, 4], "n_updates": 12, "wall_s": 0.5, "reading_s": 0.1,

@@ -9,8 +9,8 @@ from recorded import edit_record, start, value_line
 
 from deviate.eventlog import encode
 from deviate.model import Series
-from deviate.records.attempts import Claim, write_claim
 from deviate.records.read import read_experiment
+from deviate.records.runs import Claim, write_claim
 
 AddRun = Callable[..., Path]
 

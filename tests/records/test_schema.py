@@ -8,12 +8,11 @@ import pytest
 
 from deviate.errors import RecordError
 from deviate.model import ControlEvent, EvaluationData, Flip, SeedEvent, Series, Settings, Weights
-from deviate.records.attempts import Claim, Result, read_claim, read_result
 from deviate.records.layout import attempts
 from deviate.records.plans import read_plan
 from deviate.records.read import read_experiment
+from deviate.records.runs import Claim, Result, read_claim, read_result, read_spec, run_id, spec_hash
 from deviate.records.schema import SCHEMA
-from deviate.records.specs import read_spec, run_id, spec_hash
 
 SAMPLES = Path(__file__).parent / "samples"
 

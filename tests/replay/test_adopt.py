@@ -14,15 +14,14 @@ from planned import execute
 
 from deviate.errors import InUseError, RecordError
 from deviate.model import Settings
-from deviate.records.attempts import Claim, read_result, write_claim
 from deviate.records.layout import attempt_folder, attempts, claim_file, spec_file
 from deviate.records.machine import machine_name
-from deviate.records.specs import read_spec, write_spec
+from deviate.records.runs import Claim, read_result, read_spec, write_claim, write_spec
 from deviate.replay.adopt import MAKING, claim_attempt, claim_of, end_orphans, temporary_prefix
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.local import LocalExecutor
 from deviate.replay.processes import processes_of
-from deviate.replay.updates import Order, Outcome
+from deviate.replay.protocol import Order, Outcome
 
 Make = Callable[..., "Frozen"]  # type: ignore[name-defined]  # noqa: F821  (of conftest.py)
 
@@ -230,7 +229,7 @@ STRANGERS = {
 def test_an_executor_elsewhere_lives_as_long_as_its_heartbeat_changes_whatever_its_clock_says(
     tmp_path: Path, stranger: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deviate.replay.heartbeats.STALE_S", 0.4)
+    monkeypatch.setattr("deviate.replay.adopt.STALE_S", 0.4)
     monkeypatch.setattr("deviate.replay.adopt.LOOK_S", 0.05)
     claim = dataclasses.replace(claim_of(os.getpid(), time.time() - 600), pid=1, birth="1", **STRANGERS[stranger])
     run = tmp_path / "run"
@@ -253,7 +252,7 @@ def test_an_executor_elsewhere_lives_as_long_as_its_heartbeat_changes_whatever_i
 def test_a_run_that_still_writes_is_alive_though_its_executor_is_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deviate.replay.heartbeats.STALE_S", 0.4)
+    monkeypatch.setattr("deviate.replay.adopt.STALE_S", 0.4)
     monkeypatch.setattr("deviate.replay.adopt.LOOK_S", 0.05)
     attempt = _write(attempt_folder(tmp_path / "run", 1), Claim("another-host", 1, "1", 0.0, time.time()))
     writing = threading.Timer(0.2, lambda: (attempt / "events-1-1.jsonl").write_text("[]"))
@@ -296,7 +295,7 @@ def test_a_claim_that_cannot_be_read_may_be_that_of_a_living_executor(
     claim_file(attempt).write_text("{")
     with pytest.raises(InUseError):
         end_orphans([tmp_path / "run"])
-    monkeypatch.setattr("deviate.replay.heartbeats.STALE_S", 0.1)
+    monkeypatch.setattr("deviate.replay.adopt.STALE_S", 0.1)
     monkeypatch.setattr("deviate.replay.adopt.LOOK_S", 0.05)
     end_orphans([tmp_path / "run"], waits=True)
     assert read_result(attempt).status == "lost"  # type: ignore[union-attr]

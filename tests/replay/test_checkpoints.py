@@ -7,7 +7,7 @@ import pytest
 
 from deviate.eventlog import BY_NAME, encode
 from deviate.records.events import read_events
-from deviate.replay.checkpoints import CheckpointWatch, checkpoint_error
+from deviate.replay.progress import CheckpointWatch, checkpoint_error
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.replay.containers import wrap_command
+from deviate.replay.commands import wrap_command
 
 FOLDERS = (Path("/data/experiment"), Path("/tmp/deviate-x"))
 ENVIRONMENT = {"PYTHONPATH": "/guest", "SECRET": "s", "OTHER": "o"}

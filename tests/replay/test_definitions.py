@@ -4,8 +4,15 @@ import pytest
 
 from deviate.errors import InputError
 from deviate.model import Variant
-from deviate.replay.definitions import define_variant
-from deviate.replay.variants import STREAMS, VARIANTS, describe_variant, find_variant, levels_of, seed_set
+from deviate.replay.variants import (
+    STREAMS,
+    VARIANTS,
+    define_variant,
+    describe_variant,
+    find_variant,
+    levels_of,
+    seed_set,
+)
 
 IMPL = ("kernels", "autotune", "precision")
 

@@ -16,9 +16,9 @@ from deviate.eventlog import encode
 from deviate.model import Spec
 from deviate.records.environment import facts_of, read_environment, read_platform
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
-from deviate.records.manifest import read_manifest
+from deviate.records.runs import run_id, write_spec
 from deviate.records.schema import SCHEMA
-from deviate.records.specs import run_id, write_spec
+from deviate.records.snapshot import read_manifest
 from deviate.replay.environment import WINDOW, Environments, current_platform
 from deviate.replay.workcopy import WorkCopy, child_environment, make_work_copy
 

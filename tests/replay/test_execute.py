@@ -19,9 +19,8 @@ from planned import execute
 
 from deviate.errors import RecordError, RunError
 from deviate.model import Settings
-from deviate.records.attempts import Claim, write_claim
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
-from deviate.records.specs import run_id, write_spec
+from deviate.records.runs import Claim, run_id, write_claim, write_spec
 from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute_orders
 from deviate.replay.adopt import claim_of
 from deviate.replay.processes import birth, is_alive
@@ -255,7 +254,7 @@ execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)
 
 
 @pytest.mark.parametrize(
-    "name", ["guest/sitecustomize.py", "guest/_deviate_guest/runtime/guest.py", "guest/_deviate_guest/manifest.json"]
+    "name", ["guest/sitecustomize.py", "guest/_deviate_guest/runtime/__init__.py", "guest/_deviate_guest/manifest.json"]
 )
 def test_nothing_is_run_with_a_guest_that_is_damaged(frozen: Make, name: str) -> None:
     it = frozen()

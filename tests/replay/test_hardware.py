@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.replay.hardware import _ranges, machine_facts
+from deviate.replay.machine import _ranges, machine_facts
 
 SMI = """#!/bin/sh
 if [ -n "$1" ]; then

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.replay.interpreter import ask, find_interpreter
+from deviate.replay.environment import ask, find_interpreter
 
 ORACLE = """
 import importlib.metadata, json

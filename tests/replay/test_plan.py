@@ -7,7 +7,7 @@ from planned import plan
 
 from deviate.errors import InputError
 from deviate.model import Snapshot, Spec
-from deviate.records.specs import run_id
+from deviate.records.runs import run_id
 from deviate.replay.variants import VARIANTS, find_variant
 
 SNAPSHOT = Snapshot(Path("/snapshot"), Path("/root"), "ab")

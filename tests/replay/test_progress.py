@@ -8,7 +8,7 @@ from recorded import start, value_line
 from deviate.analysis import analyze
 from deviate.eventlog import encode
 from deviate.instrument import freeze
-from deviate.records.manifest import read_manifest
+from deviate.records.snapshot import read_manifest
 from deviate.replay.progress import Progress
 from deviate.replay.slots import default_jobs
 

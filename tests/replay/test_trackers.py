@@ -9,7 +9,7 @@ import pytest
 from planned import plan
 
 from deviate.model import Snapshot, Spec
-from deviate.records.specs import spec_hash
+from deviate.records.runs import spec_hash
 from deviate.replay.trackers import OFFLINE, tracker_environment, tracker_variables
 from deviate.replay.variants import VARIANTS
 

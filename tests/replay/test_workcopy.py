@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from deviate.instrument.prepared import note_prepared
+from deviate.instrument.snapshot import note_prepared
 from deviate.instrument.tree import CROWD_ABOVE
 from deviate.model import Snapshot
-from deviate.records.manifest import read_manifest
+from deviate.records.snapshot import read_manifest
 from deviate.replay import workcopy
 from deviate.replay.workcopy import (
     WorkCopy,

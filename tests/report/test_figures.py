@@ -12,9 +12,8 @@ from deviate.model import Experiment, Series
 from deviate.report import build_report
 from deviate.report.document import Figure
 from deviate.report.figures import page_figure
-from deviate.report.figures.bundle import bundle_of
+from deviate.report.figures.bundle import Line, bundle_of, line_of, thin
 from deviate.report.figures.matrix import LIGHTEST, _cells
-from deviate.report.figures.thin import Line, line_of, thin
 from deviate.report.parts.noise import noise_section
 from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot, MatrixPlot
 from deviate.stats import judge

@@ -16,11 +16,10 @@ from deviate import stats
 from deviate.model import Interval, Question, Test, Unavailable
 from deviate.stats.design.design import spread_runs
 from deviate.stats.design.power import arrangement_loss, fewest
-from deviate.stats.estimates.robust import excess_kurtosis, interquartile_range, median_deviation, skewness
+from deviate.stats.estimates.one_sample import excess_kurtosis, interquartile_range, median_deviation, skewness
 from deviate.stats.estimates.stratified import interquartile_mean
-from deviate.stats.multiple.dunnett import dunnett, dunnett_intervals
-from deviate.stats.multiple.many import benjamini_hochberg
-from deviate.stats.multiple.ranks import critical_difference, friedman, mean_ranks, nemenyi
+from deviate.stats.multiple.many import benjamini_hochberg, dunnett, dunnett_intervals
+from deviate.stats.multiple.tasks import critical_difference, friedman, mean_ranks, nemenyi
 from deviate.stats.tests.failures import rate_interval
 from deviate.stats.tests.paired import correlation, paired_interval, paired_t, wilcoxon
 from deviate.stats.tests.permutation import exchange_p, how

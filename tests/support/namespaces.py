@@ -31,7 +31,7 @@ with (place / f"lock-{replicate}").open("w") as lock:
         time.sleep(float(os.environ["STEP_S"]))
 """
 EXECUTOR = """
-import sys, deviate.replay.executors.local as local, deviate.replay.heartbeats as heartbeats
+import sys, deviate.replay.executors.local as local, deviate.replay.adopt as heartbeats
 local.HEARTBEAT_S, heartbeats.STALE_S = {heartbeat_s}, {stale_s}
 from deviate.cli import main
 main()

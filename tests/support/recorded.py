@@ -10,7 +10,7 @@ from typing import Any
 from deviate.base.digests import with_digest
 from deviate.eventlog import encode, number_text
 from deviate.model import Metric, Place, SelectedMetric, Selection
-from deviate.records.plan import Plan, VariantPlan
+from deviate.records.plans import Plan, VariantPlan
 
 
 def make_metric(

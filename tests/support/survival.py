@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate import records
-from deviate.records.attempts import Claim, damaged_files, read_claim, read_result
 from deviate.records.layout import attempts, event_files, experiments_folder, runs_folder
-from deviate.replay.heartbeats import may_live
+from deviate.records.runs import Claim, damaged_files, read_claim, read_result
+from deviate.replay.adopt import may_live
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import is_alive
 
@@ -206,7 +206,7 @@ class Arena:
 
 def is_fault(said: str) -> bool:
     """Whether deviate itself broke; scripts may."""
-    return "deviate/cli/main.py" in said
+    return "deviate/cli/app.py" in said
 
 
 def _stands(attempt: Path) -> bool:

@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from deviate.replay.executors.backend import log_folder, worker_command
-from deviate.replay.updates import Order
+from deviate.replay.executors.workers import log_folder, worker_command
+from deviate.replay.protocol import Order
 
 
 class WorkersHere:

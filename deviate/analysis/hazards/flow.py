@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.resolve.index import Class, Function, Nodes
+from deviate.analysis.resolve.index import Binding, Class, Function, Nodes
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
@@ -181,8 +181,7 @@ class Flow:
         if (name, scope) in self._visited:
             return False
         self._visited.add((name, scope))
-        bound = [binding.value for binding in scope.bindings.get(name, ())]
-        if any(isinstance(value, cst.Call) and last_name(value.func) in SORTING for value in bound):
+        if any(map(is_sorted_once, scope.bindings.get(name, ()))):
             return False
         return self._any_load_order_matters(
             [node for node in self._nodes_spelled(scope.node, name) if is_load(node, self.nodes)]
@@ -197,10 +196,7 @@ class Flow:
         self._visited.add((name, owner))
         if owner is None:
             return True
-        bound = owner.attributes.get(target.attr.value, ())
-        if any(
-            isinstance(binding.value, cst.Call) and last_name(binding.value.func) in SORTING for binding, _ in bound
-        ):
+        if any(is_sorted_once(binding) for binding, _ in owner.attributes.get(target.attr.value, ())):
             return False
         family = [owner, *self._related_classes(owner)]
         uses = [node for cls in family for node in self._nodes_spelled(cls.node, name)]
@@ -236,12 +232,9 @@ class Flow:
         return any(self._context_order_matters(node) for node in loads)
 
     def _class_of(self, target: cst.Attribute) -> Class | None:
-        function: Function | None = self.nodes.function_of(target)
-        while function is not None and function.owner is None:
-            function = function.parent
-        if function is None or not isinstance(target.value, cst.Name) or target.value.value != function.receiver:
-            return None
-        return function.owner
+        method = self.nodes.function_of(target).method
+        is_own = method is not None and isinstance(target.value, cst.Name) and target.value.value == method.receiver
+        return method.owner if method is not None and is_own else None
 
     # ------------------------------------------------------------ loops
 
@@ -291,6 +284,11 @@ def is_reported(node: cst.CSTNode, nodes: Nodes) -> bool:
     return any(last_name(call.func) in REPORTING for call in _enclosing_calls(node, nodes))
 
 
+def is_sorted_once(binding: Binding) -> bool:
+    """Whether a name is bound to the result of sorting."""
+    return isinstance(binding.value, cst.Call) and last_name(binding.value.func) in SORTING
+
+
 def is_sorted(node: cst.CSTNode, nodes: Nodes) -> bool:
     """Whether a list is sorted, in place or as a copy, or what is made of each of its items."""
     above = nodes.parents.get(node)
@@ -334,7 +332,7 @@ def is_load(node: cst.CSTNode, nodes: Nodes) -> bool:
 
 def is_one_item(subscript: cst.Subscript) -> bool:
     """Whether one item is taken at a fixed place, as of a list that has but one."""
-    piece = subscript.slice[0].slice
+    piece = subscript.slice[0].slice  # of several indices, the first
     return isinstance(piece, cst.Index) and isinstance(piece.value, cst.Integer | cst.UnaryOperation)
 
 

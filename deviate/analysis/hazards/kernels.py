@@ -47,13 +47,11 @@ def _has_gradient(call: Called, survey: Survey) -> bool:
 
 def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
     """Whether a node is in a branch for inference: it returns early and its condition does not mention training."""
-    for parent in survey.nodes.ancestors(node):
+    for parent, _ in survey.nodes.around(node):
         if isinstance(parent, cst.If) and node is not parent.test:
             returns = any(isinstance(part, cst.Return) for part in walk(parent.body))
             if returns and TRAINING.isdisjoint(split_identifier(" ".join(identifiers(parent.test)))):
                 return True
-        if isinstance(parent, cst.FunctionDef):
-            return False
     return False
 
 

@@ -1,19 +1,18 @@
-"""Registry of hazards: name, reason, example and remedy of each come from the docstring of its file."""
+"""Registry of hazards: name, reason, example and remedy of each come from the docstring of its matcher."""
 
+import inspect
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import libcst as cst
 
+from deviate.analysis.hazards.survey import Survey
+from deviate.model import Hazard
 from deviate.registry import Registry
-
-if TYPE_CHECKING:
-    from deviate.analysis.hazards.survey import Survey
 
 Group = Literal["seeds", "order", "kernels", "timing"]
 GROUPS: dict[Group, str] = {
@@ -25,7 +24,7 @@ GROUPS: dict[Group, str] = {
 
 Matches = Iterator[tuple[cst.CSTNode, str]]
 """Places of a hazard, and what happens at each: half a sentence."""
-Matcher = Callable[["Survey"], Matches]
+Matcher = Callable[[Survey], Matches]
 PARTS = re.compile(r"^(Example|Instead|Source):", flags=re.MULTILINE)
 
 
@@ -46,7 +45,7 @@ class Kind:
 
     @property
     def title(self) -> str:
-        """The first line of the file's docstring."""
+        """The first line of the matcher's docstring."""
         return self._text[0].partition("\n")[0]
 
     @property
@@ -71,7 +70,7 @@ class Kind:
 
     @cached_property
     def _text(self) -> list[str]:
-        return PARTS.split(sys.modules[self.match.__module__].__doc__ or "")
+        return PARTS.split(inspect.getdoc(self.match) or "")
 
     @property
     def _parts(self) -> dict[str, str]:
@@ -90,3 +89,26 @@ def hazard(name: str, group: Group, *, is_reported_once: bool = False) -> Callab
         return matcher
 
     return register
+
+
+def find_hazards(survey: Survey) -> tuple[Hazard, ...]:
+    """All hazards, in source order.
+
+    Each kind is reported once per line, and not at all in lines with a comment `# deviate: ignore`.
+    """
+    graph = survey.graph
+    order = {file: number for number, file in enumerate(graph.project.files())}
+    hazards: dict[tuple[str, str, int], Hazard] = {}
+    for kind in HAZARDS.values():
+        places = [
+            (graph.nodes.place(node), node, message) for node, message in kind.match(survey) if survey.is_listed(node)
+        ]
+        seen = [
+            Hazard(kind.name, place.file, place.line, graph.nodes.code(node), message)
+            for place, node, message in places
+        ]
+        seen.sort(key=lambda hazard: (order[hazard.file], hazard.line))
+        for hazard in seen:
+            key = (kind.name, hazard.file, 0 if kind.is_reported_once else hazard.line)
+            hazards.setdefault(key, hazard)
+    return tuple(sorted(hazards.values(), key=lambda hazard: (order[hazard.file], hazard.line)))

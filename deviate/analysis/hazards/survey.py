@@ -10,8 +10,7 @@ import libcst as cst
 from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.order import is_dead
-from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, positional
+from deviate.analysis.resolve.tree import argument, constant_key, constant_text, dotted_name, identifiers
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 4
@@ -45,10 +44,7 @@ class Called:
 
     def argument(self, place: int | None, *names: str) -> cst.BaseExpression | None:
         """An argument by position (None: by name only) or by any of its names."""
-        by_name = keywords(self.node)
-        value = next((by_name[name] for name in names if name in by_name), None)
-        arguments = positional(self.node)
-        return value if value is not None or place is None or place >= len(arguments) else arguments[place]
+        return argument(self.node, place, *names)
 
 
 class Survey:
@@ -137,8 +133,7 @@ class Survey:
         assignments: dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]] = {}
         for function in self.functions:
             for target, value in function.stored:
-                piece = target.slice[0].slice
-                key = constant_text(piece.value) if isinstance(piece, cst.Index) else None
+                key = constant_key(target)
                 if key is not None and "os.environ" in self.resolver.names(target.value, function):
                     assignments.setdefault(key, []).append((target, value))
         return assignments
@@ -202,7 +197,7 @@ class Survey:
             parent in module.guards for parent in self.nodes.ancestors(node)
         )
         line = self.nodes.source(node).lines[self.nodes.line(node) - 1]
-        return not is_guarded and not is_dead(node, self.nodes) and IGNORE.search(line) is None
+        return not is_guarded and not self.nodes.is_dead(node) and IGNORE.search(line) is None
 
     def is_conditional(self, node: cst.CSTNode) -> bool:
         """Whether a node runs only under a condition, its own or that of all calls of its function."""
@@ -211,11 +206,9 @@ class Survey:
         return self._is_in_branch(node) or (bool(edges) and all(self._is_in_branch(edge.node) for edge in edges))
 
     def _is_in_branch(self, node: cst.CSTNode) -> bool:
-        for parent in self.nodes.ancestors(node):
+        for parent, _ in self.nodes.around(node):
             if isinstance(parent, cst.If) and parent not in self.nodes.function_of(node).module.guards:
                 return DEVICES.isdisjoint(split_identifier(" ".join(identifiers(parent.test))))
-            if isinstance(parent, cst.FunctionDef):
-                return False
         return False
 
     def is_model(self, cls: Class | None) -> bool:
@@ -245,14 +238,12 @@ class Survey:
         """Whether a node is inside `torch.no_grad` in its own function."""
         if any(mark.endswith(("no_grad", "inference_mode")) for mark in function.marks):
             return True
-        for parent in self.nodes.ancestors(node):
-            if isinstance(parent, cst.With):
-                entered = [dotted_name(item.item) for item in parent.items]
-                if any(name.endswith(("no_grad()", "inference_mode()")) for name in entered):
-                    return True
-            if isinstance(parent, cst.FunctionDef):
-                return False
-        return False
+        return any(
+            dotted_name(item.item).endswith(("no_grad()", "inference_mode()"))
+            for parent, _ in self.nodes.around(node)
+            if isinstance(parent, cst.With)
+            for item in parent.items
+        )
 
 
 def is_false(node: cst.CSTNode | None) -> bool:

@@ -1,7 +1,5 @@
 """Evidence that a loop trains: calls and assignments that change the weights of a model."""
 
-from collections.abc import Sequence
-
 import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import ClassRef, External
@@ -50,34 +48,26 @@ class TrainingSigns:
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
         self.resolver = graph.resolver
-        self._known: dict[cst.CSTNode, list[cst.CSTNode]] = {}
-        self._known_so: dict[cst.CSTNode, list[cst.CSTNode]] = {}
+        self._known: dict[cst.CSTNode, tuple[list[cst.CSTNode], list[cst.CSTNode]]] = {}
 
     def inside(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         """The code that trains when a node runs, that in the node itself first."""
-        return [sign for part in self._run_by(node) for sign in self._in(part)]
+        return [sign for part in self._run_by(node) for sign in self._signs_in(part)[0]]
 
     def likely(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         """The calls that may train when a node runs, judged by name alone, as their code is not available."""
-        return [sign for part in self._run_by(node) for sign in self._so(part)]
+        return [sign for part in self._run_by(node) for sign in self._signs_in(part)[1]]
 
     def _run_by(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         return [node, *(function.node for function in self.graph.callees(node))]
 
-    def _in(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+    def _signs_in(self, node: cst.CSTNode) -> tuple[list[cst.CSTNode], list[cst.CSTNode]]:
+        """The code in a node that trains, and the calls that may, by their names."""
         if node not in self._known:
-            self._known[node] = [act for act in self._acts_in(node) if self._trains(act)]
+            acts = [part for part in walk(node) if isinstance(part, cst.Call | cst.Assign | cst.AugAssign)]
+            calls = [act for act in acts if isinstance(act, cst.Call) and self._is_so_named(act)]
+            self._known[node] = [act for act in acts if self._trains(act)], [*calls]
         return self._known[node]
-
-    def _so(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        if node not in self._known_so:
-            calls = (act for act in self._acts_in(node) if isinstance(act, cst.Call))
-            self._known_so[node] = [call for call in calls if self._is_so_named(call)]
-        return self._known_so[node]
-
-    def _acts_in(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
-        nodes = self.graph.nodes
-        return nodes.within(node, nodes.function_of(node).module.acts)
 
     def _is_so_named(self, call: cst.Call) -> bool:
         """Whether the name of the callee says that it trains: `train(…)`. `model.train()` only sets the mode."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from deviate.analysis.metrics.container_contents import ContainerContents
+from deviate.analysis.metrics.containers import ContainerContents
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
 from deviate.analysis.metrics.messages import MessageParser
@@ -55,8 +55,8 @@ class Collector:
         self.parser = MessageParser(graph, judge.origins)
         self.reports = Reports(self.graph, self.parser.texts)
         self.contents = ContainerContents(self.parser.displays, self.parser.meters)
-        self.left = MOST_READINGS
-        self.found: dict[tuple[cst.CSTNode, object], Judged] = {}
+        self.readings_left = MOST_READINGS
+        self.judgements: dict[tuple[cst.CSTNode, object], Judged] = {}
         self._judged: set[tuple[str, tuple[MessageItem, ...]]] = set()
 
     def collect(self) -> list[Judged]:
@@ -65,7 +65,7 @@ class Collector:
             for items in self._messages(report, EMPTY_SCENE, DEEPEST):
                 self._judge(items, report.sink)
         order = {file: number for number, file in enumerate(self.graph.project.files())}
-        return sorted(self.found.values(), key=lambda judged: self._position(judged, order))
+        return sorted(self.judgements.values(), key=lambda judged: self._position(judged, order))
 
     # ------------------------------------------------------------ messages
 
@@ -73,13 +73,13 @@ class Collector:
         """The messages of one report; one per call if the function around it reports its arguments."""
         flows, node, function = self.parser.flows, report.node, report.function
         if depth == DEEPEST:
-            self.left = MOST_READINGS
+            self.readings_left = MOST_READINGS
         readings = [scene]
         for place, where in ((node, function), *scene.calls) if scene.substitutes else ():
             readings = [turn for one in readings[:MOST_SCENES] for turn in flows.turns(place, where, one)]
         for one in readings:
-            self.left -= 1
-            if self.left < 0:  # with loops over tables in nested calls, the messages found so far must suffice
+            self.readings_left -= 1
+            if self.readings_left < 0:  # with loops over tables in nested calls, the messages found so far must suffice
                 return
             self.parser.open.clear()
             messages = list(self._read_messages(report, one))
@@ -252,9 +252,9 @@ class Collector:
                 decision = self._decide(candidate)
             judged.append(Judged(candidate, decision))
             key = (value.node, value.fields or (value.spelled,))
-            earlier_judgement = self.found.get(key)
+            earlier_judgement = self.judgements.get(key)
             if earlier_judgement is None or (earlier_judgement.decision.role is None and decision.role is not None):
-                self.found[key] = judged[-1]
+                self.judgements[key] = judged[-1]
 
     def _decide(self, candidate: Candidate) -> Decision:
         """The judgement; a container that tells nothing by itself is judged by what it holds."""

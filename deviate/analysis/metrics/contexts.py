@@ -12,14 +12,65 @@ from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.judge import Objection
 from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.abstract_values import Edge
-from deviate.analysis.resolve.calls import CallGraph, CallPath, Frame
-from deviate.analysis.resolve.edges import SPAWNS
-from deviate.analysis.resolve.identifier_words import PHASES
-from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.order import is_dead, runs_after
+from deviate.analysis.resolve.calls import SPAWNS, CallGraph, CallPath, Frame
+from deviate.analysis.resolve.identifier_words import PHASES, all_words
+from deviate.analysis.resolve.index import Function, Nodes, is_exit
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, last_name
 from deviate.model import Place, RejectionReason
 from deviate.model.metric_vocabulary import COUNTERS, QUALITY, SHORT_TIMES, split_identifier, word_set
+
+# ---------------------------------------------------------------- order of statements
+# What runs after what, and mutually exclusive branches.
+
+REGISTERING = word_set("set_defaults add_command add_typer add_parser register")
+
+
+def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
+    """Whether the node of a frame follows that of another frame of the same function, and may run after it.
+
+    It may not if the two are on mutually exclusive branches, if the branch of the earlier one leaves the function, or
+    if both are alternative commands: lambdas and registered functions.
+    """
+    if frame.function is not earlier.function or (_is_registered(frame) and _is_registered(earlier)):
+        return False
+    chosen = _lambda_around(frame.node, nodes), _lambda_around(earlier.node, nodes)
+    if None not in chosen and chosen[0] is not chosen[1]:
+        return False
+    last = earlier.node.body if isinstance(earlier.node, cst.For | cst.While) else earlier.node
+    source = frame.function.source
+    where, end = source.start(frame.node), source.end(last)
+    if (where.line, where.column) < (end.line, end.column):
+        return False
+    branches = dict(_branches(frame.node, nodes))
+    return all(
+        branches[statement] is branch if statement in branches else not _leaves(branch)
+        for statement, branch in _branches(earlier.node, nodes)
+    )
+
+
+def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
+    """The branches of `if` statements in which a node stands: (statement, branch)."""
+    return [(parent, below) for parent, below in nodes.around(node) if type(parent) is cst.If]
+
+
+def _is_registered(frame: Frame) -> bool:
+    """Whether a function is only registered, to be called on request."""
+    if frame.edge is None or not frame.edge.is_handed:
+        return False
+    return not isinstance(frame.node, cst.Call) or last_name(frame.node.func) in REGISTERING
+
+
+def _lambda_around(node: cst.CSTNode, nodes: Nodes) -> cst.Lambda | None:
+    return next((parent for parent in nodes.ancestors(node) if type(parent) is cst.Lambda), None)
+
+
+def _leaves(branch: cst.CSTNode) -> bool:
+    """Whether a branch ends by leaving the function, or the program."""
+    body = branch.body if isinstance(branch, cst.Else) else branch
+    return isinstance(body, cst.BaseSuite) and any(is_exit(statement) for statement in body.body)
+
+
+# ---------------------------------------------------------------- contexts
 
 MOST_CONTEXTS = 12
 
@@ -54,7 +105,7 @@ def reach(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) ->
     if not call_paths:
         return Reach((), Objection(RejectionReason.NEVER_CALLED))
     alive = tuple(
-        call_path for call_path in call_paths if not any(is_dead(frame.node, graph.nodes) for frame in call_path)
+        call_path for call_path in call_paths if not any(graph.nodes.is_dead(frame.node) for frame in call_path)
     )
     if not alive:
         return Reach((), Objection(RejectionReason.BEHIND_EXIT))
@@ -359,9 +410,7 @@ def _sources(graph: CallGraph) -> tuple[Told, ...]:
     """Kinds of words on a call path, the most telling kind first."""
 
     def targets(call_path: CallPath) -> Iterator[str]:
-        return (
-            word for frame in call_path for name in _assigned_names(frame, graph) for word in split_identifier(name)
-        )
+        return iter(all_words(name for frame in call_path for name in _assigned_names(frame, graph)))
 
     def branches(call_path: CallPath) -> Iterator[str]:
         return (word for frame in call_path for word in _conditions(frame.node, graph))
@@ -385,7 +434,7 @@ def _names(call_path: CallPath) -> Iterator[str]:
             if isinstance(value, cst.Name) and value.value == "True":
                 yield from split_identifier(key)
             elif not isinstance(value, cst.BaseString):
-                yield from (word for name in identifiers(value) for word in split_identifier(name))
+                yield from all_words(identifiers(value))
 
 
 def _functions(call_path: CallPath) -> Iterator[str]:
@@ -426,10 +475,6 @@ def _assigned_names(frame: Frame, graph: CallGraph) -> Iterator[str]:
 
 def _conditions(node: cst.CSTNode, graph: CallGraph) -> Iterator[str]:
     """Words of the conditions under which a node runs, within its function."""
-    below = node
-    for parent in graph.nodes.ancestors(node):
+    for parent, below in graph.nodes.around(node):
         if isinstance(parent, cst.If) and below is parent.body:
-            yield from (word for name in identifiers(parent.test) for word in split_identifier(name))
-        if isinstance(parent, cst.FunctionDef):
-            return
-        below = parent
+            yield from all_words(identifiers(parent.test))

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
+from deviate.analysis.metrics.containers import Displays
 from deviate.analysis.resolve.abstract_values import Argument, Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import EMPTY_SCENE, Scene, Stars, Substitute
 from deviate.analysis.resolve.tree import constant_number, constant_text, element, last_name, positional, walk
@@ -32,18 +32,17 @@ class Flows:
         arguments: dict[tuple[Function, str], Substitute] = {}
         for name, bindings in callee.bindings.items():
             if bindings[0].how == "parameter" and name != callee.receiver:
-                argument = edge.argument(name) or self._default(bindings[0], callee)
+                argument, default = edge.argument(name), bindings[0].value
                 if argument is not None:
                     arguments[callee, name] = argument
+                elif isinstance(default, cst.BaseExpression):
+                    arguments[callee, name] = default, callee
             elif bindings[0].how == "stars":
                 mappings = [("", argument) for argument in _unpacked_arguments(edge, "**")]
                 arguments[callee, name] = Stars(
                     (*edge.rest, *_unpacked_arguments(edge, "*")), (*edge.named_rest, *mappings)
                 )
         return arguments
-
-    def _default(self, binding: Binding, callee: Function) -> Argument | None:
-        return (binding.value, callee) if isinstance(binding.value, cst.BaseExpression) else None
 
     def looped_parameter(self, binding: Binding, scope: Function) -> tuple[Function, str] | None:
         """The parameter whose items a loop variable takes; None if the loop is over something else."""

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.analysis.metrics.phrases import tag_words
-from deviate.analysis.resolve.identifier_words import QUALIFIERS, TUNED, all_words, clause, unit_after
-from deviate.analysis.resolve.message_items import ReportedValue, Style
+from deviate.analysis.resolve.identifier_words import QUALIFIERS, TUNED, all_words, clause, tag_words, unit_after
+from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
-from deviate.analysis.resolve.templates import decimals, is_integer_spec
 from deviate.analysis.resolve.tree import dotted_name, identifiers, last_name
 from deviate.model import Direction, RejectionReason, Role
 from deviate.model.metric_vocabulary import (

@@ -9,11 +9,20 @@ from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compi
 from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, named_items, positional, walk
+from deviate.analysis.resolve.tree import (
+    argument,
+    constant_text,
+    dotted_name,
+    keywords,
+    last_name,
+    named_items,
+    positional,
+    walk,
+)
 from deviate.model.metric_vocabulary import word_set
 
-VALIDATION = ("validation_data", "validation_split")
-VALIDATION_POSITIONS = (6, 7)
+VALIDATION = {"validation_data": 7, "validation_split": 6}
+"""Arguments of `fit`, with their positions."""
 TRAINED = ("loss", "grad_norm", "train_loss", "train_runtime", "train_samples_per_second", "train_steps_per_second")
 EVALUATED = ("loss", "runtime", "samples_per_second", "steps_per_second")
 STRATEGIES = ("eval_strategy", "evaluation_strategy", "do_eval", "eval_on_start")
@@ -65,13 +74,9 @@ class _Keras:
         if compiled is None:
             return []
         function = self.graph.nodes.function_of(compiled)
-        arguments, by_name = positional(compiled), keywords(compiled)
-        losses = by_name.get("loss") or (arguments[1] if len(arguments) > 1 else None)
-        metrics = by_name.get("metrics") or (arguments[2] if len(arguments) > 2 else None)
-        keys = [f"{output}_loss" for output in self._output_keys(losses, function)]
-        for listed_ in (metrics, by_name.get("weighted_metrics")):
-            keys += self._metrics(listed_, function)
-        return keys
+        keys = [f"{output}_loss" for output in self._output_keys(argument(compiled, 1, "loss"), function)]
+        keys += self._metrics(argument(compiled, 2, "metrics"), function)
+        return keys + self._metrics(argument(compiled, None, "weighted_metrics"), function)
 
     def _assigned(self, name: str, function: Function) -> list[cst.BaseExpression]:
         """What is assigned to a variable, in order."""
@@ -107,9 +112,9 @@ class _Keras:
             if values:
                 return self._metrics(values[-1], scope, depth - 1)
             for edge in self.graph.edges_into(scope) if any(binding.how == "parameter" for binding in bindings) else ():
-                argument = edge.argument(metrics.value)
-                if argument is not None and isinstance(argument[0], cst.BaseExpression):
-                    return self._metrics(argument[0], argument[1], depth - 1)
+                handed = edge.argument(metrics.value)
+                if handed is not None and isinstance(handed[0], cst.BaseExpression):
+                    return self._metrics(handed[0], handed[1], depth - 1)
             if any(binding.how == "parameter" for binding in bindings):
                 return []
         return [last_name(metrics)] if last_name(metrics) else []
@@ -159,9 +164,7 @@ class _Keras:
                         yield name
 
     def _validates(self) -> bool:
-        data = [keywords(self.call).get(name) for name in VALIDATION]
-        arguments = positional(self.call)
-        data += [arguments[place] for place in VALIDATION_POSITIONS if place < len(arguments)]
+        data = [argument(self.call, place, name) for name, place in VALIDATION.items()]
         return any(value is not None and not _is_nothing(value) for value in data)
 
 

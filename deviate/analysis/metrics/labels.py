@@ -4,7 +4,7 @@ import re
 
 import libcst as cst
 
-from deviate.analysis.metrics.judge import Candidate, Judge
+from deviate.analysis.metrics.judge import Judge
 from deviate.analysis.resolve.abstract_values import Argument
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Binding, Function, Nodes
@@ -49,11 +49,6 @@ def _mapping(binding: Binding) -> cst.BaseExpression | None:
     return (
         iterable.func.value if (method == "items" and position == (0,)) or (method == "keys" and not position) else None
     )
-
-
-def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> bool:
-    """Whether the label of a site is a variable whose texts are known only at run time."""
-    return label is not None and is_key(label, candidate.value.function, graph)
 
 
 def mapping_of(label: str | None, value: ReportedValue, graph: CallGraph) -> cst.BaseExpression | None:

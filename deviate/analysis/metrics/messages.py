@@ -5,24 +5,25 @@ from dataclasses import replace
 
 import libcst as cst
 
+from deviate.analysis.metrics.containers import Displays
 from deviate.analysis.metrics.flows import Flows
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
+    Field,
     MessageItem,
     ReportedValue,
     Scene,
     Stars,
     Style,
     Substitute,
+    format_fields,
+    percent_fields,
 )
-from deviate.analysis.resolve.meters import Meters
 from deviate.analysis.resolve.origins import Origins
-from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
 from deviate.analysis.resolve.tree import (
     constant_number,
     constant_text,
@@ -58,7 +59,7 @@ class MessageParser:
         self.displays = Displays(graph)
         self.flows = Flows(graph, self.displays)
         self.texts = Texts(self.displays)
-        self.meters = Meters(graph)
+        self.meters = origins.meters
         self.open: dict[tuple[Function, str], None] = {}
         self._active: list[object] = []
 
@@ -370,8 +371,9 @@ class MessageParser:
             place for place, part in enumerate(parts) if isinstance(part, Field) and isinstance(part.argument, int)
         ]
         if len(arguments) == 1 and len(places) > 1:
-            texts = [[part for part in side if isinstance(part, str)] for side in _around(parts, places)]
-            return [*texts[0], self._of_several_fields(arguments[0], function), *texts[1]]
+            before = [part for part in parts[: places[0]] if isinstance(part, str)]
+            after = [part for part in parts[places[-1] + 1 :] if isinstance(part, str)]
+            return [*before, self._of_several_fields(arguments[0], function), *after]
         items: list[MessageItem] = []
         for part in parts:
             if isinstance(part, str):
@@ -441,12 +443,11 @@ class MessageParser:
         """One value that fills several fields: recorded item by item, or as a duration split into units."""
         if isinstance(node, cst.Call) and dotted_name(node.func) in ("tuple", "list") and len(node.args) == 1:
             node = node.args[0].value
-        spelled = self.nodes.code(node)
+        value = node
         if isinstance(node, cst.Call) and len(node.args) == 1:
             argument = node.args[0].value
-            if self.origins.of(argument, function).kind == "duration":
-                return ReportedValue(argument, argument, function, spelled, style=Style.PERCENT)
-        return ReportedValue(node, node, function, spelled, style=Style.PERCENT)
+            value = argument if self.origins.of(argument, function).kind == "duration" else node
+        return ReportedValue(value, value, function, self.nodes.code(node), style=Style.PERCENT)
 
     def _of_mapping(
         self, container: cst.BaseExpression, part: Field, function: Function, style: str = Style.PERCENT
@@ -654,7 +655,3 @@ def _spec_text(spec: object) -> str:
     if not isinstance(spec, tuple | list):
         return ""
     return "".join(part.value if isinstance(part, cst.FormattedStringText) else "{}" for part in spec)
-
-
-def _around(parts: list[str | Field], places: list[int]) -> tuple[list[str | Field], list[str | Field]]:
-    return parts[: places[0]], parts[places[-1] + 1 :]

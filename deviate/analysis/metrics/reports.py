@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.metrics.texts import Texts
-from deviate.analysis.resolve.abstract_values import FunctionRef
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
@@ -121,15 +120,14 @@ class Reports:
 
         handing = [call for call in function.calls if any(is_given(argument.value) for argument in call.args)]
         is_stored = any(_outlives(place, function) and is_given(value) for place, value in function.stored)
-        if is_stored or any(_is_putting(call) and _outlives(call.func, function) for call in handing):
+        putting = [call for call in handing if isinstance(call.func, cst.Attribute) and last_name(call.func) in KEEPING]
+        if is_stored or any(_outlives(call.func, function) for call in putting):
             yield function
         elif depth:
             for call in handing:
-                for inner in self._inside(call, function):
-                    yield from self._keeping(inner.function, depth - 1)
-
-    def _inside(self, call: cst.Call, function: Function) -> list[FunctionRef]:
-        return [callee for callee in self.resolver.functions(call.func, function) if callee.function is not function]
+                for inner in self.resolver.functions(call.func, function):
+                    if inner.function is not function:
+                        yield from self._keeping(inner.function, depth - 1)
 
     def _sink_of_assignment(self, place: cst.Subscript, function: Function) -> Sink | None:
         names = self.resolver.names(place.value, function)
@@ -153,17 +151,15 @@ class Reports:
         values: list[cst.CSTNode | None] = [frame]
         if isinstance(frame, cst.Name):
             values = [binding.value for binding in self.resolver.find(frame.value, function)[1]]
-        calls = [value for value in values if isinstance(value, cst.Call) and "pandas.DataFrame" in self._names(value)]
+        calls = [(value, self.graph.nodes.function_of(value)) for value in values if isinstance(value, cst.Call)]
+        frames = [pair for pair in calls if "pandas.DataFrame" in self.resolver.names(pair[0].func, pair[1])]
         rows = [
             row
-            for value in calls
+            for value, where in frames
             for data in positional(value)[:1]
-            for row in self.texts.displays.sequence_items(data, self.graph.nodes.function_of(value)) or ()
+            for row in self.texts.displays.sequence_items(data, where) or ()
         ]
-        return frame if calls and not rows else None
-
-    def _names(self, call: cst.Call) -> list[str]:
-        return self.resolver.names(call.func, self.graph.nodes.function_of(call))
+        return frame if frames and not rows else None
 
     # ------------------------------------------------------------ arguments
 
@@ -194,10 +190,6 @@ def _by_name(call: cst.Call) -> dict[str, cst.BaseExpression]:
 def _is_object(names: list[str]) -> bool:
     """Whether all names denote results of library calls, whose methods are known by spelling only."""
     return any("()" in name for name in names)
-
-
-def _is_putting(call: cst.Call) -> bool:
-    return isinstance(call.func, cst.Attribute) and call.func.attr.value in KEEPING
 
 
 def _outlives(place: cst.BaseExpression, function: Function) -> bool:

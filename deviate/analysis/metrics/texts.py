@@ -2,11 +2,11 @@
 
 import libcst as cst
 
-from deviate.analysis.resolve.callables import CLOCKS
-from deviate.analysis.resolve.displays import Displays
+from deviate.analysis.metrics.containers import Displays
 from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Binding, Function
-from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
+from deviate.analysis.resolve.message_items import Field, format_fields, percent_fields
+from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, positional, walk
 from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
 

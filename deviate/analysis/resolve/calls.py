@@ -6,15 +6,230 @@ from functools import cached_property
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Edge
-from deviate.analysis.resolve.edges import EdgeFinder
+from deviate.analysis.resolve.abstract_values import (
+    Argument,
+    ClassRef,
+    Container,
+    Edge,
+    External,
+    FunctionRef,
+    Instance,
+    Value,
+)
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import Resolver
-from deviate.analysis.resolve.tree import imported_names
+from deviate.analysis.resolve.tree import argument, children, imported_names, keywords, last_name, positional
 from deviate.model import Place
+from deviate.model.metric_vocabulary import word_set
 
-DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Module)
+# ---------------------------------------------------------------- edges
+# Functions run by the calls, decorators, imports and `with` statements of a function.
+
+RUNNERS = word_set("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
+"""Functions that run `main` of the script if called without a function."""
+
+COMMANDS = word_set("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
+REGISTERING = word_set("command callback automain main cli on on_event task entrypoint entry_point")
+"""Decorators with which a library registers a function to call it: click, typer, sacred, hydra, ignite."""
+
+SPAWNS = {"spawn": 1, "launch": 0, "Process": 0, "Thread": 0, "start_processes": 1, "notebook_launcher": 0}
+"""Callables that take a function and its arguments (`args`), with the number of leading arguments they add."""
+
+ASKING = ("functools.wraps", "functools.update_wrapper", "inspect.signature", "inspect.getsource")
+"""Callables that take a function and never call it."""
+
+MAPPING = ("builtins.map", "builtins.filter")
+
+COMMON = word_set(
+    "forward step get add append items keys values read write save load reset close join split format update run "
+    "start stop open copy clear pop extend insert remove sort index count encode decode fit train eval log print info "
+    "debug warning error __init__ to call build setup state_dict load_state_dict parameters"
+)
+"""Method names too common to infer a class from them."""
+
+TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
+"""Types of argument expressions that are searched for functions and objects."""
+
+MOST_NAMED = 3
+HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
+
+
+class EdgeFinder:
+    """Finds the edges that leave a function."""
+
+    def __init__(self, project: Project, resolver: Resolver) -> None:
+        self.project = project
+        self.resolver = resolver
+        self.edges: dict[Edge, None] = {}
+
+    def callees(self, function: Function) -> list[Function]:
+        """The functions that a function runs, in the order of its calls; their edges are recorded."""
+        callees: list[Function] = []
+        is_imported = function.is_module and function.module is not self.project.entry
+        guards = set(function.module.guards) if is_imported else set()  # `if __name__ == "__main__"`, which do not run
+        for call in function.calls:
+            if not guards or guards.isdisjoint(self.project.nodes.ancestors(call)):
+                callees += [self._keep(edge) for edge in self._call_edges(call, function)]
+        return callees + [self._keep(edge) for edge in self._other_edges(function)]
+
+    def _keep(self, edge: Edge) -> Function:
+        if edge not in self.edges:
+            self.edges[edge] = None
+            self.resolver.edges.setdefault(edge.callee, []).append(edge)
+        return edge.callee
+
+    def _other_edges(self, function: Function) -> Iterator[Edge]:
+        for context in function.contexts:
+            yield from self._context_edges(context, function)
+        for inner in function.module.functions:
+            if inner.parent is function:
+                yield from self._decorator_edges(inner, function)
+        for statement in function.imports:
+            yield from self._import_edges(statement, function)
+
+    def settle(self) -> None:
+        """Drop callback edges to wrappers that only return the function, if its calls are known."""
+        for callee, edges in self.resolver.edges.items():
+            if any(not edge.is_handed for edge in edges):
+                telling = [edge for edge in edges if not self._is_wrapper(edge)]
+                for edge in set(edges) - set(telling):
+                    del self.edges[edge]
+                self.resolver.edges[callee] = telling
+
+    def _is_wrapper(self, edge: Edge) -> bool:
+        """Whether a function is passed to a decorator, or to a wrapper that returns a replacement."""
+        if not edge.is_handed:
+            return False
+        if not isinstance(edge.node, cst.Call):
+            return True
+        is_started = last_name(edge.node.func) in SPAWNS
+        given_back = self.resolver.functions(edge.node, edge.caller)
+        return not is_started and any(callee.function is edge.callee for callee in given_back)
+
+    # ------------------------------------------------------------ calls
+
+    def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
+        referents = self.resolver.resolve(call.func, function)
+        arguments = tuple((value, function) for value in positional(call))
+        by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
+        is_inside = False
+        for referent in referents:
+            if isinstance(referent, ClassRef):
+                self.resolver.instantiated.setdefault(referent.cls)
+            for callee in self.resolver.callees(referent):
+                is_inside = True
+                passed, named = (*callee.arguments, *arguments), (*callee.by_name, *by_name)
+                yield Edge(call, function, callee.function, "call", passed, named, int(callee.receiver is not None))
+            is_inside = is_inside or (isinstance(referent, ClassRef) and not self.resolver.order(referent.cls)[1])
+        if not referents and isinstance(call.func, cst.Attribute):
+            for method in self._methods(call.func.attr.value):
+                yield Edge(call, function, method, "named", arguments, by_name, 1)
+        if not is_inside:
+            names = [referent.name for referent in referents if isinstance(referent, External)]
+            yield from self._handed_edges(call, function, names)
+
+    def _methods(self, name: str) -> list[Function]:
+        """The methods of this name in all files that were read; none if it is common, or if many classes have one."""
+        if name in COMMON or name.startswith("__"):
+            return []
+        modules = self.project.modules.values()
+        methods = [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
+        return methods if len(methods) <= MOST_NAMED else []
+
+    def _handed_edges(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
+        """Functions and objects of the project passed to a call of something else."""
+        spawned = SPAWNS.get(last_name(call.func))
+        for name in names:
+            if name in RUNNERS and not call.args:
+                yield from self._mains(call, function, ["main"])
+            elif name in COMMANDS and not call.args:
+                tops = [inner.name for inner in function.module.functions if inner.parent is function.module.top]
+                yield from self._mains(call, function, tops)
+        arguments: tuple[Argument, ...] = ()
+        if spawned is not None:
+            tupled = argument(call, 1, "args")
+            if isinstance(tupled, cst.Tuple | cst.List):
+                arguments = tuple((item.value, function) for item in tupled.elements)
+        if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
+            return
+        for each in call.args:
+            for referent in self._referents_in(each.value, function):
+                for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
+                    skipped = int(callee.receiver is not None) + (spawned or 0)
+                    passed = (*callee.arguments, *arguments)
+                    yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
+
+    def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
+        for name in names:
+            for referent in self.resolver.in_module(function.module, name):
+                if isinstance(referent, FunctionRef):
+                    yield Edge(call, function, referent.function, "handed")
+
+    def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
+        if type(value) in TELLING:
+            for referent in self.resolver.resolve(value, function):
+                if isinstance(referent, Container):
+                    for item in self.resolver.items(value, function):
+                        yield from self.resolver.resolve(*item)
+                else:
+                    yield referent
+
+    def _run_by_others(self, referent: Value, *, is_command: bool) -> Iterator[FunctionRef]:
+        """The functions of a value that a library may call."""
+        if isinstance(referent, FunctionRef):
+            yield referent
+        elif isinstance(referent, Instance | ClassRef):
+            classes, outside = self.resolver.order(referent.cls)
+            if not (is_command or {*outside} - {"builtins.object"}):
+                return
+            for cls in classes:
+                for name, method in cls.methods.items():
+                    if name not in HIDDEN:
+                        yield FunctionRef(method, referent.cls)
+
+    # ------------------------------------------------------------ other edges
+
+    def _context_edges(self, context: cst.BaseExpression, function: Function) -> Iterator[Edge]:
+        for cls in self.resolver.classes(context, function):
+            for name in ("__enter__", "__exit__"):
+                method = self.resolver.method(cls, name)
+                if method is not None:
+                    yield Edge(context, function, method, "call", skipped=1)
+
+    def _decorator_edges(self, inner: Function, function: Function) -> Iterator[Edge]:
+        if not isinstance(inner.node, cst.FunctionDef):
+            return
+        for decorator in inner.node.decorators:
+            expression = decorator.decorator
+            for callee in self.resolver.functions(expression, function):
+                yield Edge(decorator, function, callee.function, "call", ((inner.node, function),))
+            registering = expression.func if isinstance(expression, cst.Call) else expression
+            if isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING:
+                yield Edge(decorator, function, inner, "handed")
+
+    def _import_edges(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
+        """Edges to the top levels of the files that an import runs.
+
+        A file is read if something in it is used, or if the imported name is never used: then the import matters for
+        its side effects.
+        """
+        for name, bound in imported_names(statement):
+            place = self.project.resolve(name, function.module)
+            if place is None:
+                continue
+            if bound is not None and bound not in function.module.used and not function.module.is_package:
+                self.project.load(place[0])
+            parts = place[0].split("/")
+            packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]
+            for file in (*packages, place[0]):
+                module = self.project.modules.get(file)
+                if module is not None and module is not function.module:
+                    yield Edge(statement, function, module.top, "import")
+
+
+# ---------------------------------------------------------------- graph
+
 MOST_CALL_PATHS = 32
 LONGEST_CALL_PATH = 24
 MOST_ROUNDS = 6
@@ -51,8 +266,6 @@ class CallGraph:
         self.resolver = Resolver(project)
         self.reached: dict[Function, None] = {}
         self._out: dict[cst.CSTNode, list[Edge]] = {}
-        self._leaving: list[cst.CSTNode] = []
-        self._frames: dict[cst.CSTNode, cst.CSTNode] = {}
         self._tried = 0
         self._known_call_paths: dict[Function, list[CallPath]] = {}
         self._known_callees: dict[Function, list[Function]] = {}
@@ -153,23 +366,12 @@ class CallGraph:
 
     def _callees_in(self, node: cst.CSTNode) -> Iterator[Function]:
         """The callees in a node, except in functions and classes defined there; the last call first."""
-        frame = node if isinstance(node, DEFINITIONS) else self._frame(node)
-        leaving = [
-            node_there
-            for node_there in self.nodes.within(node, self._leaving)
-            if node_there is node or self._frame(node_there) is frame
-        ]
-        leaving.sort(key=lambda node_there: (-self.nodes.end(node_there), self.nodes.numbers[node_there]))
-        for node_there in leaving:
-            yield from (edge.callee for edge in self._out[node_there])
-
-    def _frame(self, node: cst.CSTNode) -> cst.CSTNode:
-        """The function, class or module that a node is a part of."""
-        if node not in self._frames:
-            self._frames[node] = next(
-                parent for parent in self.nodes.ancestors(node) if isinstance(parent, DEFINITIONS)
-            )
-        return self._frames[node]
+        waiting = [node]
+        while waiting:
+            part = waiting.pop()
+            yield from (edge.callee for edge in self._out.get(part, ()))
+            if part is node or not isinstance(part, cst.FunctionDef | cst.ClassDef):
+                waiting += children(part)
 
     def _build(self) -> None:
         """Follow calls until nothing new is found: callees may depend on callbacks found later."""
@@ -178,14 +380,13 @@ class CallGraph:
         for _ in range(MOST_ROUNDS):
             self.resolver.forget()
             self._round(finder)
-            after = (len(finder.found), len(self.project.modules), len(self.resolver.instantiated), len(self.reached))
+            after = (len(finder.edges), len(self.project.modules), len(self.resolver.instantiated), len(self.reached))
             if after == before:
                 break
             before = after
         finder.settle()
-        for edge in finder.found:
+        for edge in finder.edges:
             self._out.setdefault(edge.node, []).append(edge)
-        self._leaving = sorted(self._out, key=self.nodes.numbers.__getitem__)
 
     def _round(self, finder: EdgeFinder) -> None:
         waiting = [*reversed(self.reached), self.project.entry.top]

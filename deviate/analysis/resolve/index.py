@@ -3,15 +3,14 @@
 A file is indexed in a single walk over its tree.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import libcst as cst
 
 from deviate.analysis.resolve.source import Source
-from deviate.analysis.resolve.tree import LEAVES, children, dotted_name, imported_names
+from deviate.analysis.resolve.tree import LEAVES, argument, children, dotted_name, imported_names, index_of, last_name
 from deviate.model import Place
 
 LoopNode = cst.For | cst.While
@@ -20,7 +19,9 @@ BINDING = frozenset(
     {cst.For, cst.CompFor, cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.WithItem, cst.ExceptHandler}
 )
 RECORDED = IMPORTS | BINDING | {cst.Call, cst.While, cst.Global, cst.Nonlocal, cst.Return, cst.Yield, cst.If}
-ACTING = frozenset({cst.Call, cst.Assign, cst.AugAssign})
+ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}
+"""Methods that add an argument to a container, with its place."""
+EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,11 @@ class Function:
         return [dotted_name(decorator.decorator).removesuffix("()") for decorator in decorators]
 
     @property
+    def method(self) -> "Function | None":
+        """The method that it is or is defined in; None outside of classes."""
+        return self if self.owner is not None else self.parent.method if self.parent is not None else None
+
+    @property
     def receiver(self) -> str | None:
         """Name of the parameter that takes the instance (or class) of a method."""
         is_bound = self.owner is not None and self.parameters and "staticmethod" not in self.marks
@@ -119,20 +125,15 @@ class Nodes:
 
     Attributes:
         parents: of each node; functions: of each definition and top level, the function.
-        numbers: of each node, in reading order; those of the parts of a node follow its own without a gap.
-        dead: cache of `order.is_dead`. behind_exit: cache of the unreachable statements of a block.
     """
 
     def __init__(self) -> None:
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
-        self.numbers: dict[cst.CSTNode, int] = {}
-        self.dead: dict[cst.CSTNode, bool] = {}
-        self.behind_exit: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
         self._function_of: dict[cst.CSTNode, Function] = {}
-        self._ends: dict[cst.CSTNode, int] = {}
         self._codes: dict[cst.CSTNode, str] = {}
         self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
+        self._behind_exit: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The parent, its parent, and so on to the module."""
@@ -140,24 +141,14 @@ class Nodes:
             yield parent
             node = parent
 
-    def end(self, node: cst.CSTNode) -> int:
-        """The number after those of a node and all its parts."""
-        if node not in self._ends:
-            self._ends[node] = self._find_end(node)
-        return self._ends[node]
-
-    def _find_end(self, node: cst.CSTNode) -> int:
-        parent = self.parents.get(node)
-        if parent is None:
-            return self.functions[node].module.end
-        siblings = children(parent)
-        place = next(number for number, sibling in enumerate(siblings, 1) if sibling is node)
-        return self.numbers[siblings[place]] if place < len(siblings) else self.end(parent)
-
-    def within(self, node: cst.CSTNode, numbered: Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
-        """The nodes, from a list sorted by number, that are a node or parts of it."""
-        first = bisect_left(numbered, self.numbers[node], key=self.numbers.__getitem__)
-        return numbered[first : bisect_left(numbered, self.end(node), key=self.numbers.__getitem__)]
+    def around(self, node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+        """What stands around a node within its function, innermost first, each with its part that holds the node."""
+        below = node
+        for parent in self.ancestors(node):
+            if isinstance(parent, cst.FunctionDef):
+                return
+            yield parent, below
+            below = parent
 
     def function_of(self, node: cst.CSTNode) -> Function:
         """The function in whose frame a node runs."""
@@ -219,16 +210,35 @@ class Nodes:
             below = parent
         return loops[::-1]
 
+    def is_dead(self, node: cst.CSTNode) -> bool:
+        """Whether a node follows a statement of an enclosing block that always leaves it (`return`, `sys.exit()`)."""
+        return any(
+            isinstance(parent, cst.BaseSuite | cst.Module) and below in self._statements_behind_exit(parent)
+            for parent, below in self.around(node)
+        )
+
+    def _statements_behind_exit(self, block: cst.BaseSuite | cst.Module) -> frozenset[cst.CSTNode]:
+        if block not in self._behind_exit:
+            exits = (place for place, statement in enumerate(block.body, 1) if is_exit(statement))
+            self._behind_exit[block] = frozenset(block.body[next(exits, len(block.body)) :])
+        return self._behind_exit[block]
+
+
+def is_exit(statement: cst.CSTNode) -> bool:
+    """Whether a statement leaves its function, or the program."""
+    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,)
+    return any(
+        isinstance(part, cst.Return | cst.Raise)
+        or (isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and dotted_name(part.value.func) in EXITS)
+        for part in parts
+    )
+
 
 class Module:
     """Definitions, calls and assignments of one file.
 
     Args:
         nodes: those of all files of a project, shared by its modules.
-
-    Attributes:
-        acts: the calls and assignments, in the order of their numbers.
-        end: the number after those of its nodes.
     """
 
     def __init__(self, source: Source, nodes: Nodes) -> None:
@@ -241,10 +251,8 @@ class Module:
         self.stars: list[str] = []
         self.used: set[str] = set()
         self.guards: list[cst.If] = []
-        self.acts: list[cst.CSTNode] = []
         nodes.functions[source.tree] = self.top
         self._walk()
-        self.end = len(nodes.numbers)
 
     @property
     def file(self) -> str:
@@ -274,12 +282,27 @@ class Module:
                     calls.setdefault(call.func.value.value, []).append((call.func.attr.value, call, function))
         return calls
 
+    @cached_property
+    def additions(self) -> dict[str, list[tuple[cst.BaseExpression, Function]]]:
+        """The items that calls and item assignments to attributes add to containers, by the last name of these."""
+        additions: dict[str, list[tuple[cst.BaseExpression, Function]]] = {}
+        for function in self.scopes:
+            for call in function.calls:
+                place = ADDING.get(last_name(call.func)) if isinstance(call.func, cst.Attribute) else None
+                item = argument(call, place) if place is not None else None
+                if item is not None and isinstance(call.func, cst.Attribute) and (name := last_name(call.func.value)):
+                    additions.setdefault(name, []).append((item, function))
+        for cls in self.classes.values():
+            for name, bound in cls.attributes.items():
+                items = [(value, where) for binding, where in bound if (value := binding.whole("item")) is not None]
+                additions.setdefault(name, []).extend(items)
+        return additions
+
     def _walk(self) -> None:
-        parents, numbers = self.nodes.parents, self.nodes.numbers
+        parents = self.nodes.parents
         waiting: list[tuple[cst.CSTNode, Function, Class | None]] = [(self.source.tree, self.top, None)]
         while waiting:
             node, function, around = waiting.pop()
-            numbers[node] = len(numbers)
             kind = type(node)
             if type(node) is cst.Name:
                 self.used.add(node.value)
@@ -301,8 +324,6 @@ class Module:
                 self._record(node, function, around)
                 if kind in IMPORTS:
                     continue  # the names in it are not uses
-            if kind in ACTING:
-                self.acts.append(node)
             for child in reversed(children(node)):
                 parents[child] = node
                 waiting.append((child, function, around))
@@ -363,19 +384,15 @@ class Module:
             case cst.Name():
                 self._bind(function, around, target.value, binding)
             case cst.Attribute(value=cst.Name(value=holder)):
-                owner = function
-                while owner.owner is None and owner.parent is not None:
-                    owner = owner.parent  # a function inside a method sees its `self`
-                if owner.owner is not None and holder == owner.receiver:
-                    owner.owner.attributes.setdefault(target.attr.value, []).append((binding, function))
+                method = function.method  # a function inside a method sees its `self`
+                if method is not None and method.owner is not None and holder == method.receiver:
+                    method.owner.attributes.setdefault(target.attr.value, []).append((binding, function))
                 if not binding.position and isinstance(binding.value, cst.BaseExpression) and binding.how == "assign":
                     function.assigned.append((target, binding.value))
             case cst.Attribute() if not binding.position and isinstance(binding.value, cst.BaseExpression):
                 function.assigned.append((target, binding.value))
             case cst.Subscript() if binding.how == "assign" and not binding.position and len(target.slice) == 1:
-                piece = target.slice[0].slice
-                key = piece.value if isinstance(piece, cst.Index) else None
-                item = Binding("item", binding.value, binding.node, key=key)
+                item = Binding("item", binding.value, binding.node, key=index_of(target))
                 if isinstance(binding.value, cst.BaseExpression):
                     function.stored.append((target, binding.value))
                 self._bind_target(target.value, item, function, around)

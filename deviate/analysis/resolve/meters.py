@@ -1,13 +1,14 @@
 """Meters: objects of the project with their own `__str__`, and the calls that feed them values."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
-from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
+from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, positional
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 WRITERS = ("__str__", "__repr__", "__format__")
@@ -50,27 +51,23 @@ class Meters:
 
     def _values(self, call: cst.Call, function: Function, title: str) -> Iterator[MessageItem]:
         """The values of a feeding call. The first argument goes into the meter, whose printed value is recorded."""
-        nodes = self.graph.nodes
+
+        def feed(value: cst.BaseExpression, name: str = "") -> ReportedValue:
+            return ReportedValue(value, value, function, self.graph.nodes.code(value), style=Style.METER, name=name)
+
         for name, value in keywords(call).items():
             yield f"{title} {name}: "
-            yield ReportedValue(value, value, function, nodes.code(value), style=Style.METER, name=name)
+            yield feed(value, name)
         for argument in call.args:
             if argument.star == "**":
                 yield f"{title} "
-                yield ReportedValue(
-                    argument.value, argument.value, function, nodes.code(argument.value), style=Style.METER
-                )
+                yield feed(argument.value)
         attributes = self._shown_attributes(call, function)
         for value in positional(call)[:1]:
             yield f"{title} "
-            key = self._key(call)
-            if attributes and isinstance(call.func, cst.Attribute):
-                spelled = nodes.code(value)
-                yield ReportedValue(
-                    call.func, value, function, spelled, "", Style.METER, "meter", attributes, name=title or key
-                )
-            else:
-                yield ReportedValue(value, value, function, nodes.code(value), style=Style.METER, name=title or key)
+            item = feed(value, title or self._key(call))
+            is_shown = attributes and isinstance(call.func, cst.Attribute)
+            yield replace(item, node=call.func, form="meter", fields=attributes) if is_shown else item
 
     def _shown_attributes(self, call: cst.Call, function: Function) -> tuple[str, ...]:
         if not isinstance(call.func, cst.Attribute):
@@ -183,4 +180,4 @@ class Meters:
                     text = constant_text(value)
                     if text and any(len(word) > 1 for word in split_identifier(text)):
                         return text
-        return name if last_name(cst.Name(name)) else ""
+        return name

@@ -7,32 +7,11 @@ from enum import Enum
 import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import Argument, ClassRef, FunctionRef, Instance, Placed
-from deviate.analysis.resolve.callables import (
-    CLOCK_NAMES,
-    CLOCKS,
-    ENUMERATIONS,
-    JOINING,
-    MEASURES,
-    MEMORY_CALLS,
-    NUMBERS,
-    PARSERS,
-    PASSING,
-    RATE_CALLS,
-    SETTINGS,
-    SIZE_PARTS,
-    SIZES,
-    STOPWATCHES,
-    TEXT_PARTS,
-    TEXTS,
-    WRAPPINGS,
-    WRITING,
-)
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
-from deviate.analysis.resolve.index import Binding, Class, Function, Module
-from deviate.analysis.resolve.message_items import ReportedValue
+from deviate.analysis.resolve.index import Binding, Class, Function
+from deviate.analysis.resolve.message_items import ReportedValue, format_fields, percent_fields
 from deviate.analysis.resolve.meters import FEEDS, Meters
-from deviate.analysis.resolve.templates import format_fields, percent_fields
 from deviate.analysis.resolve.tree import (
     constant_key,
     constant_number,
@@ -46,6 +25,62 @@ from deviate.analysis.resolve.tree import (
     walk,
 )
 from deviate.model.metric_vocabulary import COUNTERS, NEUTRAL, QUALITY, RATES, split_identifier, word_set
+
+# ---------------------------------------------------------------- telling names
+# Names of callables, attributes and variables from which the kind of their value follows.
+
+# Points in time: standard library, TensorFlow.
+CLOCKS = word_set(
+    "time.time time.perf_counter time.monotonic time.process_time time.thread_time time.time_ns time.perf_counter_ns "
+    "time.monotonic_ns timeit.default_timer time.clock datetime.datetime.now datetime.now datetime.datetime.today "
+    "datetime.datetime.utcnow tensorflow.timestamp"
+)
+CLOCK_NAMES = ("perf_counter", "default_timer")
+STOPWATCHES = word_set("elapsed elapsed_time elapsed_seconds")
+# Names of times, places and kinds.
+TEXTS = word_set(
+    "time.ctime time.asctime os.path.join os.path.basename os.path.abspath os.getcwd builtins.type os.environ.get "
+    "os.getenv builtins.input sys.version platform.node socket.gethostname pathlib.Path json.dumps pprint.pformat"
+)
+# Functions that format their argument, or return an object that prints as text, also for durations.
+WRITING = word_set(
+    "builtins.str builtins.repr builtins.format time.strftime time.gmtime datetime.timedelta timedelta strftime"
+)
+SIZES = frozenset({"builtins.len", "os.cpu_count", "torch.numel"})
+SIZE_PARTS = word_set(
+    "shape size ndim numel nelement dim num_examples batch_size num_samples num_parameters count_params"
+)
+PARSERS = ("parse_args", "parse_known_args", "load_config", "safe_load", "parse_args_into_dataclasses")
+SETTINGS = word_set("args opt opts config cfg conf hparams hp flags options settings hyperparams configs argv")
+TEXT_PARTS = word_set("name __name__ device dtype __class__ path filename isoformat join format upper lower")
+MEMORY_CALLS = word_set("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info")
+# Schedulers of torch and timm.
+RATE_CALLS = ("get_last_lr", "get_lr", "get_epoch_values")
+# Functions and methods whose result has the kind of their first argument or of their object.
+PASSING = word_set(
+    "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float "
+    "reduce_mean reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half "
+    "float32 norm squeeze reshape view flatten result compute eval clone copy total_seconds device_get "
+    "block_until_ready stack nanmean divmod list tuple sorted reversed fsum maximum minimum"
+)
+JOINING = ("max", "min", "maximum", "minimum")
+"""Those of them whose result depends on all arguments."""
+
+# Constructors of torch whose object is the number passed to them.
+NUMBERS = ("Tensor", "FloatTensor", "Variable", "Decimal", "Fraction")
+ENUMERATIONS = ("enumerate", "trange", "range", "arange", "count", "xrange")
+WRAPPINGS = ("tqdm", "track", "list", "tuple", "reversed", "sorted", "iter")
+# Libraries of metrics: their functions, and the objects of their classes.
+MEASURES = (
+    "torchmetrics.", "sklearn.metrics.", "tensorflow.keras.metrics.", "keras.metrics.", "tf_keras.metrics.",
+    "tensorflow.metrics.", "tensorflow.compat.v1.metrics.", "evaluate.load", "datasets.load_metric", "seqeval.",
+    "sacrebleu.", "nltk.translate.", "rouge_score.", "ignite.metrics.", "monai.metrics.", "torcheval.metrics.",
+    "clu.metrics.", "flax.nnx.metrics.", "flax.nnx.MultiMetric", "lpips.", "pytorch_msssim.", "skimage.metrics.",
+    "scipy.stats.pearsonr", "scipy.stats.spearmanr", "scipy.stats.kendalltau", "pytorch_lightning.metrics.",
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- origins
 
 DEEPEST = 14
 MOST_CALLS = 16
@@ -168,7 +203,6 @@ class Origins:
         self.met: set[object] = set()
         self.known: dict[object, Origin] = {}
         self.steps = 0
-        self._stored: dict[Module, dict[str, list[Argument]]] = {}
 
     def of(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Origin:
         """The origin of an expression, seen from a function."""
@@ -195,6 +229,26 @@ class Origins:
                 return combine(node.operator, left, right, constant_number(node.right))
         return self._of_other(node, function, depth)
 
+    def _of_other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
+        match node:
+            case cst.UnaryOperation() | cst.Await():
+                return self.of(node.expression, function, depth)
+            case cst.NamedExpr():
+                return self.of(node.value, function, depth)
+            case cst.IfExp():
+                return self.strongest([(node.body, function), (node.orelse, function)], depth)
+            case cst.BooleanOperation():
+                return self.strongest([(node.left, function), (node.right, function)], depth)
+            case cst.Comparison():
+                return Origin(Reason.COMPARISON)
+            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
+                return self.of(node.elt, function, depth)
+            case cst.List() | cst.Tuple() | cst.Set() if node.elements:
+                return self.strongest([(value, function) for value in _items(node)], depth)
+            case cst.Lambda():
+                return Origin(Reason.FUNCTION)
+        return UNKNOWN
+
     def strongest(self, arguments: Iterable[Argument], depth: int) -> Origin:
         """The origin that decides among several expressions."""
         return strongest(self.of(*argument, depth) for argument in list(arguments)[:MOST_ITEMS])
@@ -209,26 +263,6 @@ class Origins:
                     if loops:
                         return self.nodes.line(loops[-1])
         return None
-
-    def _of_other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
-        match node:
-            case cst.UnaryOperation() | cst.Await():
-                return self.of(node.expression, function, depth)
-            case cst.NamedExpr():
-                return self.of(node.value, function, depth)
-            case cst.IfExp():
-                return strongest([self.of(node.body, function, depth), self.of(node.orelse, function, depth)])
-            case cst.BooleanOperation():
-                return strongest([self.of(node.left, function, depth), self.of(node.right, function, depth)])
-            case cst.Comparison():
-                return Origin(Reason.COMPARISON)
-            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
-                return self.of(node.elt, function, depth)
-            case cst.List() | cst.Tuple() | cst.Set() if node.elements:
-                return self.strongest([(value, function) for value in _items(node)], depth)
-            case cst.Lambda():
-                return Origin(Reason.FUNCTION)
-        return UNKNOWN
 
     # ------------------------------------------------------------ names
 
@@ -509,14 +543,13 @@ class Origins:
 
     def _assigned_to_item(self, node: cst.Subscript, function: Function) -> list[Argument]:
         """The values assigned anywhere in the file to the item spelled like this: `args["best"]["loss"] = loss`."""
-        nodes = self.nodes
-        if function.module not in self._stored:
-            stored: dict[str, list[Argument]] = {}
-            self._stored[function.module] = stored
-            for scope in function.module.scopes:
-                for place, value in scope.stored:
-                    stored.setdefault(nodes.code(place), []).append((value, scope))
-        return self._stored[function.module].get(nodes.code(node), [])
+        code = self.nodes.code(node)
+        return [
+            (value, scope)
+            for scope in function.module.scopes
+            for place, value in scope.stored
+            if self.nodes.code(place) == code
+        ]
 
     def _under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """The values under a constant key: in a dict display, or assigned later."""
@@ -730,9 +763,9 @@ def combine(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: float
         return Origin(Reason.SHARE, left.sentence)
     if kinds <= COUNTED and kinds - {"constant", "cycle"}:
         return _of_counts(left, right, is_quotient=is_quotient)
-    if is_quotient:
-        return _quotient(left, right)
-    return _mix(strongest([left, right]), kinds)
+    if is_quotient and left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
+        return UNKNOWN
+    return _mix(left if is_quotient else strongest([left, right]), kinds)
 
 
 DIFFERENCES = {"clock", "unknown", "constant", "setting", "computed"}
@@ -746,12 +779,6 @@ def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
     if is_quotient and "size" in kinds and "setting" in kinds:
         return Origin(Reason.OF_SIZES)
     return strongest([left, right])
-
-
-def _quotient(left: Origin, right: Origin) -> Origin:
-    if left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
-        return UNKNOWN
-    return _mix(left, {left.kind, right.kind})
 
 
 def _mix(result: Origin, kinds: set[str]) -> Origin:

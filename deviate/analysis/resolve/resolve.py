@@ -1,8 +1,7 @@
 """Resolves names across files: to functions, classes, instances, modules and library objects."""
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -34,10 +33,6 @@ from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 48
 MOST_REFERENTS = 12
-Question = tuple[Callable[..., Any] | None, tuple[Any, ...], Any]
-"""A recorded dependency of an answer: the function (None for `Resolver.resolve`), its arguments, its result."""
-
-T = TypeVar("T")
 DISPLAYS = frozenset(
     {cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp}
 )
@@ -54,7 +49,6 @@ CONTAINERS = word_set(
 SAME_ITEMS = word_set(
     "list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy"
 )
-ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}
 
 
 class Resolver:
@@ -71,80 +65,24 @@ class Resolver:
         self.instantiated: dict[Class, None] = {}
         self._known: dict[cst.CSTNode, tuple[Value, ...]] = {}
         self._before: dict[cst.CSTNode, tuple[Value, ...]] = {}
-        self.active: dict[object, None] = {}
+        self.active: set[object] = set()
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
-        self._derived: dict[Class, list[Class]] = {}
-        self._n_instantiated = 0
-        self._n_ordering = 0
-        self._answers: dict[object, tuple[Any, list[Question]]] = {}
-        self._log: list[Question] | None = None
-        self._added: dict[str, list[Argument]] = {}
-        self._read: set[str] = set()
-        self._open_containers: dict[cst.CSTNode, None] = {}
+        self._open_containers: set[cst.CSTNode] = set()
 
     def forget(self) -> None:
         """Begin a new round, as new edges may have changed the answers."""
         self._before, self._known = self._known, {}
         self._orders.clear()
-        self._derived.clear()
-
-    # ------------------------------------------------------------ answers that are kept over rounds
-
-    def reuse_or_compute(self, key: object, compute: Callable[[], T]) -> T:
-        """The answer to a question, reused from an earlier round if all its dependencies are unchanged.
-
-        All changeable dependencies are queried through `ask` or methods that record themselves (`resolve`, `order`).
-        Repeating these queries in order shows whether the answer would change.
-        """
-        before, log = self._answers.get(key, (None, None))
-        if log is not None and self._is_as_before(log):
-            return before  # type: ignore[return-value]
-        outer, self._log = self._log, []
-        answer = compute()
-        if answer == before:
-            answer = before
-        self._answers[key] = answer, self._log
-        self._log = outer
-        return answer
-
-    def ask(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Query a changeable dependency and record it for the questions being answered."""
-        answer = function(*arguments)
-        if self._log is not None:
-            self._log.append((function, arguments, answer))
-        return answer
-
-    def _is_as_before(self, log: Sequence[Question]) -> bool:
-        outer, self._log = self._log, None
-        is_same = True
-        marks = [(marked, len(marked)) for marked in (self.active, self._open_containers)]
-        answers = self._known
-        for function, arguments, before in log:
-            if function is None:
-                answer = answers.get(arguments[0])
-                if answer is before:
-                    continue
-                answer = self.resolve(*arguments)
-            else:
-                answer = function(*arguments)
-            if answer is not before and answer != before:
-                is_same = False
-                break
-        for marked, number in marks:
-            while len(marked) > number:
-                marked.popitem()
-        self._log = outer
-        return is_same
 
     def enter(self, key: object) -> bool:
         """Mark a question as being answered; False if it already is."""
         if key in self.active:
             return False
-        self.active[key] = None
+        self.active.add(key)
         return True
 
     def leave(self, key: object) -> None:
-        self.active.pop(key, None)
+        self.active.discard(key)
 
     def edges_into(self, function: Function) -> tuple[Edge, ...]:
         """The edges into a function that are known so far."""
@@ -162,14 +100,10 @@ class Resolver:
             if node in self.active or len(self.active) > DEEPEST:
                 referents = self._before.get(node, ())
             else:
-                self.active[node] = None
-                referents = self.reuse_or_compute(
-                    node, lambda: tuple(dict.fromkeys(self._resolve(node, function)))[:MOST_REFERENTS]
-                )
-                del self.active[node]
+                self.active.add(node)
+                referents = tuple(dict.fromkeys(self._resolve(node, function)))[:MOST_REFERENTS]
+                self.active.remove(node)
                 self._known[node] = referents
-        if self._log is not None:
-            self._log.append((None, (node, function), referents))
         return referents
 
     def names(self, node: cst.CSTNode, function: Function) -> list[str]:
@@ -220,13 +154,8 @@ class Resolver:
         """A class and its bases in the project, nearest first, and the full names of those outside."""
         if cls not in self._orders:
             self._orders[cls] = ([cls], [])  # for a class that inherits from itself
-            self._n_ordering += 1
-            self._orders[cls] = self.reuse_or_compute(cls, lambda: self._order(cls))
-            self._n_ordering -= 1
-        order = self._orders[cls]
-        if self._log is not None:
-            self._log.append((self.order, (cls,), order))
-        return order
+            self._orders[cls] = self._order(cls)
+        return self._orders[cls]
 
     def _order(self, cls: Class) -> tuple[list[Class], list[str]]:
         inside, outside = [cls], []
@@ -242,20 +171,7 @@ class Resolver:
 
     def receiver_classes(self, cls: Class) -> list[Class]:
         """The classes whose instances run a method of a class: those instantiated, or the class itself."""
-        return self.ask(self._find_receiver_classes, cls)
-
-    def _find_receiver_classes(self, cls: Class) -> list[Class]:
-        if self._n_instantiated != len(self.instantiated):
-            self._n_instantiated = len(self.instantiated)
-            self._derived.clear()
-        if cls in self._derived:
-            return self._derived[cls]
-        outer, self._log = self._log, None  # resolved as a whole
-        classes = [instantiated for instantiated in self.instantiated if cls in self.order(instantiated)[0]] or [cls]
-        self._log = outer
-        if not self._n_ordering:
-            self._derived[cls] = classes
-        return classes
+        return [each for each in self.instantiated if cls in self.order(each)[0]] or [cls]
 
     def _resolve(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
         kind = type(node)  # types compared directly: the classes of libcst are slow to match
@@ -327,7 +243,7 @@ class Resolver:
     def in_module(self, module: Module, name: str) -> tuple[Value, ...]:
         """The values of a name at a module's top level, including submodules and star imports."""
         key = (module, name)
-        if not self.ask(self.enter, key):
+        if not self.enter(key):
             return ()
         try:
             if name in module.top.bindings:
@@ -337,7 +253,7 @@ class Resolver:
                 return (ModuleRef(file, self.project.load(file)),)
             return tuple(self._of_star_import(module, name))
         finally:
-            self.ask(self.leave, key)
+            self.leave(key)
 
     def _of_name(self, name: str, function: Function) -> Iterable[Value]:
         scope, bindings = self.find(name, function)
@@ -361,7 +277,7 @@ class Resolver:
     def _of_star_import(self, module: Module, name: str) -> Iterator[Value]:
         outside = []
         for star in module.stars:
-            place = self.ask(self.project.resolve, star, module)
+            place = self.project.resolve(star, module)
             loaded = self.project.load(place[0]) if place is not None and not place[1] else None
             if loaded is None:
                 outside.append(star)
@@ -387,21 +303,16 @@ class Resolver:
             return ()
         where = self.project.nodes.function_of(value)
         if binding.how == "for":
-            return self._of_items(self.loop_items(value, binding.position, where))
+            return self._resolve_each(self.loop_items(value, binding.position, where))
         if binding.how == "assign":
-            return self._of_assignment(value, binding.position, where)
+            if not binding.position:
+                return self.resolve(value, where)
+            return self._resolve_each(self.unpacked_items(value, binding.position, where))
         if binding.how == "with":
             return self._of_context(value, where)
         return ()
 
-    def _of_assignment(
-        self, value: cst.BaseExpression, position: tuple[int, ...], function: Function
-    ) -> Iterable[Value]:
-        if not position:
-            return self.resolve(value, function)
-        return self._of_items(self.unpacked_items(value, position, function))
-
-    def _of_items(self, items: Iterable[Argument]) -> Iterable[Value]:
+    def _resolve_each(self, items: Iterable[Argument]) -> Iterable[Value]:
         return [referent for item in items for referent in self.resolve(*item)]
 
     def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
@@ -411,7 +322,7 @@ class Resolver:
             yield from entered or (referent,)
 
     def _of_import(self, target: str, module: Module) -> Iterable[Value]:
-        place = self.ask(self.project.resolve, target, module)
+        place = self.project.resolve(target, module)
         if place is None:
             return (External(target.lstrip(".")),)
         file, rest = place
@@ -446,7 +357,7 @@ class Resolver:
             for cls in self.receiver_classes(function.owner):
                 yield ClassRef(cls) if is_class else Instance(cls)
             return
-        for edge in self.ask(self.edges_into, function):
+        for edge in self.edges_into(function):
             argument = edge.argument(name)
             if argument is not None:
                 yield from self.resolve(*argument)
@@ -462,10 +373,10 @@ class Resolver:
         if not isinstance(node, cst.Name | cst.Attribute):
             return
         key = ("declared", scope, node.value) if isinstance(node, cst.Name) else None
-        if not self.ask(self.enter, key):  # `step: step`
+        if not self.enter(key):  # `step: step`
             return
         referents = tuple(self._of_name(node.value, scope) if isinstance(node, cst.Name) else self.resolve(node, scope))
-        self.ask(self.leave, key)
+        self.leave(key)
         for referent in referents:
             if isinstance(referent, ClassRef):
                 yield Instance(referent.cls)
@@ -491,10 +402,10 @@ class Resolver:
             )
 
     def _of_return(self, function: Function) -> tuple[Value, ...]:
-        if not self.ask(self.enter, function):
+        if not self.enter(function):
             return ()
         values = tuple(referent for value in function.returns for referent in self.resolve(value, function))
-        self.ask(self.leave, function)
+        self.leave(function)
         return values
 
     def _after_decorators(self, referent: FunctionRef) -> Iterable[Value]:
@@ -560,12 +471,10 @@ class Resolver:
                 )
 
     def _of_super(self, function: Function) -> Iterator[Value]:
-        scope: Function | None = function
-        while scope is not None and scope.owner is None:
-            scope = scope.parent
-        if scope is not None and scope.owner is not None:
-            yield from (SuperRef(cls, scope.owner) for cls in self.receiver_classes(scope.owner))
-            yield from (External(f"{base}()") for base in self.order(scope.owner)[1])
+        owner = function.method.owner if function.method is not None else None
+        if owner is not None:
+            yield from (SuperRef(cls, owner) for cls in self.receiver_classes(owner))
+            yield from (External(f"{base}()") for base in self.order(owner)[1])
 
     # ------------------------------------------------------------ items of containers
 
@@ -573,11 +482,10 @@ class Resolver:
         """Expressions of the items of a container."""
         items: list[Argument] = []
         for referent in self.resolve(node, function):
-            if isinstance(referent, Container) and self.ask(
-                self._enter_container, referent.node
-            ):  # `parts = list(parts)`
+            if isinstance(referent, Container) and referent.node not in self._open_containers:  # `parts = list(parts)`
+                self._open_containers.add(referent.node)
                 items += self._container_items(referent)
-                self.ask(self._leave_container, referent.node)
+                self._open_containers.remove(referent.node)
         if isinstance(node, cst.Name | cst.Attribute):
             items += self._added_items(node, function)
         return list(dict.fromkeys(items))
@@ -590,8 +498,8 @@ class Resolver:
             elif isinstance(referent, Container):
                 yield from self._default_value(referent)
         key = constant_key(node)
-        for item in self._items_with_key(node.value, key, function):
-            yield from self.resolve(*item)
+        under_key = self.values_under_key(node.value, key, function) if key is not None else []
+        yield from self._resolve_each(under_key or self.items(node.value, function))
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """The values of the target of a loop over a container."""
@@ -635,15 +543,6 @@ class Resolver:
             return [(arguments[position[0]], function)]  # accelerator.prepare(model, optimizer) and the like
         return items
 
-    def _enter_container(self, node: cst.CSTNode) -> bool:
-        if node in self._open_containers:
-            return False
-        self._open_containers[node] = None
-        return True
-
-    def _leave_container(self, node: cst.CSTNode) -> None:
-        del self._open_containers[node]
-
     def _unpack_each(self, items: list[Argument], position: tuple[int, ...]) -> list[Argument]:
         if not position:
             return items
@@ -683,7 +582,7 @@ class Resolver:
     def _star_parameter_items(self, node: cst.Param, function: Function) -> list[Argument]:
         """The arguments that the calls of a function pass to its `*values` or `**options`."""
         items: list[Argument] = []
-        for edge in self.ask(self.edges_into, function):
+        for edge in self.edges_into(function):
             items += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
         return items
 
@@ -703,13 +602,6 @@ class Resolver:
                 for value in referent.function.returns:
                     yield from self.resolve(value, referent.function)
 
-    def _items_with_key(self, node: cst.BaseExpression, key: str | None, function: Function) -> list[Argument]:
-        """The items under a constant key, or all items if the key is computed or not found."""
-        items = self.items(node, function)
-        if key is None:
-            return items
-        return list(self.values_under_key(node, key, function)) or items
-
     def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """The values under a constant key in the dict displays that an expression can be."""
         return [
@@ -723,35 +615,9 @@ class Resolver:
     def _added_items(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
         """The items that `append`, `setdefault`, item assignments and the like add to a container variable."""
         name = last_name(node)
-        added = list(self.ask(self._additions_to, name))
+        modules = [function.module] if isinstance(node, cst.Name) else self.project.modules.values()
+        added: list[Argument] = [item for module in modules for item in module.additions.get(name, ())]
         if isinstance(node, cst.Name):
-            added = [item for item in added if item[1].module is function.module]
             _, bindings = self.find(name, function)
-            added = added + [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
+            added += [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
         return added
-
-    def _additions_to(self, name: str) -> tuple[Argument, ...]:
-        if len(self._read) != len(self.project.modules):
-            self._collect_additions()
-        return tuple(self._added.get(name, ()))
-
-    def _collect_additions(self) -> None:
-        for file, module in list(self.project.modules.items()):
-            if file in self._read:
-                continue
-            self._read.add(file)
-            for scope in module.scopes:
-                for call in scope.calls:
-                    self._note_addition(call, scope)
-            for cls in module.classes.values():
-                for name, bound in cls.attributes.items():
-                    self._added.setdefault(name, []).extend(
-                        (value, where) for binding, where in bound if (value := binding.whole("item")) is not None
-                    )
-
-    def _note_addition(self, call: cst.Call, scope: Function) -> None:
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
-            return
-        arguments, place = positional(call), ADDING[call.func.attr.value]
-        if place < len(arguments) and isinstance(call.func.value, cst.Name | cst.Attribute):
-            self._added.setdefault(last_name(call.func.value), []).append((arguments[place], scope))

@@ -83,8 +83,7 @@ def read_statements(path: Path) -> Statements:
     except (OSError, ValueError):
         return Statements({})
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\d": a problem of the script
+        with warnings.catch_warnings(action="ignore"):  # "\d": a problem of the script
             tree = ast.parse(content)
         statements = [
             (line, f"{scope}: {text}" if scope else text, node) for line, scope, text, node in _describe(tree, "")

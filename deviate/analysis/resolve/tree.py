@@ -107,8 +107,7 @@ def constant_text(node: cst.CSTNode | None) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _value(literal: str) -> str | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "\\d": a problem of the script, which Python reports when it runs
+    with warnings.catch_warnings(action="ignore"):  # "\\d": a problem of the script, which Python reports when it runs
         value = ast.literal_eval(literal)
     return value if isinstance(value, str) else None
 
@@ -137,6 +136,13 @@ def positional(call: cst.Call) -> list[cst.BaseExpression]:
 def keywords(call: cst.Call) -> dict[str, cst.BaseExpression]:
     """Named arguments."""
     return {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+
+
+def argument(call: cst.Call, place: int | None, *names: str) -> cst.BaseExpression | None:
+    """An argument by position (None: by name only) or by any of its names, which go first."""
+    by_name, arguments = keywords(call), positional(call)
+    value = next((by_name[name] for name in names if name in by_name), None)
+    return value if value is not None or place is None or place >= len(arguments) else arguments[place]
 
 
 def identifiers(node: cst.CSTNode) -> Iterator[str]:
@@ -184,5 +190,10 @@ def named_items(node: cst.Dict) -> list[tuple[str, cst.BaseExpression]]:
 
 def constant_key(node: cst.Subscript) -> str | None:
     """The text in `base["text"]`; None for any other key."""
+    return constant_text(index_of(node))
+
+
+def index_of(node: cst.Subscript) -> cst.BaseExpression | None:
+    """The expression in `base[expression]`; None for slices, and where there are several."""
     piece = node.slice[0].slice if len(node.slice) == 1 else None
-    return constant_text(piece.value) if isinstance(piece, cst.Index) else None
+    return piece.value if isinstance(piece, cst.Index) else None

@@ -1,16 +1,233 @@
-"""Which runs are made: variants, and the number of each."""
+"""Options on runs: how they are executed and launched, what they capture, which and how many are made."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from deviate import replay, workflows
-from deviate.cli.options.groups import flag, option, option_group
-from deviate.cli.options.values import choice
-from deviate.model import Variant
-from deviate.workflows import SampleSizeRule
+import typer
 
-if TYPE_CHECKING:  # with the analysis, which checks of what is on record do without
+from deviate import project, replay, workflows
+from deviate.base import split_secrets
+from deviate.cli.options import choice, commands, flag, interpreters, option, option_group, pair, seconds
+from deviate.errors import InputError
+from deviate.model import Settings, Variant
+from deviate.project import CaptureConfig, default_python, with_interpreter
+from deviate.workflows import Request, SampleSizeRule
+
+if TYPE_CHECKING:
     from deviate.project import PreparedScript
+
+# How runs are executed: devices, limits, failures, and executor.
+
+Jobs = Annotated[int | None, option("N", "Runs at a time. Default: one per two cores.", "--jobs", "-j", min=1)]
+Gpus = Annotated[
+    str | None, option("DEVICES", "Devices for the runs: auto, none, or numbers as 0,1. Default: as the script finds.")
+]
+Timeout = Annotated[str | None, option("TIME", "End a run after this time: 30s, 20m, 8h.")]
+Budget = Annotated[
+    str | None, option("TIME", "Time for all runs together: 8h. None is started that would not end in it.")
+]
+
+
+@option_group
+class ExecutionFlags:
+    """How runs are executed, as options."""
+
+    jobs: Jobs = None
+    gpus: Gpus = None
+    per_gpu: int = flag("N", "Runs that share one GPU.", min=1, default=1)
+    gpus_per_run: int = flag("N", "GPUs that one run gets, for torchrun and the like.", min=1, default=1)
+    executor: str = flag("local|slurm|ray", "Where runs are carried out: local, slurm or ray.", default="local")
+    option: list[str] | None = flag(
+        "KEY=VALUE", "Setting of the executor: partition=gpu. May be repeated.", "--option", "-o"
+    )
+    timeout: Timeout = None
+    stall_timeout: str | None = flag("TIME", "End a run that gives no value and no output for this time.")
+    retries: int = flag("N", "How often a lost run is started anew. Failed training never is.", min=0, default=1)
+    max_failures: int | None = flag("N", "Start no further run after this many failures.", min=1)
+    ignore_failure: str | None = flag("CODES", "Exit codes that count as success: 1,143.")
+    requeue: str = flag(
+        "fresh|continue", "What a run that was lost begins with: fresh, or continue its files.", default="fresh"
+    )
+    keep: str = flag("all|best|none", "Work copies that stay: all, best (and worst), or none.", default="all")
+
+    def settings(self) -> Settings:
+        """Parse the options.
+
+        Raises:
+            InputError: a value is none, or asks for devices that are not there.
+        """
+        codes = self.ignore_failure
+        try:
+            ignored_codes = tuple(int(code) for code in codes.split(",")) if codes else ()
+        except ValueError:
+            raise InputError(f"--ignore-failure {codes} is no list of exit codes", "write 1 or 1,143") from None
+        devices = replay.choose_gpus(self.gpus)
+        options = tuple(pair(text, "--option", "KEY=VALUE") for text in self.option or ())
+        if self.executor not in replay.EXECUTORS:
+            choice(self.executor, "--executor", list(replay.EXECUTORS))
+        if self.executor == "local":
+            self._refuse_idle(has_options=bool(options), has_gpus=bool(devices))
+        return Settings(
+            executor=self.executor,
+            options=options,
+            jobs=self.jobs or default_jobs(devices, self.per_gpu, self.gpus_per_run),
+            gpus=devices,
+            per_gpu=self.per_gpu,
+            gpus_per_run=self.gpus_per_run,
+            timeout_s=seconds(self.timeout, "--timeout"),
+            stall_timeout_s=seconds(self.stall_timeout, "--stall-timeout"),
+            retries=self.retries,
+            max_failures=self.max_failures,
+            ignored_codes=ignored_codes,
+            requeue=cast("Literal['fresh', 'continue']", choice(self.requeue, "--requeue", ("fresh", "continue"))),
+            keep=cast("Literal['none', 'best', 'all']", choice(self.keep, "--keep", ("all", "best", "none"))),
+        )
+
+    def _refuse_idle(self, *, has_options: bool, has_gpus: bool) -> None:
+        """Raise InputError for options without effect on this machine."""
+        if has_options:
+            raise InputError("--option is for another executor", "add --executor slurm or --executor ray")
+        if not has_gpus and (self.per_gpu > 1 or self.gpus_per_run > 1):
+            flag = "--per-gpu" if self.per_gpu > 1 else "--gpus-per-run"
+            raise InputError(f"{flag} shares out GPUs, and none are given", "add --gpus auto, or --gpus 0,1")
+
+
+def default_jobs(devices: Sequence[str] | None, per_gpu: int, gpus_per_run: int) -> int:
+    """Default number of concurrent runs: as many as fit on the devices, else by the number of cores."""
+    return max(1, len(devices) // gpus_per_run * per_gpu) if devices else replay.default_jobs()
+
+
+def thread_limit(settings: Settings) -> int | None:
+    """Threads per run if several share the machine, unless the user's shell sets a limit."""
+    if settings.executor != "local" or "OMP_NUM_THREADS" in os.environ:
+        return None
+    return replay.threads_per_run(len(replay.slots(settings)))
+
+
+# How runs are launched: command, preceding and following commands, interpreter, container and variables.
+
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SCRIPT [-- ARGS]",
+        help="The training script and, after --, its arguments; or a whole command after --. "
+        "Default: what deviate.toml names.",
+    ),
+]
+Python = Annotated[
+    list[str] | None, option("PATH", "Interpreter for the script; several are compared. Default: python on PATH.")
+]
+Env = Annotated[list[str] | None, option("KEY=VALUE", "Variable for every run: KEY=VALUE. May be repeated.")]
+
+
+@option_group
+class LaunchFlags:
+    """How runs are launched, besides the command itself."""
+
+    prepare: list[str] | None = flag("COMMAND", "Command to run once before all runs. May be repeated.")
+    then: list[str] | None = flag("COMMAND", "Command after training, in the same files. May be repeated.")
+    python: Python = None
+    wrap: str | None = flag("COMMAND", 'Container for each command: "apptainer exec --nv image.sif".')
+    env: Env = None
+
+    def container(self) -> tuple[str, ...]:
+        """The beginning of a command that starts the container; empty for none."""
+        return commands([self.wrap], "--wrap")[0] if self.wrap is not None else ()
+
+    def pythons(self) -> Sequence[str]:
+        """The requested interpreters. Raises InputError for one that does not exist."""
+        return interpreters(self.python, has_container=self.wrap is not None)
+
+    def prepare_commands(self) -> tuple[tuple[str, ...], ...]:
+        """Commands that run once before all runs."""
+        default = default_python(has_container=self.wrap is not None)
+        return tuple(with_interpreter(words, default) for words in commands(self.prepare, "--prepare"))
+
+    def complete(self, request: Request) -> Request:
+        """Complete a request with preparing and wrapping commands, and the thread limit that its settings leave.
+
+        Raises:
+            InputError: a text cannot be read.
+        """
+        return dataclasses.replace(
+            request,
+            environment=variables(self.env),
+            prepare=self.prepare_commands(),
+            wrap=self.container(),
+            n_threads=thread_limit(request.settings),
+        )
+
+    def prepare_target(self, words: Sequence[str], folder: Path, python: str | None) -> "PreparedScript":
+        """Analyse the script of a command, and apply the user's `deviate.toml`.
+
+        Args:
+            words: a script with its arguments, or a whole command; nothing for the one that `deviate.toml` names.
+            python: one of the interpreters; None for that which would have run the script.
+
+        Raises:
+            InputError: the script or the file cannot be used, or nothing is left to record.
+        """
+        default = default_python(has_container=self.wrap is not None)
+        then = commands(self.then, "--then")
+        return project.prepare(project.find_target(words, folder, python, default=default, then=then))
+
+
+def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
+    """`--env` without secrets: these are passed to runs through the process environment, and are not recorded."""
+    plain, secret = split_secrets([pair(text, "--env", "KEY=VALUE") for text in texts or ()])
+    os.environ.update(secret)
+    if secret:
+        os.environ[replay.SECRETS] = ",".join(dict(secret))
+    return tuple(plain)
+
+
+# What runs capture besides metrics.
+
+
+@option_group
+class CaptureFlags:
+    """What runs capture besides metrics, as options."""
+
+    capture: str | None = flag(
+        "KINDS", "Keep of each run: predictions, weights, both with a comma between, or none. Default: none."
+    )
+    capture_every: int | None = flag(
+        "K", "With --capture: also every K steps of the main loop. Default: at the end.", min=1
+    )
+    capture_limit: str | None = flag("SIZE", f"With --capture: most that a run keeps. Default: {replay.DEFAULT_LIMIT}.")
+    tta: str | None = flag("NAMES", "Keep predictions of augmented test inputs as well: flip,crop25.")
+
+    def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
+        """The capture as in `Spec.capture`; options have precedence over `deviate.toml`.
+
+        Raises:
+            InputError: it cannot be kept, or there is nothing to keep.
+        """
+        kinds = saved.keep or () if self.capture is None else _names(self.capture, "--capture")
+        augmentations = saved.tta or () if self.tta is None else _names(self.tta, "--tta")
+        if self.tta is None and self.capture is not None and "predictions" not in kinds:
+            augmentations = ()  # the file requests augmented predictions, and this call requests none
+        is_none = self.capture == "none"
+        return replay.capture_pairs(
+            kinds,
+            every=self.capture_every or (None if is_none else saved.every),
+            limit=self.capture_limit or (None if is_none else saved.limit),
+            augmentations=augmentations,
+            flag="[capture] keep" if self.capture is None and saved.keep else "--capture",
+        )
+
+
+def _names(text: str, flag: str) -> Sequence[str]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise InputError(f"{flag} is empty", f"name something, or leave {flag} away")
+    return names
+
+
+# Which runs are made: variants, and the number of each.
 
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
@@ -67,3 +284,26 @@ class SampleSizeFlags:
             most=self.max_runs,
             confidence=confidence,
         )
+
+
+# The runs that a check makes of both sides with `--ref`.
+
+
+@option_group
+class SideFlags:
+    """Options for runs of both sides with --ref; None for defaults."""
+
+    runs: Runs = None
+    variants: Variants = None
+    name: str | None = flag("NAME", "With --ref: name of the new experiment.")
+    seed: int | None = flag("N", "With --ref: the experiment seed. Default: 0.")
+    python: str | None = flag("PATH", "With --ref: interpreter for the script.")
+    env: Env = None
+    jobs: Jobs = None
+    gpus: Gpus = None
+    timeout: Timeout = None
+
+    def first_flag(self) -> str:
+        """The first flag that was used; empty if none was."""
+        flags = (f"--{field.name}" for field in dataclasses.fields(self) if getattr(self, field.name))
+        return next(flags, "")

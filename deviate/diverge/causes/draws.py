@@ -4,16 +4,8 @@ import dataclasses
 import functools
 import re
 
-from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, cause, format_places, is_at, source_match
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
-from deviate.diverge.causes.table import (
-    CauseMatch,
-    KnownCause,
-    cause,
-    format_places,
-    is_at,
-    source_match,
-)
 from deviate.diverge.findings import MADE, Certainty, Difference, Place
 
 DRAWN = (*MADE, "forward")

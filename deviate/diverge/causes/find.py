@@ -3,14 +3,13 @@
 import dataclasses
 from collections.abc import Sequence
 
+from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, is_at
 from deviate.diverge.causes.draws import DRAWS
-from deviate.diverge.causes.evidence import Evidence
 from deviate.diverge.causes.kernels import KERNELS
 from deviate.diverge.causes.machine import MACHINE
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.diverge.causes.order import ORDER
 from deviate.diverge.causes.state import STATE
-from deviate.diverge.causes.table import CauseMatch, KnownCause, is_at
 from deviate.diverge.findings import Cause, Certainty, Difference, Phase, Switch
 
 CERTAINTIES: tuple[Certainty, ...] = ("certain", "likely", "possible")

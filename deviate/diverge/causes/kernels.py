@@ -3,7 +3,17 @@
 import functools
 import re
 
-from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes import (
+    CauseMatch,
+    Evidence,
+    KnownCause,
+    cause,
+    format_places,
+    hazard_places,
+    hazards_named,
+    here,
+    is_at,
+)
 from deviate.diverge.causes.operations import (
     COLLECTIVE,
     CONVOLUTION,
@@ -12,16 +22,6 @@ from deviate.diverge.causes.operations import (
     Family,
     base_name,
     is_one_of,
-)
-from deviate.diverge.causes.table import (
-    CauseMatch,
-    KnownCause,
-    cause,
-    format_places,
-    hazard_places,
-    hazards_named,
-    here,
-    is_at,
 )
 from deviate.diverge.findings import Certainty, Difference, Place
 

@@ -4,9 +4,8 @@ import dataclasses
 import functools
 from collections.abc import Iterable
 
-from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, cause
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
-from deviate.diverge.causes.table import CauseMatch, KnownCause, cause
 from deviate.diverge.findings import Difference
 from deviate.records import VARIABLE
 

@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 
 ALGORITHMS = "https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html"
-RANDOMNESS = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 CUDNN = "https://docs.nvidia.com/deeplearning/cudnn/latest/developer/misc.html"
 GPU = ("cuda",)
 

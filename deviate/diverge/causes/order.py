@@ -3,8 +3,7 @@
 import functools
 import re
 
-from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.table import CauseMatch, KnownCause, cause, format_places, here, source_match
+from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, cause, format_places, here, source_match
 from deviate.diverge.findings import MADE, Certainty, Difference
 
 ENDED = "process ended"

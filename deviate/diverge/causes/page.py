@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from textwrap import fill
 
+from deviate.diverge.causes import GROUPS, KnownCause
 from deviate.diverge.causes.find import KNOWN_CAUSES
-from deviate.diverge.causes.table import GROUPS, KnownCause
 
 HEAD = """\
 # Causes

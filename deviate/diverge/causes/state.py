@@ -2,17 +2,8 @@
 
 import functools
 
-from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, cause, format_places, hazard_places, here, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
-from deviate.diverge.causes.table import (
-    CauseMatch,
-    KnownCause,
-    cause,
-    format_places,
-    hazard_places,
-    here,
-    is_at,
-)
 from deviate.diverge.findings import Difference, Place
 
 READS = ("uninitialised", "partly uninitialised")

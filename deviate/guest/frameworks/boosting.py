@@ -30,8 +30,9 @@ from sys import _getframe
 from types import FrameType
 
 from ..adapter_context import AdapterContext
-from ..annotations import Any, Callable, Iterable, Iterator, Mapping
-from ..observers.hashing import weights_digest
+from ..annotations import Any, Array, Callable, Iterable, Iterator, Mapping
+from ..observations import Observations
+from ..observers.arrays import Arrays
 from ..regions import Region
 from ..seeds import wraps_like
 from ..streams import OTHER, spell_seed
@@ -71,30 +72,36 @@ def install(module: Any, context: AdapterContext) -> None:
         PARTS[module.__name__](module, context)
 
 
-class Boosting:
+class Trees(Arrays):
+    """The trees of a model, of which there is a hash and a size in bytes, in place of an array."""
+
+    def exact(self, array: Any) -> Array:
+        return "sha256", (1,), array[0]
+
+    def size(self, array: Any) -> int:
+        return int(array[1])
+
+
+class Boosting(Observations):
     """What the adapters of the three libraries have in common.
 
-    Args:
-        library: the name of its package, under which its seeds are recorded and derived.
+    Attributes:
+        framework: the name of the package, under which its seeds are recorded and derived.
     """
 
-    def __init__(self, context: AdapterContext, library: str) -> None:
-        self.context = context
-        self.recorder = context.recorder
+    def __init__(self, context: AdapterContext) -> None:
+        super().__init__(context, Trees())
         self.streams = context.streams
-        self.library = library
         self.managed = Managed(context)
         self.controlled: set[tuple[object, ...]] = set()
-        self.models: dict[int, Callable[[], Any]] = {}
+        self.trained: dict[int, Callable[[], Any]] = {}
         self.digests: dict[int, tuple[bytes, int]] = {}
         self.n_trained = 0
         self.predictions: Any = None
         if context.capture.wants_predictions:
             from .boosting_capture import Predictions  # most runs keep nothing
 
-            self.predictions = Predictions(context, library)
-        context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
-        context.recorder.at_close.append(lambda: self.emit_hash("exit"))
+            self.predictions = Predictions(context, self.framework)
 
     # ------------------------------------------------------------ seeds
 
@@ -104,7 +111,7 @@ class Boosting:
         Args:
             key: the script's seed, as text.
         """
-        return self.streams.seed("%s.%s" % (self.library, name), key, stream) % LIMIT
+        return self.streams.seed("%s.%s" % (self.framework, name), key, stream) % LIMIT
 
     def record(self, seeds: Iterable[tuple[str, Any]], call: str) -> None:
         """Record the seeds of a training that the project asks for.
@@ -118,7 +125,7 @@ class Boosting:
         is_seeded = False
         for name, value in seeds:
             is_seeded = True
-            self.context.seeding.record("%s.%s" % (self.library, name), value)
+            self.context.seeding.record("%s.%s" % (self.framework, name), value)
         if not is_seeded:
             self.context.seeding.record(call, Default())
 
@@ -128,7 +135,7 @@ class Boosting:
         key = spell_seed(parameters[script_names[0]]) if script_names else DEFAULT_KEY
         for name in script_names or names[:1]:
             parameters[name] = self.new_seed(names[0], key, OTHER)
-        self.streams.tell_drawn(self.library, OTHER)
+        self.streams.tell_drawn(self.framework, OTHER)
 
     def divide(self, owner: Any, name: str, call: str, place: int, keyword: str) -> None:
         """Keep the seed of a function that divides the examples, or replace it where the split varies.
@@ -152,7 +159,7 @@ class Boosting:
                     new = self.new_seed(call, DEFAULT_KEY if seed is None else spell_seed(seed), SPLIT)
                     args, kwargs = _with_argument(args, kwargs, place, keyword, new)
                 if streams.is_active:
-                    streams.tell_drawn(self.library, SPLIT)
+                    streams.tell_drawn(self.framework, SPLIT)
             # NumPy's generator, which it may seed for this, is that of the split.
             with Region(streams, SPLIT):
                 return seeding.carry_out(original, args, kwargs)
@@ -164,7 +171,7 @@ class Boosting:
     def control(self, factor: str, name: str, value: object, action: str) -> None:
         """Record once that a parameter is set for a factor, or that the script's value is overridden."""
         place = ("", 0) if action == "set" else self.context.project.nearest(_getframe(1))
-        change = (factor, "%s.%s" % (self.library, name), str(value), *place, action)
+        change = (factor, "%s.%s" % (self.framework, name), str(value), *place, action)
         if change not in self.controlled:
             self.controlled.add(change)
             self.recorder.event("control", *change)
@@ -179,39 +186,44 @@ class Boosting:
 
     # ------------------------------------------------------------ models
 
-    def watch(self, *classes: Any) -> None:
-        """Capture what these classes predict, where the run asks for it."""
+    def watch(self, module: Any, *names: str) -> None:
+        """Capture what these classes predict, where the run asks for it and the library has them."""
         if self.predictions is not None:
-            self.predictions.patch(*classes)
+            self.predictions.patch(*(getattr(module, name) for name in names if hasattr(module, name)))
 
     def begin_training(self) -> None:
         if self.predictions is not None:
             self.predictions.begin_training()
 
+    def see_update(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
+        """A method of a model has updated it."""
+        self.see_model(booster)
+
     def see_model(self, model: Any) -> None:
         """A model was trained; while the script keeps it, it is hashed."""
-        self.models = {number: each for number, each in self.models.items() if each() is not None}
-        number = next((number for number, each in self.models.items() if each() is model), self.n_trained)
+        self.trained = {number: each for number, each in self.trained.items() if each() is not None}
+        number = next((number for number, each in self.trained.items() if each() is model), self.n_trained)
         if number == self.n_trained:
-            self.models[number] = weakref.ref(model)
+            self.trained[number] = weakref.ref(model)
             self.n_trained += 1
         self.digests.pop(number, None)
 
-    def emit_hash(self, moment: str) -> None:
-        """Report the hash of the models that still exist, and the bytes of their trees.
+    def weights(self) -> Iterator[tuple[str, Any, bool]]:
+        """Hash and size of the trees of models that still exist.
 
         A search trains many, each of which ends a main loop: their trees are read once.
         """
-        for number, reference in self.models.items():
+        for number, reference in self.trained.items():
             model = reference()
-            if model is not None and number not in self.digests:
-                content = self.trees(model)
-                self.digests[number] = sha256(content).digest(), len(content)
-        living = [number for number, reference in self.models.items() if reference() is not None]
-        if living:
-            weights = [(str(number), ("sha256", (1,), self.digests[number][0])) for number in living]
-            n_bytes = sum(self.digests[number][1] for number in living)
-            self.recorder.event("weights", moment, self.library, weights_digest(weights), n_bytes)
+            if model is not None:
+                if number not in self.digests:
+                    content = self.trees(model)
+                    self.digests[number] = sha256(content).digest(), len(content)
+                yield str(number), self.digests[number], True
+
+    def kept_weights(self) -> Iterable[tuple[str, Array]]:
+        """None: trees are no arrays."""
+        return ()
 
     def trees(self, model: Any) -> bytes:
         """What a model has learned, without what differs between equal models: parameters and times."""
@@ -232,26 +244,23 @@ class Boosting:
 class LightGBM(Boosting):
     """LightGBM: all parameters pass through one function that spells them for the library in C++."""
 
+    framework = "lightgbm"
+
     def __init__(self, context: AdapterContext) -> None:
-        super().__init__(context, "lightgbm")
+        super().__init__(context)
         self.aliases: dict[str, tuple[str, ...]] = {}
         self.driver: Callable[[], object] = lambda: None
 
     def patch_basic(self, module: Any) -> None:
         self.module = module
-        self.watch(module.Booster)
+        self.watch(module, "Booster")
         self.context.observe(module.Booster, "__init__", before=self._record_training, where="lightgbm.seed")
         for name in ("_param_dict_to_str", "param_dict_to_str"):  # the latter up to version 3
             if hasattr(module, name) and (self.streams.is_active or self.context.controls):
                 setattr(module, name, self._spelling(getattr(module, name)))
         for name in ("eval_train", "eval_valid"):
             self.context.observe(module.Booster, name, after=self._report)
-        self.context.observe(
-            module.Booster,
-            "update",
-            before=self._begin_iteration,
-            after=lambda result, booster, *args, **kwargs: self.see_model(booster),
-        )
+        self.context.observe(module.Booster, "update", before=self._begin_iteration, after=self.see_update)
 
     def patch_engine(self, module: Any) -> None:
         self.divide(module, "_make_n_folds", "lightgbm.cv.seed", 4, "seed")
@@ -326,12 +335,12 @@ class LightGBM(Boosting):
         fractions = [self.value(parameters, name, 1) for name in BAGGING]
         is_bagged = self.value(parameters, "bagging_freq", 0) and any(float(each) < 1 for each in fractions)
         if is_bagged or "goss" in (boosting, self.value(parameters, "data_sample_strategy")) or boosting in FORESTS:
-            self.streams.tell_drawn(self.library, SHUFFLE)
+            self.streams.tell_drawn(self.framework, SHUFFLE)
         if boosting == "dart" or any(float(self.value(parameters, name, 1)) < 1 for name in FEATURES):
-            self.streams.tell_drawn(self.library, DROPOUT)
+            self.streams.tell_drawn(self.framework, DROPOUT)
         objective = str(self.value(parameters, "objective", ""))
         if "xendcg" in objective or any(_is_on(self.value(parameters, name)) for name in RANDOM):
-            self.streams.tell_drawn(self.library, OTHER)
+            self.streams.tell_drawn(self.framework, OTHER)
 
     # ------------------------------------------------------------ factors
 
@@ -390,17 +399,19 @@ FORESTS = ("rf", "random_forest")
 class XGBoost(Boosting):
     """XGBoost: all parameters pass through `set_param`; one booster is one generator."""
 
+    framework = "xgboost"
+
     def __init__(self, context: AdapterContext) -> None:
-        super().__init__(context, "xgboost")
+        super().__init__(context)
         self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def patch_core(self, module: Any) -> None:
         booster = module.Booster
-        self.watch(booster)
+        self.watch(module, "Booster")
         self.set_param = booster.set_param
         booster.set_param = self._setting(booster.set_param)
         for name in ("update", "boost"):
-            self.context.observe(booster, name, before=self._seed_training, after=self._trained, where="xgboost.seed")
+            self.context.observe(booster, name, before=self._seed_training, after=self.see_update, where="xgboost.seed")
 
     def patch_training(self, module: Any) -> None:
         self.divide(module, "mknfold", "xgboost.cv.seed", 3, "seed")
@@ -453,9 +464,6 @@ class XGBoost(Boosting):
                 self.replace_one(seeds, XGBOOST_SEEDS)
                 self.set_param(booster, seeds)
 
-    def _trained(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
-        self.see_model(booster)
-
     def trees(self, model: Any) -> bytes:
         return bytes(model.save_raw())
 
@@ -475,23 +483,21 @@ XGBOOST_THREADS = ("nthread", "n_jobs")
 class CatBoost(Boosting):
     """CatBoost trains in C++ without a call in between; its history is read when the training is over."""
 
-    def __init__(self, context: AdapterContext) -> None:
-        super().__init__(context, "catboost")
+    framework = "catboost"
 
     def patch_core(self, module: Any) -> None:
         self.context.observe(
-            module.CatBoost, "_prepare_train_params", after=self._prepare, where="catboost.random_seed"
+            module.CatBoost,
+            "_prepare_train_params",
+            after=lambda result, *args, **kwargs: self._set(result["params"], "catboost.random_seed"),
+            where="catboost.random_seed",
         )
         self.context.observe(module._CatBoostBase, "_train", after=self._report, where="history of catboost")
         self.divide(module.CatBoost, "_tune_hyperparams", "catboost.partition_random_seed", 6, "partition_random_seed")
         self.context.observe(module, "_cv", before=self._prepare_folds, after=self._report_folds, where="catboost.cv")
         self.divide(module, "_cv", "catboost.partition_random_seed", 4, "partition_random_seed")
         self._replace_keyword(module.Pool, "quantize")
-        names = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
-        self.watch(*(getattr(module, name) for name in names if hasattr(module, name)))
-
-    def _prepare(self, result: dict[str, Any], *args: Any, **kwargs: Any) -> None:
-        self._set(result["params"], "catboost.random_seed")
+        self.watch(module, "CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
 
     def _prepare_folds(self, params: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         self._set(params, "catboost.cv.random_seed")
@@ -568,18 +574,14 @@ def _is_on(value: Any) -> bool:
     return value is True or str(value).lower() in ("true", "+", "1")
 
 
-def _watch(module: Any, boosting: Boosting, names: Iterable[str]) -> None:
-    boosting.watch(*(getattr(module, name) for name in names if hasattr(module, name)))
-
-
 PARTS: dict[str, Callable[[Any, AdapterContext], None]] = {
     "lightgbm.basic": lambda module, context: context.part(LightGBM).patch_basic(module),
     "lightgbm.engine": lambda module, context: context.part(LightGBM).patch_engine(module),
-    "lightgbm.sklearn": lambda module, context: _watch(module, context.part(LightGBM), ("LGBMModel", "LGBMClassifier")),
+    "lightgbm.sklearn": lambda module, context: context.part(LightGBM).watch(module, "LGBMModel", "LGBMClassifier"),
     "xgboost.core": lambda module, context: context.part(XGBoost).patch_core(module),
     "xgboost.training": lambda module, context: context.part(XGBoost).patch_training(module),
     "xgboost.callback": lambda module, context: context.part(XGBoost).patch_callbacks(module),
-    "xgboost.sklearn": lambda module, context: _watch(module, context.part(XGBoost), ("XGBModel", "XGBClassifier")),
+    "xgboost.sklearn": lambda module, context: context.part(XGBoost).watch(module, "XGBModel", "XGBClassifier"),
     "catboost.core": lambda module, context: context.part(CatBoost).patch_core(module),
 }
 """What patches the modules of the libraries."""

@@ -9,8 +9,7 @@ from ..adapter_context import AdapterContext
 from ..annotations import Any
 from ..seeds import wraps_like
 from ..split import EarlyDraws, Splitting
-from ..stream_generators import StreamGenerators
-from ..streams import OTHER, Bank, Streams
+from ..streams import OTHER, Bank, StreamGenerators, Streams
 
 MODULES = ("random",)
 LIBRARY, OWN = "random", "random.Random"

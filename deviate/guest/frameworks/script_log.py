@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any, Array, Callable, Mapping
-from ..arrays import array_of
-from ..observers.capture import SCRIPT
-from ..observers.examples import example_keys
+from ..observers.arrays import array_of
+from ..observers.capture import SCRIPT, example_keys
 from ..seeds import wraps_like
 
 MODULES = ("deviate",)

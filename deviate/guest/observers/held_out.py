@@ -11,10 +11,10 @@ from types import FrameType
 
 from .. import names
 from ..annotations import Any, Array
-from ..arrays import array_of
 from ..project import Project
 from ..recorder import Recorder
-from .evaluations import NAMES, Evaluations
+from .arrays import array_of
+from .hashing import NAMES, Evaluations
 
 SETS = re.compile(r"test|testing|te|val|valid|validation|dev|eval|evaluation|hold_?out|held_?out|unseen")
 """What sets of examples are called that are not for training."""

@@ -6,9 +6,8 @@ import math
 import sys
 
 from ..annotations import Any, Array, Callable, Iterator, Mapping, Sequence
-from ..arrays import array_of
-from .capture import FULL, Capture
-from .examples import KEY_WIDTH, example_keys
+from .arrays import array_of
+from .capture import FULL, KEY_WIDTH, Capture, example_keys
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
 """How outputs are called in what a model puts out, where it names its parts, the most telling first."""

@@ -10,21 +10,159 @@ updates, steps of the main loop are counted.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from functools import partial
+from json.encoder import encode_basestring_ascii as _quoted
 from time import perf_counter
 from types import FrameType
 
-from ..annotations import TYPE_CHECKING, Array, Callable
+from ..annotations import TYPE_CHECKING, Any, Array, Callable
+from ..npz import write_npz
 from ..seeds import wraps_like
-from .trace_file import TraceFile, record_line
-from .trace_levels import LOSS, MODULES, OPERATIONS, STEPS, Levels
 
 if TYPE_CHECKING:
+    from typing import Union
+
     from ..project import Project
     from ..recorder import Recorder
-    from .trace_file import Digest
+
+    Digest = Union[int, None, Callable[[], "tuple[int | None, dict[str, object]]"]]
+
+SCHEMA = 1
+FOLDER = "artifacts"
+MOST_KEPT = 1 << 28
+"""Bytes of arrays that are kept of one process."""
+
+
+class TraceFile:
+    """The trace file of one process, created when the first lines are written.
+
+    Attributes:
+        lines: those that wait, as texts, or as what will give them when they are written.
+        arrays: those that wait, by name.
+    """
+
+    def __init__(self, folder: str, pid: int, facts: Callable[[], dict[str, object]]) -> None:
+        self.folder = os.path.join(folder, FOLDER)
+        self.pid = pid
+        self.facts = facts
+        self.path = ""
+        self.lines: list[str | Callable[[], str]] = []
+        self.arrays: list[tuple[str, Array]] = []
+        self.left = MOST_KEPT
+
+    def add(self, *items: object) -> None:
+        """Add a line that is not a record."""
+        self.lines.append(json.dumps(items))
+
+    def keep(self, name: str, array: Array) -> None:
+        """Store an array if there is space."""
+        kind, shape, buffer = array
+        data = bytes(buffer)
+        self.left -= len(data)
+        if self.left >= 0:
+            self.arrays.append((name, (kind, shape, data)))
+
+    def write(self, step: int) -> None:
+        """Write buffered lines; `step` numbers the file of arrays. Raises OSError if the disk is full or read-only."""
+        begin = []
+        if not self.path:
+            os.makedirs(self.folder, exist_ok=True)
+            self.path = os.path.join(self.folder, "trace-%x.jsonl" % self.pid)
+            begin.append(json.dumps(["start", SCHEMA, self.facts()]))
+        lines = self.lines[:]
+        del self.lines[:]
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write("".join([(line if isinstance(line, str) else line()) + "\n" for line in begin + lines]))
+        if self.arrays:
+            arrays, self.arrays = self.arrays, []
+            write_npz(os.path.join(self.folder, "kept-%x-%d.npz" % (self.pid, step)), arrays, is_compressed=False)
+
+
+def record_line(
+    kind: str, name: str, digest: Digest, form: str, place: int, more: dict[str, object]
+) -> str | Callable[[], str]:
+    """A record as text, formatted by hand: formatting is the largest cost of a record besides its checksum."""
+    if callable(digest):
+        return partial(_later_line, kind, name, digest, form, place, more)
+    checksum: Any = "null" if digest is None else digest
+    text = json.dumps(more, default=str) if more else "{}"
+    return f'["{kind}", {_quoted(name)}, {checksum}, "{form}", {place}, {text}]'
+
+
+def _later_line(kind: str, name: str, digest: Any, form: str, place: int, more: dict[str, object]) -> str:
+    checksum, late = digest()
+    return str(record_line(kind, name, checksum, form, place, dict(more, **late)))
+
+
+LOSS, STEPS, MODULES, OPERATIONS = 1, 2, 3, 4
+"""Levels. Each one records what those below it do, as far as its costs allow."""
+PROBES = 5
+"""Steps with and as many without a level, in turn, by which its costs are measured …"""
+WARM_UP = 1
+"""… of which so many do not count, …"""
+FIRST_PROBE = 5
+"""… and that begin at this step where the whole run is traced."""
+
+
+class Levels:
+    """Trace levels of the steps, as requested by the spec.
+
+    Attributes:
+        requested: the level of the window; 0 for no trace.
+        first, until: first step of the window, and the first one after (None: all that follow).
+        next: levels whose costs are measured, after the window where it ends.
+    """
+
+    def __init__(self, wanted: dict[str, str]) -> None:
+        self.requested = int(wanted.get("trace", "0"))
+        self.first = int(wanted.get("trace-from", "0"))
+        self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
+        self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
+        self.seconds: dict[tuple[int, bool], list[float]] = {}
+
+    def at(self, step: int) -> int:
+        """The level of a step."""
+        probed, count = self._probed_level(step)
+        if probed is not None:
+            return probed if count % 2 else LOSS
+        return self.requested if self.first <= step else LOSS
+
+    def is_dropped(self, step: int) -> bool:
+        """Whether a step only measures costs, so that its records are discarded."""
+        probed, _ = self._probed_level(step)
+        return probed is not None and probed > self.requested
+
+    def is_last(self, step: int) -> bool:
+        """Whether nothing is recorded from this step on."""
+        return self.until is not None and step >= self.until + 2 * PROBES * len(self.next)
+
+    def took(self, step: int, level: int, seconds: float) -> None:
+        """Record the duration of a step at this level."""
+        probed, _ = self._probed_level(step)
+        if probed is not None:
+            self.seconds.setdefault((probed, level == probed), []).append(seconds)
+
+    def costs(self) -> list[tuple[int, float, float, int]]:
+        """Cost of each measured level: seconds of the fastest step with and without it, and the number of steps.
+
+        The fastest step is the one that other processes delayed least.
+        """
+        costs = []
+        for level in self.next:
+            traced, plain = (sorted(self.seconds.get((level, on), ())[WARM_UP:]) for on in (True, False))
+            if traced and plain:
+                costs.append((level, traced[0], plain[0], len(traced)))
+        return costs
+
+    def _probed_level(self, step: int) -> tuple[int | None, int]:
+        """The level that a step measures, if any, and the number of earlier steps that measured it."""
+        count = step - (FIRST_PROBE if self.until is None else self.until)
+        number = count // (2 * PROBES)
+        return (self.next[number] if 0 <= number < len(self.next) else None), count
+
 
 LEVELS = {"loss": LOSS, "module": MODULES, "module-gradient": MODULES, "operation": OPERATIONS}
 """From which level on records of a kind are made; of all others it is STEPS."""

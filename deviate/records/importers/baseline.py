@@ -17,7 +17,7 @@ from msgspec import Struct
 from deviate.errors import InputError
 from deviate.model import Direction, Metric, Role, SelectedMetric, Series, Status
 from deviate.records.files import in_words, to_builtins
-from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers import Imported, ImportedRun, importer
 from deviate.records.importers.tables import head, read_text
 
 SCHEMA = 1

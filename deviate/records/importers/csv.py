@@ -6,8 +6,8 @@ when and on what the runs ran.
 
 from pathlib import Path
 
+from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.registry import Imported, importer
 from deviate.records.importers.tables import read_table
 
 ENDINGS = frozenset({".csv", ".tsv", ".tab", ".txt", ".dat"})

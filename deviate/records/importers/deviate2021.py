@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deviate.errors import InputError
+from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.registry import Imported, importer
 from deviate.records.importers.tables import Table, head, number, read_table, read_text
 
 ANALYSIS = ("max_diff", "max", "min", "SDev", "SDev_t", "SDev_b", "mean")

@@ -9,9 +9,8 @@ import dataclasses
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.records.importers.assemble import assemble
-from deviate.records.importers.registry import Imported, importer
-from deviate.records.importers.roles import Roles
+from deviate.records.importers import Imported, importer
+from deviate.records.importers.assemble import Roles, assemble
 from deviate.records.importers.tables import head, read_table
 
 SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")

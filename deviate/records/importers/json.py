@@ -12,8 +12,8 @@ from typing import Any, get_args
 
 from deviate.errors import InputError
 from deviate.model import Direction, Role, Series, Status
+from deviate.records.importers import Imported, ImportedRun, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.registry import Imported, ImportedRun, importer
 from deviate.records.importers.tables import Table, number, read_text
 
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson"})

@@ -6,8 +6,8 @@ again, that is another run. Nothing says how a run ended, and no time is known.
 
 from pathlib import Path
 
+from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.registry import Imported, importer
 from deviate.records.importers.tables import head, read_table
 
 

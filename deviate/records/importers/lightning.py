@@ -10,8 +10,8 @@ from pathlib import Path
 
 from deviate.base import redact_variables
 from deviate.errors import InputError
+from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.registry import Imported, importer
 from deviate.records.importers.tables import head, read_table
 
 METRICS = "metrics.csv"

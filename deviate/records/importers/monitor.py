@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.model import Series
-from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers import Imported, ImportedRun, importer
 from deviate.records.importers.tables import head, number, read_table
 
 

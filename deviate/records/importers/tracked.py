@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from deviate.base import first_few, redact_variables
-from deviate.model import Series
+from deviate.model import Series, Status
 from deviate.records.columns import NO_STEP, series_of
+from deviate.records.importers import ImportedRun
 
 MOST_NAMED = 5
 OPEN_ENDED = "no end on record, so the run was killed or still goes on: counts as lost"
@@ -47,6 +48,49 @@ class Trail:
 
 
 Trails = dict[str, Trail]
+
+
+@dataclass(slots=True)
+class TrackedRun:
+    """A run as a tracker has it; an importer adds what its format has beside.
+
+    Attributes:
+        name: what the user called it; empty where nobody did.
+        started: seconds since the epoch, 0 where that is not known.
+        params: its settings, secrets included. facts: what it ran on.
+    """
+
+    id: str
+    name: str = ""
+    status: Status = "completed"
+    started: float = 0.0
+    wall_time_s: float = 0.0
+    trails: Trails = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return self.name or self.id
+
+
+def imported_runs(
+    runs: Sequence[TrackedRun], starts: Sequence[float], prefix: str = ""
+) -> tuple[tuple[ImportedRun, ...], tuple[str, ...]]:
+    """The runs with their series, and notes on what was made of steps, as `as_series` gives both.
+
+    Args:
+        prefix: what stands before the names of settings among the facts, which have no secrets.
+    """
+    series, notes = as_series([run.trails for run in runs], starts)
+    labels = [run.label for run in runs]
+    imported = []
+    for run, its_series in zip(runs, series, strict=True):
+        label = run.label if labels.count(run.label) == 1 else f"{run.label} ({run.id})"
+        params, seeds = settings(run.params)
+        environment = {**run.facts, **{f"{prefix}{name}": value for name, value in params.items()}}
+        imported.append(ImportedRun(label, its_series, run.status, run.started, run.wall_time_s, environment, seeds))
+    return tuple(imported), notes
 
 
 def go_on(earlier: Trails, later: Trails) -> int:

@@ -19,11 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.model import Status
 from deviate.records.columns import NO_STEP
-from deviate.records.importers import wire
-from deviate.records.importers.registry import Imported, ImportedRun, importer
-from deviate.records.importers.tracked import OPEN_ENDED, Trail, Trails, as_series, go_on, note_on, settings
+from deviate.records.importers import Imported, importer, wire
+from deviate.records.importers.tracked import OPEN_ENDED, TrackedRun, Trail, go_on, imported_runs, note_on
 
 MAGIC = b":W&B"
 BLOCK = 32_768
@@ -47,40 +45,20 @@ def _claims(path: Path) -> bool:
 
 
 @dataclass(slots=True)
-class _LoggedRun:
-    """A run as recorded in one file, or in several consecutive files of the same run.
+class _LoggedRun(TrackedRun):
+    """A run as recorded in one file, or in several consecutive files of the same run; lost until its end is read.
 
     Attributes:
+        file: name of the file.
         is_told: the file has the record that says which run it is; a killed process may leave none.
-        exit_code: None when no end is on record.
     """
 
-    path: Path
-    id: str = ""
+    file: str = ""
     is_told: bool = False
-    name: str = ""
     project: str = ""
     group: str = ""
-    started: float = 0.0
-    wall_time_s: float = 0.0
-    exit_code: int | None = None
-    trails: Trails = field(default_factory=dict)
     summary: dict[str, float] = field(default_factory=dict)
-    config: dict[str, str] = field(default_factory=dict)
-    facts: dict[str, str] = field(default_factory=dict)
     n_replaced: int = 0
-
-    @property
-    def label(self) -> str:
-        return self.name or self.id
-
-    @property
-    def status(self) -> Status:
-        if self.exit_code is None:
-            return "lost"
-        if self.exit_code == INTERRUPTED:
-            return "cancelled"
-        return "crashed" if self.exit_code else "completed"
 
 
 @importer("wandb", description="Weights & Biases: run-….wandb, or a folder of runs", claims=_claims, rank=20)
@@ -95,7 +73,7 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
         raise InputError(f"there is no run of W&B in {path}", "name a folder with offline-run-… folders in it")
     by_id: dict[str, _LoggedRun] = {}
     read = [_read(file) for file in files]
-    untold = [run.path.name for run in read if not run.is_told]
+    untold = [run.file for run in read if not run.is_told]
     for logged_run in sorted(read, key=lambda run: run.started):  # folder names have a resolution of one second
         if not logged_run.is_told:
             continue
@@ -134,21 +112,14 @@ def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) ->
             if name not in run.trails and not (last in DERIVED and stem in run.trails):
                 trail = run.trails[name] = Trail()
                 trail.add(NO_STEP, value, run.wall_time_s)
-    series, of_steps = as_series([run.trails for run in runs], [0.0] * len(runs))
-    labels = [run.label for run in runs]
-    imported = []
-    for run, label, its in zip(runs, labels, series, strict=True):
-        config, seeds = settings(run.config)
-        environment = {**run.facts, **{f"config.{name}": value for name, value in config.items()}}
-        label = label if labels.count(label) == 1 else f"{label} ({run.id})"  # noqa: PLW2901
-        imported.append(ImportedRun(label, its, run.status, run.started, run.wall_time_s, environment, seeds))
+    imported, of_steps = imported_runs(runs, [0.0] * len(runs), "config.")
     name = "-".join(filter(None, (runs[0].project, runs[0].group))) or path.resolve().stem
-    return Imported(name, "wandb", (path,), tuple(imported), notes=(*notes, *_notes(runs), *of_steps))
+    return Imported(name, "wandb", (path,), imported, notes=(*notes, *_notes(runs), *of_steps))
 
 
 def _notes(runs: Sequence[_LoggedRun]) -> list[str]:
     resumed = "resumed; what the later file has replaces earlier values from its first step on"
-    open_ended = note_on((run.label for run in runs if run.exit_code is None), OPEN_ENDED)
+    open_ended = note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED)
     return [*open_ended, *note_on((run.label for run in runs if run.n_replaced), resumed)]
 
 
@@ -157,7 +128,7 @@ def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
     later.n_replaced = earlier.n_replaced + go_on(earlier.trails, later.trails)
     later.trails = earlier.trails
     later.summary = {**earlier.summary, **later.summary}
-    later.config = {**earlier.config, **later.config}
+    later.params = {**earlier.params, **later.params}
     later.started = earlier.started or later.started
     later.wall_time_s = max(earlier.wall_time_s, later.wall_time_s)
     return later
@@ -170,7 +141,7 @@ def _read(path: Path) -> _LoggedRun:
         raise InputError(f"reading {path}: {error.strerror or error}") from error
     if data[:4] != MAGIC[: len(data)]:
         raise InputError(f"{path} is no run of W&B", "name another file or folder")
-    run = _LoggedRun(path, id=path.stem.removeprefix("run-"))
+    run = _LoggedRun(path.stem.removeprefix("run-"), status="lost", file=path.name)
     for offset, record in _records(data, path):
         try:
             _take(run, wire.message(record))
@@ -214,7 +185,7 @@ def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
     elif SUMMARY in record:
         _summarise(logged_run, wire.part(record, SUMMARY))
     elif CONFIG in record:
-        logged_run.config |= dict(_settings(_items(wire.part(record, CONFIG), 1)))
+        logged_run.params |= dict(_settings(_items(wire.part(record, CONFIG), 1)))
     elif RUN in record:
         run = wire.part(record, RUN)
         logged_run.is_told = True
@@ -222,11 +193,12 @@ def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
         logged_run.project, logged_run.group = wire.text(run, 3), wire.text(run, 6)
         started = wire.part(run, 17)
         logged_run.started = wire.whole(started, 1) + wire.whole(started, 2) / 1e9
-        logged_run.config |= dict(_settings(_items(wire.part(run, 4), 1)))
+        logged_run.params |= dict(_settings(_items(wire.part(run, 4), 1)))
         _summarise(logged_run, wire.part(run, 5))
     elif EXIT in record:
         ending = wire.part(record, EXIT)
-        logged_run.exit_code = wire.whole(ending, 1)
+        code = wire.whole(ending, 1)
+        logged_run.status = "cancelled" if code == INTERRUPTED else "crashed" if code else "completed"
         logged_run.wall_time_s = max(logged_run.wall_time_s, wire.whole(ending, 2))
     elif ENVIRONMENT in record:
         facts = wire.part(record, ENVIRONMENT)

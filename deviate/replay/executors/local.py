@@ -15,7 +15,6 @@ from deviate.replay.attempt import (
     Attempt,
     Frozen,
     beat,
-    cancel_attempt,
     ending_of,
     finish_attempt,
     outcome_of,
@@ -23,15 +22,14 @@ from deviate.replay.attempt import (
     read_frozen,
     start_attempt,
 )  # fmt: skip
-from deviate.replay.checkpoints import checkpoint_error, describe_stop
 from deviate.replay.commands import Commands, Ended
 from deviate.replay.environment import Environments
-from deviate.replay.executors.protocol import executor
 from deviate.replay.machine import n_killed_for_memory, refuse_full_disk
-from deviate.replay.outcomes import Ending, has_reported, silence
+from deviate.replay.outcomes import CANCELLED, Ending, has_reported, silence
 from deviate.replay.processes import oldest_python_s
+from deviate.replay.progress import checkpoint_error, describe_stop
+from deviate.replay.protocol import Order, Outcome, RunUpdate, executor
 from deviate.replay.slots import slots
-from deviate.replay.updates import Order, Outcome, RunUpdate
 from deviate.replay.workcopy import remove_work_copy
 
 TICK_S = 0.25
@@ -90,10 +88,7 @@ class LocalExecutor:
             self._news.append(_end_without_result(order, "cancelled", "never started"))
         elif self._ready is not None and self._ready.order == order:
             attempt, self._ready = self._ready, None
-            try:
-                self._report_finished(attempt, *cancel_attempt(attempt))
-            except RecordError:
-                self._news.append(_end_without_result(order, "cancelled", "never started"))
+            self._give_up(attempt)
         for attempt in self._running.values():
             if attempt.order == order and (attempt.stopped is None or at_once):
                 attempt.stopped = attempt.stopped or "cancel"
@@ -147,16 +142,20 @@ class LocalExecutor:
                 raise
             self._running.pop(attempt.folder)
             self._free.append(slot)
-            try:
-                self._report_finished(attempt, *cancel_attempt(attempt))
-            except RecordError:
-                self._news.append(_end_without_result(attempt.order, "cancelled", "never started"))
+            self._give_up(attempt)
             raise
         self._environments.begin(attempt.spec, attempt.launch.cwd, attempt.launch.environment)
         sharing = [other for other in self._running.values() if other.slot.device == slot.device]
         for other in sharing:
             other.n_sharing = max(other.n_sharing, len(sharing) - 1)
         self._news.append(attempt.tell("started"))
+
+    def _give_up(self, attempt: Attempt) -> None:
+        """End an attempt that was not started."""
+        try:
+            self._report_finished(attempt, *finish_attempt(attempt, CANCELLED, 0.0))
+        except RecordError:
+            self._news.append(_end_without_result(attempt.order, "cancelled", "never started"))
 
     def _finish(self, ended: Ended) -> None:
         attempt = self._running.pop(ended.attempt)

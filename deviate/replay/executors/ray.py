@@ -9,10 +9,8 @@ from typing import Any
 from deviate.errors import InputError, RunError
 from deviate.model import Settings
 from deviate.records import run_id
-from deviate.replay.executors.backend import load, log_folder, worker_command
-from deviate.replay.executors.protocol import executor
-from deviate.replay.executors.workers import LATE_S, WorkersExecutor
-from deviate.replay.updates import Order
+from deviate.replay.executors.workers import LATE_S, WorkersExecutor, load, log_folder, worker_command
+from deviate.replay.protocol import Order, executor
 
 INTERVAL_S = 0.5
 KNOCK_S = 10.0

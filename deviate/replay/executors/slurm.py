@@ -10,10 +10,8 @@ from typing import Any
 
 from deviate.errors import InputError, RunError
 from deviate.model import Settings
-from deviate.replay.executors.backend import load, log_folder, worker_command
-from deviate.replay.executors.protocol import executor
-from deviate.replay.executors.workers import LATE_S, WorkersExecutor
-from deviate.replay.updates import Order
+from deviate.replay.executors.workers import LATE_S, WorkersExecutor, load, log_folder, worker_command
+from deviate.replay.protocol import Order, executor
 
 ARRAY_SIZE = 1000
 """Elements of one array. Source: slurm.conf(5), MaxArraySize, 1001 by default."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.model import Findings, Series
-from deviate.report.data.plain import plain
-from deviate.report.figures.thin import line_of, thin
+from deviate.report.data.published import plain
+from deviate.report.figures.bundle import line_of, thin
 
 MOST_CHARACTERS = 400_000
 FEWEST_POINTS, MOST_POINTS = 12, 400
@@ -25,19 +25,10 @@ class _Curve:
     series: Series
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """Curves as JSON text, with a sentence that describes them; both are empty without curves.
+def embedded_curves(findings: Findings) -> tuple[str, str]:
+    """Curves as JSON text in one line, with a sentence that describes them; both are empty without curves.
 
     If they do not fit, only the sentence is there, which says so.
-    """
-
-    text: str
-    note: str
-
-
-def embedded_curves(findings: Findings) -> Embedded:
-    """A JSON object in one line; nothing where no metric was reported more than once in a run.
 
     `curves` has a list of steps and one of values for each metric and run, `thinned_to` how many points are left of
     the longest, and `left_out` the metrics that found no room. Values have five significant digits, null for what is
@@ -45,16 +36,16 @@ def embedded_curves(findings: Findings) -> Embedded:
     """
     by_metric = _by_metric(findings)
     if not by_metric:
-        return Embedded("", "")
+        return ("", "")
     fitting, n_points = _fitting_metrics(by_metric)
     while True:
         left_out = [name for name in by_metric if name not in fitting]
         if not fitting:
-            return Embedded("", "The curves of all runs find no room in this page.")
+            return ("", "The curves of all runs find no room in this page.")
         text = _document(fitting, left_out, n_points, by_metric)
         if len(text) <= MOST_CHARACTERS:
             longest = max(len(curve.series.values) for name in fitting for curve in by_metric[name])
-            return Embedded(text, _note(len(fitting), len(by_metric), is_thinned=longest > n_points))
+            return (text, _note(len(fitting), len(by_metric), is_thinned=longest > n_points))
         if n_points > FEWEST_POINTS:
             n_points = max(FEWEST_POINTS, n_points * 3 // 4)
         else:

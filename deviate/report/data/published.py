@@ -1,42 +1,19 @@
 """What of the findings is published and under which names: the one description that JSON and its schema both follow."""
 
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache, partial
 from inspect import getdoc
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
-from deviate.model import (
-    BreakdownPart,
-    Comparison,
-    CurveComparison,
-    Description,
-    Experiment,
-    ExperimentFindings,
-    Findings,
-    Flip,
-    InjectedCode,
-    Interval,
-    Metric,
-    NoiseRow,
-    NotCaptured,
-    PairFindings,
-    Parting,
-    Revision,
-    Run,
-    Score,
-    SelectedMetric,
-    TaskFindings,
-    Test,
-    Unavailable,
-    UnstableExample,
-    Verdict,
-    WeightStability,
-)
+from deviate import __version__, model
+from deviate.model import NOT_ASKED, Comparison, Estimate, FurtherFigure, Interval, SelectedMetric, Test, Unavailable
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
-from deviate.report.further import FurtherField, further_fields
+from deviate.report.format import SURROGATE
+from deviate.stats import labelled_statistics
 
 SCHEMA = 7
 # 2026-11-21  1  first format.
@@ -93,47 +70,51 @@ def _but(*names: str) -> frozenset[str]:
 
 SHAPES: dict[type, Shape] = {
     # The warnings of a document hold those of the records too.
-    Findings: Shape(without=_but("warnings")),
-    ExperimentFindings: Shape(without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}),
+    model.Findings: Shape(without=_but("warnings")),
+    model.ExperimentFindings: Shape(
+        without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}
+    ),
     # Where the rules of experiments differ, a warning says so.
-    Experiment: Shape(without=_but("folder", "root", "warnings", "metrics", "streams", "scores")),
+    model.Experiment: Shape(without=_but("folder", "root", "warnings", "metrics", "streams", "scores")),
     # The diffs are for people, and in files of their own.
-    Revision: Shape(without=_but("diff")),
-    InjectedCode: Shape(without=_but("diff")),
-    Run: Shape(
+    model.Revision: Shape(without=_but("diff")),
+    model.InjectedCode: Shape(without=_but("diff")),
+    model.Run: Shape(
         without=_but("variant", "folder", "series", "stderr_tail", "seed_events", "artifacts"),
         also={"seed_calls": "seed_events"},
     ),
-    Flip: Shape(unbounded=_but("before", "after")),
+    model.Flip: Shape(unbounded=_but("before", "after")),
     SelectedMetric: Shape(
         without=_but("name", "is_primary", "n_examples"), inside=("metric",), also={"metric": "name"}
     ),
-    Metric: Shape(without=frozenset(field.name for field in fields(Metric)) - {"expression", "file", "line"}),
-    Description: Shape(
+    model.Metric: Shape(
+        without=frozenset(field.name for field in fields(model.Metric)) - {"expression", "file", "line"}
+    ),
+    model.Description: Shape(
         without=_but("rounding_se", "missing_kinds"),
         inside=("metric",),
         also={"n": "n"},
         keyed={"missing": ("replicate", "reason")},
     ),
-    Score: Shape(without=_but("value"), also={"score": "value"}),
+    model.Score: Shape(without=_but("value"), also={"score": "value"}),
     Interval: Shape(unbounded=_but("low", "high")),
     Unavailable: Shape(without=_but("reason", "kind"), also={"unavailable": "reason"}, filled=_but("reason")),
-    PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
+    model.PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
         without=_but("baseline", "candidate", "p_upper", "further"),
         inside=("verdict",),
         also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
     ),
-    Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
+    model.Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
     Test: Shape(without=_but("p_error")),
-    CurveComparison: Shape(unbounded=_but("band")),
+    model.CurveComparison: Shape(unbounded=_but("band")),
     # Scores stand with the metrics of the experiments.
-    TaskFindings: Shape(without=_but("is_scaled")),
-    NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
-    BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
-    Parting: Shape(unbounded=_but("values")),
-    UnstableExample: Shape(keyed={"votes": ("class", "n_runs")}),
-    WeightStability: Shape(keyed={"steps": ("step", "distance")}),
+    model.TaskFindings: Shape(without=_but("is_scaled")),
+    model.NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
+    model.BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
+    model.Parting: Shape(unbounded=_but("values")),
+    model.UnstableExample: Shape(keyed={"votes": ("class", "n_runs")}),
+    model.WeightStability: Shape(keyed={"steps": ("step", "distance")}),
     # The findings are the report of the same runs, which `deviate compare` writes.
     CheckFindings: Shape(
         without=_but("findings", "warnings", "fails_undecided", "requires_control", "completions"),
@@ -175,7 +156,7 @@ def publish(shapes: Mapping[type, Shape]) -> None:
     SHAPES.update(shapes)
 
 
-SENTENCES: frozenset[type] = frozenset({NotCaptured})
+SENTENCES: frozenset[type] = frozenset({model.NotCaptured})
 """Classes whose instances are one text in a document: `str` of them."""
 
 
@@ -211,14 +192,38 @@ class Member:
         return value
 
 
+# Statistics that are registered with a label, which every form shows by their own description.
+
+
 @dataclass(frozen=True, slots=True)
 class FurtherMember(Member):
-    """A registered statistic as a member; `value` reads it from the owner."""
+    """A member that such a statistic adds to a comparison; `value` reads it from there."""
 
     value: Callable[[Any], object] = repr
 
     def of(self, value: object) -> object:
         return self.value(value)
+
+
+def further_members() -> Iterator[FurtherMember]:
+    """Members in order of name, each estimate followed by its interval."""
+    for statistic in labelled_statistics():
+        description = (getdoc(statistic.function) or "").partition("\n")[0]
+        kinds: dict[str, object] = {"value": Test | Unavailable if statistic.kind == "test" else Estimate}
+        kinds |= {} if statistic.interval is None else {"interval": Interval | Unavailable}
+        for part, kind in kinds.items():
+            name = statistic.name if part == "value" else f"{statistic.name}_interval"
+            read = partial(_read_figure, statistic.name, part)
+            yield FurtherMember(Comparison, name, (), kind, description=description, value=read)
+
+
+def figure_of(comparison: Comparison, name: str) -> FurtherFigure:
+    """The value of the statistic; unavailable if the comparison does not have it."""
+    return next((figure for figure in comparison.further if figure.name == name), FurtherFigure(name, NOT_ASKED))
+
+
+def _read_figure(name: str, member: str, comparison: Comparison) -> object:
+    return getattr(figure_of(comparison, name), member)
 
 
 @cache
@@ -230,13 +235,8 @@ def members(owner: type) -> tuple[Member, ...]:
     left_out = shape.without | set(shape.inside)
     collected += [_member(owner, field.name, (field.name,)) for field in fields(owner) if field.name not in left_out]
     if owner is Comparison:
-        collected += map(_further_member, further_fields())
+        collected += further_members()
     return tuple(collected)
-
-
-def _further_member(figure: FurtherField) -> Member:
-    description = (getdoc(figure.statistic.function) or "").partition("\n")[0]
-    return FurtherMember(Comparison, figure.name, (), figure.kind, description=description, value=figure.of)
 
 
 def _members_inside(owner: type, name: str) -> Iterator[Member]:
@@ -302,3 +302,57 @@ def descriptions(owner: type) -> dict[str, str]:
         for heading, description in zip(parts[1::2], parts[2::2], strict=True)
         for name in heading.split(", ")
     }
+
+
+# Findings as plain values for strict JSON: unrounded numbers, and reasons for missing ones.
+
+DRAWN: dict[type, frozenset[str]] = {
+    model.CurveComparison: frozenset(
+        {"steps", "baseline", "candidate", "difference", "band", "baseline_half_widths", "candidate_half_widths"}
+    ),
+    model.SetStability: frozenset({"disagreement"}),
+    model.WeightStability: frozenset({"distances"}),
+    model.ClassStability: frozenset({"accuracies"}),
+    model.Convergence: frozenset({"step_seconds"}),
+    model.ConvergenceRow: frozenset({"steps", "seconds"}),
+}
+"""Members with a number per step, per pair of runs, or per run and class: a page has drawn most, the files have all."""
+
+
+def document_data(
+    schema: int, findings: object, warnings: Sequence[str], *, without_drawn: bool = False
+) -> dict[str, Json]:
+    """A document with its format number; the warnings are those that are shown to users.
+
+    Args:
+        without_drawn: leave out the members of `DRAWN`.
+    """
+    members_ = _mapping(findings, without_drawn=without_drawn)
+    return {"schema": schema, "deviate": __version__, **members_, "warnings": [_text(text) for text in warnings]}
+
+
+def plain(value: object, *, without_drawn: bool = False) -> Json:
+    """Convert values as described in `deviate.report.data.published`: tuples to lists, classes to mappings."""
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else repr(float(value))
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool | int) or value is None:
+        return value
+    if isinstance(value, tuple):
+        return [plain(item, without_drawn=without_drawn) for item in value]
+    if isinstance(value, dict):
+        return {_text(str(key)): plain(item, without_drawn=without_drawn) for key, item in value.items()}
+    is_mapping = is_dataclass(value) and type(value) not in SENTENCES
+    return _mapping(value, without_drawn=without_drawn) if is_mapping else _text(str(value))
+
+
+def _mapping(value: object, *, without_drawn: bool) -> dict[str, Json]:
+    left_out = DRAWN.get(type(value), frozenset()) if without_drawn else frozenset()
+    shown_members = (member for member in members(type(value)) if member.name not in left_out)  # type: ignore[arg-type]  # a class has a hash
+    return {member.name: plain(member.of(value), without_drawn=without_drawn) for member in shown_members}
+
+
+def _text(text: str) -> str:
+    """Text without lone surrogates, which strict readers reject."""
+    return SURROGATE.sub("\ufffd", text)

@@ -11,19 +11,11 @@ from deviate.model.check import CheckFindings
 from deviate.model.cost import CostFindings
 from deviate.model.sweep import SweepFindings
 from deviate.registry import wing
-from deviate.report.data.published import (
-    CHECK_SCHEMA,
-    OVERHEAD_SCHEMA,
-    SCHEMA,
-    SENTENCES,
-    SWEEP_SCHEMA,
-    Json,
-    members,
-)
+from deviate.report.data import published
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PRIMITIVES: dict[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
-BASIC: dict[str, Json] = {
+BASIC: dict[str, published.Json] = {
     "Estimate": {
         "description": "A figure, or why there is none.",
         "anyOf": [{"type": "number"}, {"$ref": "#/$defs/Unavailable"}],
@@ -34,14 +26,14 @@ BASIC: dict[str, Json] = {
     },
 }
 
-Schema = dict[str, Json]
+Schema = dict[str, published.Json]
 
 
 def report_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of run, compare and report: nothing is optional, nothing else allowed."""
     return document_schema(
         "report",
-        SCHEMA,
+        published.SCHEMA,
         Findings,
         "Everything a report says, unrounded. Times are in seconds, points in time in seconds since the "
         "epoch (UTC), files relative to the project, lines from 1; main-loop steps and replicates count from 0.",
@@ -52,7 +44,7 @@ def check_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of check: nothing is optional, nothing else allowed."""
     return document_schema(
         "check",
-        CHECK_SCHEMA,
+        published.CHECK_SCHEMA,
         CheckFindings,
         "What a gate was asked and what it answers, unrounded. Differences are candidate minus baseline, in the unit "
         "of the metric; main-loop steps and replicates count from 0.",
@@ -69,7 +61,7 @@ def overhead_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of overhead: nothing is optional, nothing else allowed."""
     return document_schema(
         "overhead",
-        OVERHEAD_SCHEMA,
+        published.OVERHEAD_SCHEMA,
         CostFindings,
         "What determinism costs, unrounded. Times are in seconds; a factor is held over free; main-loop steps and "
         "replicates count from 0.",
@@ -80,7 +72,7 @@ def sweep_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of a sweep: nothing is optional, nothing else allowed."""
     return document_schema(
         "sweep",
-        SWEEP_SCHEMA,
+        published.SWEEP_SCHEMA,
         SweepFindings,
         "Measures against an argument, unrounded: scores in the unit of the metric, churn as a share.",
     )
@@ -125,7 +117,7 @@ def _class(owner: type, classes: dict[type, Schema]) -> None:
     schema: Schema = classes.setdefault(owner, {})
     summary, _, _ = cleandoc(owner.__doc__ or "").partition("\n\nAttributes:")
     properties: dict[str, Schema] = {}
-    for member in members(owner):
+    for member in published.members(owner):
         properties[member.name] = _kind(member.kind, classes, keys=member.keys, is_unbounded=member.is_unbounded)
         properties[member.name] |= {"minLength": 1} if member.is_filled else {}
         properties[member.name] |= {"description": _in_json(member.description)} if member.description else {}
@@ -146,7 +138,7 @@ def _kind(kind: object, classes: dict[type, Schema], *, keys: tuple[str, ...] = 
         return {"$ref": "#/$defs/Estimate"}
     if kind in PRIMITIVES:
         return {"type": PRIMITIVES[kind]}
-    if isinstance(kind, type) and kind in SENTENCES:
+    if isinstance(kind, type) and kind in published.SENTENCES:
         return {"type": "string"}
     if isinstance(kind, type) and is_dataclass(kind):
         _class(kind, classes)

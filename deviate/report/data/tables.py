@@ -13,10 +13,9 @@ from functools import partial
 from deviate.model import Comparison, Description, Experiment, Findings, Interval, Test, Unavailable
 from deviate.model.estimates import NOT_SHOWN
 from deviate.registry import wing
-from deviate.report.data.scores import plain_text, score_rows
+from deviate.report.data.published import further_members
 from deviate.report.document import Absent, Fact, Facts, Section, cell
-from deviate.report.format import counted
-from deviate.report.further import further_fields
+from deviate.report.format import clean, counted
 
 MOST_VALUES = 5_000_000
 """Measurements that are written: some 300 MB. Beyond that the records themselves are the better source."""
@@ -139,7 +138,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
         *("baseline", "candidate", "metric", "candidate_metric", "is_primary", "margin", "verdict", "reason"),
         *("n_baseline", "n_candidate"),
         *_heads(Comparison, names),
-        *(head for field in further_fields() for head in _columns(field.name, str(field.kind))),
+        *(head for member in further_members() for head in _columns(member.name, str(member.kind))),
     ]
     for pair in findings.pairs:
         for comparison in pair.comparisons:
@@ -155,7 +154,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
                 comparison.baseline.n,
                 comparison.candidate.n,
                 *_cells(comparison, names),
-                *(cell for field in further_fields() for cell in _split(field.of(comparison), str(field.kind))),
+                *(cell for member in further_members() for cell in _split(member.of(comparison), str(member.kind))),
             ]
 
 
@@ -226,3 +225,58 @@ def _curves(findings: Findings) -> Iterator[str]:
                     for step, value in zip(series.steps, series.values, strict=True)
                 ]
             yield "".join(parts)
+
+
+# Scores in long form, a row per run and metric, safe to open in spreadsheets.
+
+COLUMNS = ("experiment", "variant", "replicate", "status", "metric", "score")
+
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""With what a formula begins, after blanks that some readers drop."""
+
+
+def score_rows(findings: Findings) -> Iterator[tuple[str | int, ...]]:
+    """Yield the column names, then a row per run and metric."""
+    yield COLUMNS
+    for item in findings.experiments:
+        experiment = item.experiment
+        for description in item.descriptions:
+            scores = {score.replicate: score.value for score in description.scores}
+            for run in experiment.runs:
+                score = scores.get(run.replicate)
+                yield (
+                    plain_text(experiment.name),
+                    plain_text(experiment.variant),
+                    run.replicate,
+                    run.status,
+                    plain_text(description.metric.name),
+                    "" if score is None else repr(float(score)),
+                )
+
+
+def shield_rows(rows: Iterable[Iterable[str | float]]) -> Iterator[list[str | int]]:
+    """CSV rows with exact numbers, and text that spreadsheets do not evaluate as formulas."""
+    for row in rows:
+        yield [_shield(value) for value in row]
+
+
+def _shield(value: str | float) -> str | int:
+    """Protect text from evaluation; text that is a number, such as the value of an argument, is safe."""
+    if not isinstance(value, str):
+        return value if isinstance(value, int) else repr(float(value))
+    try:
+        float(value)
+    except ValueError:
+        return plain_text(value)
+    return value
+
+
+def plain_text(text: str) -> str:
+    """Text that no spreadsheet takes for a formula.
+
+    An apostrophe before it is what spreadsheets themselves understand as "this is text". It changes the name for other
+    readers, of which few names are worth a warning: who needs them to the letter has them in the JSON.
+    Source: OWASP, CSV Injection; wide signs count as the narrow ones where the language has them.
+    """
+    cleaned = clean(text)
+    return f"'{cleaned}" if cleaned.lstrip().startswith(FORMULA) else cleaned

@@ -7,10 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from deviate.report.figures.bundle import Bundle, bundle_of
+from deviate.report.figures.bundle import Bundle, Line, bundle_of
 from deviate.report.figures.panel import Entry, Floats, Panel, few_ticks, join_lines, new_panel
 from deviate.report.figures.surface import Surface
-from deviate.report.figures.thin import Line
 from deviate.report.plots import CurvePlot
 
 HEIGHT, LEFT, RIGHT = 190, 62, 14

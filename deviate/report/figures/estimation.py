@@ -11,10 +11,23 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import DOTTED, Floats, Panel, add_panel, few_ticks, join_lines, new_figure, new_panel
-from deviate.report.figures.reach import axis_limits, cut_note, pad_limits
+from deviate.report.figures.panel import (
+    DOTTED,
+    Floats,
+    Panel,
+    add_panel,
+    aside,
+    axis_limits,
+    chains,
+    cut_note,
+    diameter,
+    few_ticks,
+    join_lines,
+    new_figure,
+    new_panel,
+    pad_limits,
+)
 from deviate.report.figures.surface import Surface
-from deviate.report.figures.swarm import aside, chains, diameter
 from deviate.report.format import MINUS
 from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
 

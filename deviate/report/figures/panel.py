@@ -21,9 +21,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from matplotlib.transforms import Affine2D, Transform
 from numpy.typing import ArrayLike, NDArray
 
-from deviate.report.figures.reach import clip_interval
 from deviate.report.figures.surface import PALETTE, Surface, colour
-from deviate.report.figures.swarm import aside
 
 Floats = NDArray[np.float64]
 
@@ -442,3 +440,84 @@ def name_series(artist: Artist, index: int | None) -> None:
     """Mark an element with the experiment that it belongs to, so that the page can hide and show it."""
     if index is not None:
         artist.set_gid(f"series-{index}")
+
+
+FARTHEST = 1.5
+"""Ends of intervals widen an axis by so many times the range of the points, on each side: the interval of two runs
+would else leave no room for the runs themselves."""
+
+
+def axis_limits(values: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
+    """Limits that include all values, and interval ends up to `FARTHEST`."""
+    low, high = min(values), max(values)
+    span = high - low
+    if span <= 1e-12 * max(abs(low), abs(high)):
+        return pad_limits(min((low, *ends)), max((high, *ends)))
+    lowest, highest = low - FARTHEST * span, high + FARTHEST * span
+    return pad_limits(max(lowest, min((low, *ends))), min(highest, max((high, *ends))))
+
+
+def pad_limits(low: float, high: float) -> tuple[float, float]:
+    """Limits with a margin; equal values get a window scaled to their size."""
+    span = high - low
+    if span <= 1e-12 * max(abs(low), abs(high)):
+        span = abs(high) or 1.0
+    return low - 0.07 * span, high + 0.07 * span
+
+
+def clip_interval(window: tuple[float, float], low: float, high: float) -> tuple[float, float]:
+    """The visible part of an interval; where it exceeds the window, it ends slightly inside the edge."""
+    first, last = min(window), max(window)
+    air = 0.025 * (last - first)
+    return (low if low >= first else first + air), (high if high <= last else last - air)
+
+
+def cut_note(*, is_cut: bool) -> str:
+    """The note in an axis name where intervals exceed the axis."""
+    return "; arrow: goes on" if is_cut else ""
+
+
+GOLDEN = 0.6180339887498949
+"""Multiples of it modulo 1 spread evenly and never line up."""
+
+NEIGHBOURS = 80
+
+
+def diameter(n_most: int) -> float:
+    """Diameter of a point in units; smaller in large groups, so that densities of a thousand points remain visible."""
+    return 5.0 if n_most <= 60 else 3.6 if n_most <= 250 else 2.4 if n_most <= 600 else 1.7
+
+
+def aside(values: Floats, half_width: float, size: float) -> Floats:
+    """How far each point stands from the middle of its group, shape (n,); all three in the same unit.
+
+    Points are placed in the order of their values, each at the first place from the middle outwards that is free; where
+    a group has no room left they cover each other, spread evenly over its width.
+    """
+    steps = np.arange(0, half_width, size / 2)
+    offsets = np.concatenate([steps, -steps])[np.argsort(np.concatenate([steps, steps]), kind="stable")]
+    places = np.zeros(len(values))
+    done_values, done_places = np.empty(len(values)), np.empty(len(values))
+    for n_done, point in enumerate(np.argsort(values, kind="stable")):
+        begin = max(0, n_done - NEIGHBOURS)
+        near = slice(begin + int(np.searchsorted(done_values[begin:n_done], values[point] - size)), n_done)
+        rise = (values[point] - done_values[near]) ** 2
+        is_free = ((offsets[:, None] - done_places[near]) ** 2 + rise >= size**2 * 0.999).all(axis=1)
+        spread = half_width * (2 * (n_done * GOLDEN % 1) - 1)
+        places[point] = offsets[is_free.argmax()] if is_free.any() else spread
+        done_values[n_done], done_places[n_done] = values[point], places[point]
+    return places
+
+
+def chains(pairs: Sequence[Sequence[tuple[int, int]]]) -> list[list[int | None]]:
+    """Runs of several groups that share their seeds: per run of the first group its place in each, None where not.
+
+    Args:
+        pairs: for every further group, places in the first group and in that one.
+
+    >>> chains([[(0, 0), (1, 2)], [(1, 0)]])
+    [[0, 0, None], [1, 2, 0]]
+    """
+    by_first = [dict(group) for group in pairs]
+    firsts = sorted(set().union(*by_first)) if by_first else []
+    return [[first, *(group.get(first) for group in by_first)] for first in firsts]

@@ -6,22 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from deviate.report.document import Figure, Report, Section
-from deviate.report.plots import (
-    BreakdownPlot,
-    DifferencePlot,
-    ForestPlot,
-    MatrixPlot,
-    PlanningPlot,
-    Plot,
-    ProfilePlot,
-    RankPlot,
-    StepsPlot,
-    SurvivalPlot,
-)
+from deviate.report.plots import BreakdownPlot, Plot
 
 LONGEST_NAME = 48
-
-KINDS: dict[type, str] = {MatrixPlot: "pairs", StepsPlot: "steps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +61,7 @@ def _plots(report: Report) -> Iterator[tuple[str, Plot]]:
 
 def _name(plot: Plot, section: Section, part: Section) -> str:
     """File name of a figure, from its kind and content."""
-    match plot:
-        case ForestPlot():
-            return f"forest-{slug(part.heading)}"
-        case RankPlot():
-            return "ranks"
-        case ProfilePlot():
-            return "profile"
-        case SurvivalPlot():
-            return f"survival-{slug(plot.title.partition(':')[0])}"
-        case DifferencePlot():
-            return f"difference-{slug(plot.title)}"
-        case PlanningPlot():
-            return f"planning-{slug(part.heading)}"
-        case BreakdownPlot() if section.key == "breakdowns":
-            return f"classes-{slug(part.heading)}"
-    name, kind = slug(plot.title.partition(":")[0]), KINDS.get(type(plot))
-    return f"{kind}-{name}" if kind else name
+    if isinstance(plot, BreakdownPlot) and section.key == "breakdowns":
+        return f"classes-{slug(part.heading)}"
+    title = slug(plot.title.partition(":")[0])
+    return plot.file_name.format(title=title, whole_title=slug(plot.title), part=slug(part.heading))

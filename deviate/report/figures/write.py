@@ -4,13 +4,51 @@ import html
 import io
 import re
 import unicodedata
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from deviate.report.figures.drawing import MOST_POINTS, draw
+from deviate.report import plots
+from deviate.report.figures.curves import draw_curves
+from deviate.report.figures.dependence import draw_planning, draw_sweep
+from deviate.report.figures.estimation import draw_estimation
+from deviate.report.figures.matrix import draw_matrix
+from deviate.report.figures.rows import draw_breakdown, draw_forest, draw_kernels
+from deviate.report.figures.steps import draw_difference, draw_growth, draw_steps, draw_survival
 from deviate.report.figures.surface import PAGE, PALETTE, Surface, paper, style
+from deviate.report.figures.tasks import draw_profiles, draw_ranks
 from deviate.report.medium import COLUMN_IN
-from deviate.report.plots import Plot
+from deviate.report.plots import CurvePlot, Plot
+
+DRAWERS: Mapping[type, Callable[[Any, Surface], Figure]] = MappingProxyType(
+    {
+        plots.EstimationPlot: draw_estimation,
+        plots.ForestPlot: draw_forest,
+        plots.RankPlot: draw_ranks,
+        plots.ProfilePlot: draw_profiles,
+        plots.SurvivalPlot: draw_survival,
+        plots.DifferencePlot: draw_difference,
+        plots.BreakdownPlot: draw_breakdown,
+        plots.PlanningPlot: draw_planning,
+        plots.MatrixPlot: draw_matrix,
+        plots.StepsPlot: draw_steps,
+        plots.KernelPlot: draw_kernels,
+        plots.SweepPlot: draw_sweep,
+        plots.GrowthPlot: draw_growth,
+    }
+)
+
+MOST_POINTS = 200
+"""Of each curve: what a column shows at 600 dots per inch, with the lowest and the highest value of every stretch."""
+
+
+def draw(plot: Plot, surface: Surface, n_points: int = MOST_POINTS) -> Figure:
+    """Draw the plot on a surface, whose style must be active; curves are thinned to about `n_points` points each."""
+    return draw_curves(plot, surface, n_points) if isinstance(plot, CurvePlot) else DRAWERS[type(plot)](plot, surface)
+
 
 NO_DATE = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 

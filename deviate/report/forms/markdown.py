@@ -22,8 +22,6 @@ from deviate.report.document import (
     is_words,
 )
 from deviate.report.format import clean, counted, shorten
-from deviate.report.forms.check_text import check_comment
-from deviate.report.forms.markdown_text import escape
 from deviate.report.forms.registry import document_form
 from deviate.report.medium import Medium
 
@@ -35,6 +33,7 @@ MOST_WARNINGS = 20
 MOST_ROWS = 60
 """Of a table on stability."""
 LONGEST_SENTENCE = 2_000
+MARKS = {"passed": "pass", "failed": "**fail**", "error": "**incomplete**", "undecided": "undecided", "absent": "-"}
 
 
 @document_form("markdown")
@@ -42,10 +41,25 @@ def render_markdown(document: Document, _medium: Medium) -> str:
     """Render a document as Markdown: the result first, then what readers need to know about it."""
     match document:
         case Check():
-            return check_comment(document, _report(document.report))
+            return _check(document, _report(document.report))
         case Report():
             return _report(document)
     return _document(document)
+
+
+def _check(check: Check, report: str) -> str:
+    """The check as a Markdown table, with advice and the report of the same runs."""
+    rows = ["| | check | of | found |", "| --- | --- | --- | --- |"]
+    for case in check.cases:
+        figures = "; ".join(f"{label} {text}" for label, text in case.figures)
+        reason = escape(f"{figures}: {case.reason}" if figures else case.reason)
+        rows.append(f"| {MARKS[case.outcome]} | {escape(case.name)} | {escape(case.subject)} | {reason} |")
+    advice = "\n".join(f"- {escape(case.headline)}. {escape(case.advice)}" for case in check.cases if case.advice)
+    warnings = [warning for warning in check.warnings if warning not in check.report.warnings]
+    warning_lines = "\n".join(f"- Warning: {escape(warning)}" for warning in warnings)
+    head = f"## deviate check: {escape(check.word)}\n\n{escape(check.result)}."
+    blocks = [head, "\n".join(rows), advice, warning_lines, report.rstrip()]
+    return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _document(document: Document) -> str:
@@ -114,11 +128,8 @@ def _fence(lines: Iterable[str]) -> str:
 
 def _grid(table: Table) -> str:
     """A table with its notes below."""
-    heads = "".join(f" {escape(column)} |" for column in table.columns)
-    lines = [f"|{heads}", f"| --- |{' ---: |' * (len(table.columns) - 1)}"]
-    for row in table.rows:
-        cells = "".join(f" {escape(entry.text)} |" for entry in row.cells)
-        lines.append(f"| {escape(row.label)} |{cells}")
+    lines = [_row([escape(column) for column in table.columns]), _row(["---", *["---:"] * (len(table.columns) - 1)])]
+    lines += [_row([escape(row.label), *(escape(entry.text) for entry in row.cells)]) for row in table.rows]
     notes = [f"{escape(row.label)}: {escape(row.note)}" for row in table.rows if row.note]
     return "\n".join(lines) + ("\n\n" + "; ".join(notes) if notes else "")
 
@@ -209,7 +220,10 @@ def _verdict(verdict: Verdict) -> str:
 def _table(table: Table, groups: Sequence[Sequence[Row]]) -> Iterator[str]:
     yield _row([escape(column) for column in table.columns])
     columns = zip(*(row.cells for row in table.rows), strict=True)
-    are_numbers = [any(not is_words(entry) and _has_text(entry) for entry in column) for column in columns]
+    are_numbers = [
+        any(isinstance(entry, Absent) or (entry.pieces and not is_words(entry)) for entry in column)
+        for column in columns
+    ]
     are_numbers = are_numbers or [True] * (len(table.columns) - 1)
     yield _row(["---", *("---:" if is_number else "---" for is_number in are_numbers)])
     for row in (row for rows in groups for row in rows):
@@ -226,10 +240,6 @@ def _label(row: Row) -> str:
     return escape(row.label) if row.begins or not row.label else f"&nbsp;&nbsp;{escape(row.label)}"
 
 
-def _has_text(entry: Entry) -> bool:
-    return isinstance(entry, Absent) or bool(entry.pieces)
-
-
 def _cell(entry: Entry) -> str:
     text = NOTHING if isinstance(entry, Absent) else escape(entry.text)
     marks = f"<sup>{','.join(map(str, entry.marks))}</sup>" if entry.marks else ""
@@ -238,3 +248,26 @@ def _cell(entry: Entry) -> str:
 
 def _list(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {_sentence(sentence)}" for sentence in sentences)
+
+
+ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+"""An address would notify somebody, which a backslash does not prevent."""
+SPECIAL = re.compile(r"[&<>@\\`*|~#$]|\](?=[(\[:])|\[(?=[\^ xX])|(?<![^\W_])_|_(?![^\W_])|://|(?<=www)\.")
+
+FIRST = re.compile(r"^(\d*)([-+=.)])(?=[-+= ]|$)")
+"""What would begin a list or draw a line."""
+
+
+def escape(text: str) -> str:
+    r"""Escape text, so that it has no markup and no links and mentions nobody.
+
+    >>> print(escape("test_acc | <b>"), escape("_x_ @me"))
+    test_acc \| &lt;b&gt; \_x\_ &#64;me
+    """
+    escaped = SPECIAL.sub(lambda match: ENTITIES.get(match[0]) or _apart(match[0]), clean(text).strip())
+    return FIRST.sub(r"\1\\\2", escaped)
+
+
+def _apart(special: str) -> str:
+    """Escape a match: the colon or dot of an address by its HTML entity, other characters by a backslash."""
+    return {"://": "&#58;//", ".": "&#46;"}.get(special, f"\\{special}")

@@ -1,14 +1,19 @@
 """The report for a terminal: a block per experiment, noise, verdict, other metrics, and warnings at the end."""
 
+import math
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from deviate.report.document import (
     Absent,
+    Answer,
     Block,
+    Case,
     Cell,
     Check,
     Document,
     Items,
+    Point,
     Report,
     Section,
     Summary,
@@ -17,10 +22,8 @@ from deviate.report.document import (
     Tone,
     Verdict,
 )
-from deviate.report.format import clean, counted, shorten_middle
-from deviate.report.forms.check_text import check_lines
+from deviate.report.format import ELLIPSIS, clean, counted, shorten_middle
 from deviate.report.forms.registry import document_form
-from deviate.report.forms.screen import screen
 from deviate.report.lines import align_rows, cut, fill_lines, join_parts, name, pad, widest
 from deviate.report.medium import Medium
 
@@ -29,6 +32,7 @@ MOST_FAILURES = 3
 MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
+OUTCOME_CODES = {"failed": "\x1b[1;31m", "error": "\x1b[1;31m", "undecided": "\x1b[1;33m", "passed": "\x1b[1;32m"}
 
 
 @document_form("terminal")
@@ -230,5 +234,103 @@ def _others(report: Report, width: int) -> list[str]:
     return [*align_rows([head, *rows], width, remarks), ""]
 
 
+def check_lines(check: Check, medium: Medium) -> str:
+    """A block per metric, one line for everything else that is in order, and the result at the end."""
+    lines: list[str] = []
+    for case in check.cases:
+        lines += _case_lines(case, medium)
+    for warning in check.warnings:
+        lines += _wrap(f"Warning  {warning}", medium, "         ")
+    colour = "failed" if check.code else "passed" if check.word == "passed" else "undecided"
+    word = _paint(check.word, OUTCOME_CODES[colour], medium)
+    lines += [""] if lines else []
+    lines += [f"Result: {word}   {check.result}"]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _case_lines(case: Case, medium: Medium) -> Iterator[str]:
+    if case.kind == "metric":
+        head, *rest = _wrap(f"Check: {case.headline}", medium, "  ")
+        yield head.replace(case.word, _paint(case.word, OUTCOME_CODES.get(case.outcome, ""), medium), 1)
+        yield from rest
+        yield from _wrap(f"  {case.reason}", medium, "  ")
+        figures = [f"{label} {text}" for label, text in case.figures[2:]]
+        yield from _wrap(f"  {' · '.join(figures)}", medium, "  ")
+    else:
+        yield from _wrap(f"{case.kind.capitalize():<11}{case.state}: {case.reason}", medium, " " * 11)
+    if case.advice:
+        yield from _wrap(f"  What to do: {case.advice}", medium, "  ")
+
+
+def _wrap(text: str, medium: Medium, indent: str) -> list[str]:
+    width = max(medium.width, NARROWEST)
+    first = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(
+        text.strip(), width, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
+    ) or [""]
+
+
 def _paint(text: str, code: str, medium: Medium) -> str:
-    return f"{code}{text}{RESET}" if medium.is_coloured else text
+    return f"{code}{text}{RESET}" if medium.is_coloured and code else text
+
+
+# The answer of a document on one screen: its headline, a labelled line per point, and limitations.
+
+N_LINES = 23
+"""Of a screen of 24, so that where the page lies still stands below."""
+LINES_PER_POINT = (8, 4, 3, 2, 1)
+"""Lines that a point may take, fewer where the screen would not hold all; the page has the rest."""
+MOST_NOTES = 2
+SHORTEST_LABEL = 9
+APART = "   "
+
+
+def screen(answer: Answer, subtitle: str, notes: Sequence[str], width: int) -> list[str]:
+    """The lines of the screen, headline first."""
+    lines: list[str] = []
+    for most in LINES_PER_POINT:
+        lines = [
+            *fill_lines(f"{answer.word} {clean(answer.rest)}", width, "", "  ")[:most],
+            *fill_lines(clean(subtitle), width, "", "  ")[:most],
+            "",
+            *_points([*answer.points, *_notes(notes)], width, most),
+        ]
+        if _n_rows(lines, width) <= N_LINES:
+            break
+    return lines
+
+
+def _n_rows(lines: Sequence[str], width: int) -> int:
+    """Number of terminal rows that the line needs, as long commands are wrapped by the terminal."""
+    return sum(max(1, math.ceil(widest([line]) / width)) for line in lines)
+
+
+def _notes(notes: Sequence[str]) -> Iterator[Point]:
+    for note in notes[:MOST_NOTES]:
+        yield Point("Note", note)
+    if len(notes) > MOST_NOTES:
+        yield Point("Note", f"{len(notes) - MOST_NOTES} more on the page")
+
+
+def _points(points: Sequence[Point], width: int, most: int) -> Iterator[str]:
+    column = max(SHORTEST_LABEL, widest([point.label for point in points])) + 2
+    for point in points:
+        head = pad(point.label, column)
+        for line in _point_lines(point, width - column, most):
+            yield f"{head}{line}".rstrip()
+            head = " " * column
+
+
+def _point_lines(point: Point, width: int, most: int) -> Iterator[str]:
+    """Text with code beside it if it fits, else below."""
+    text = fill_lines(clean(point.text), width)
+    code = [clean(line) for line in point.code.splitlines() if line.strip()]
+    beside = f"{text[0]}{APART}{code[0]}" if len(text) == len(code) == 1 else ""
+    if beside and widest([beside]) <= width:
+        yield beside
+        return
+    if len(text) > most:
+        text = [*text[: most - 1], cut(f"{text[most - 1]} {ELLIPSIS}", width)]
+    yield from text
+    # A command that is truncated or wrapped here could not be copied.
+    yield from code if point.is_command else (cut(line, width) for line in code[:most])

@@ -7,10 +7,10 @@ from deviate.base import load_on_first_use
 if TYPE_CHECKING:
     from deviate.report.paper.files import Style as Style
     from deviate.report.paper.files import paper_files as paper_files
-    from deviate.report.paper.letters import prefixes as prefixes
-    from deviate.report.paper.macro import Macro as Macro
-    from deviate.report.paper.macro import maths as maths
-    from deviate.report.paper.macro import of_ends as of_ends
-    from deviate.report.paper.macro import of_estimate as of_estimate
+    from deviate.report.paper.macros import Macro as Macro
+    from deviate.report.paper.macros import maths as maths
+    from deviate.report.paper.macros import of_ends as of_ends
+    from deviate.report.paper.macros import of_estimate as of_estimate
+    from deviate.report.paper.macros import prefixes as prefixes
 
 load_on_first_use(__name__)

@@ -6,9 +6,9 @@ from collections.abc import Set as AbstractSet
 from deviate import __version__
 from deviate.model import Comparison, Completion, CompletionComparison, Findings, Interval, Test, Unavailable
 from deviate.registry import wing
+from deviate.report.data.published import figure_of
 from deviate.report.document import Report
-from deviate.report.forms.templates import source
-from deviate.report.further import figure_of
+from deviate.report.forms.html import source
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.outcomes import has_failures
 from deviate.stats import BCA, PERCENTILE, Statistic, labelled_statistics

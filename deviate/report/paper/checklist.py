@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 
 from deviate import __version__
 from deviate.model import Description, Equivalence, Experiment, Findings, Interval, Unavailable
-from deviate.model.minimum import N_RESAMPLES
+from deviate.model.estimates import N_RESAMPLES
 from deviate.report.document import Report
 from deviate.report.format import clean, confidence_text, counted, duration
-from deviate.report.forms.markdown_text import escape
+from deviate.report.forms.markdown import escape
 from deviate.report.parts.describe import n_text
 from deviate.report.parts.metrics import aggregate_words
 from deviate.report.parts.noise import is_study

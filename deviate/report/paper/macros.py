@@ -1,21 +1,64 @@
 r"""LaTeX commands for every number of the results table, so that a paper can cite current numbers."""
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from deviate.model import Comparison, Description, Equivalence, Findings, Test
+from deviate.model import Comparison, Description, Equivalence, Estimate, Findings, Interval, Test, Unavailable
 from deviate.registry import wing
+from deviate.report.data.published import figure_of
 from deviate.report.document import Report
 from deviate.report.format import p_cell
-from deviate.report.forms.tex import comment, escape, prose
-from deviate.report.further import figure_of
-from deviate.report.numbers import Number, Pieces, factor, share
-from deviate.report.paper.letters import letters, prefixes
-from deviate.report.paper.macro import MISSING, Macro, maths, missing, of_ends, of_estimate
+from deviate.report.forms.tex import comment, escape, prose, typeset
+from deviate.report.numbers import PERCENT, Number, Piece, Pieces, factor, share
+from deviate.report.numbers import Style as NumberStyle
 from deviate.report.parts.compare import equivalence_texts, places_of_difference, test_text, verdict_word
 from deviate.report.parts.describe import n_text, places_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
 from deviate.stats import Statistic, labelled_statistics
+
+MISSING = "--"
+"""What stands in the text where there is no figure: seen by whoever reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A command; `remark` is the reason for a missing number, or a caveat."""
+
+    name: str
+    body: str
+    remark: str = ""
+
+    def behind(self, prefix: str) -> "Macro":
+        """A copy of the command with a prefix before its name."""
+        return Macro(f"deviate{prefix}{self.name}", self.body, self.remark)
+
+
+def missing(name: str, why: Unavailable) -> Macro:
+    return Macro(name, MISSING, why.reason)
+
+
+def maths(*pieces: Piece) -> str:
+    """A number that works in text and in math mode; a percent sign stays with it."""
+    numbers, percent = (pieces[:-1], r"\,\%") if pieces[-1] == PERCENT else (pieces, "")
+    return rf"\ensuremath{{{typeset(numbers).replace('$', '')}}}{percent}"
+
+
+def of_estimate(name: str, value: Estimate, written: Callable[[float], Pieces], note: str = "") -> Macro:
+    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(*written(value)), note)
+
+
+def of_ends(name: str, interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Iterator[Macro]:
+    for end in ("Low", "High"):
+        if isinstance(interval, Unavailable):
+            yield missing(f"{name}{end}", interval)
+        else:
+            value = interval.low if end == "Low" else interval.high
+            yield Macro(f"{name}{end}", maths(*written(value)), interval.note)
+
 
 OF_DESCRIPTION = ("Mean", "SD", "N", "Runs", "CILow", "CIHigh", "SDLow", "SDHigh", "CV", "Median", "Min", "Max", "Unit")
 OF_COMPARISON = (
@@ -102,11 +145,7 @@ def _general(findings: Findings, report: Report) -> Iterator[Macro]:
 
 
 def _description(description: Description) -> Iterator[Macro]:
-    places = places_of(description)
-
-    def figures(value: float) -> Pieces:
-        return (Number(value, places),)
-
+    figures = _rounded(places_of(description))
     yield of_estimate("Mean", description.mean, figures, description.note)
     yield of_estimate("SD", description.sd, figures, description.note)
     yield Macro("N", maths(Number(description.n, 0)))
@@ -127,13 +166,7 @@ def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
         yield from (Macro(ending, MISSING, "not reported on both sides") for ending in endings)
         return
     places, test = places_of_difference(comparison), comparison.deciding_test
-
-    def figures(value: float) -> Pieces:
-        return (Number(value, places),)
-
-    def with_sign(value: float) -> Pieces:
-        return (Number(value, places, "signed"),)
-
+    figures, with_sign = _rounded(places), _rounded(places, "signed")
     yield of_estimate("Difference", comparison.difference, with_sign, comparison.note)
     yield from of_ends("Difference", comparison.difference_interval, figures)
     yield of_estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
@@ -165,11 +198,7 @@ def _further_endings() -> list[str]:
 
 def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:
     figure, name = figure_of(comparison, statistic.name), letters(statistic.name)
-    places = places_of_difference(comparison) if statistic.kind == "difference" else 2
-
-    def figures(value: float) -> Pieces:
-        return (Number(value, places),)
-
+    figures = _rounded(places_of_difference(comparison) if statistic.kind == "difference" else 2)
     if isinstance(figure.value, Test):
         yield Macro(name, escape(test_text(figure.value, statistic.letter)), statistic.label)
     else:
@@ -178,7 +207,72 @@ def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:
         yield from of_ends(name, figure.interval, figures)
 
 
+def _rounded(places: int | None, style: NumberStyle = "plain") -> Callable[[float], Pieces]:
+    return lambda value: (Number(value, places, style),)
+
+
 def _p_value(value: float) -> Pieces:
     """A p-value with its relation sign: `< .001`, `= .004`."""
     sign = "" if p_cell(value).startswith("<") else "= "
     return (sign, Number(value, style="p"))
+
+
+# Names of commands for experiments and metrics: letters only, and unique.
+
+DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+LONGEST = 40
+"""Letters of a name in a command: longer ones end in letters of their hash."""
+N_HASHED = 6
+
+
+def letters(name: str) -> str:
+    """A name in letters: words begin with a capital, digits are spelt, other letters go by their name in Unicode.
+
+    >>> letters("test_acc"), letters("Resnet50"), letters("top-5 (%)"), letters("σ"), letters("valLoss")
+    ('TestAcc', 'ResnetFiveZero', 'TopFive', 'Sigma', 'ValLoss')
+    """
+    words: list[str] = []
+    for word in re.findall(r"[A-Za-z]+|[0-9]|[^\x00-\x7f]", unicodedata.normalize("NFKC", name)):
+        if word.isascii():
+            words.append(DIGITS[int(word)] if word.isdigit() else word[0].upper() + word[1:])
+        else:
+            words.append(_spelt(word))
+    text = "".join(words)
+    return text if len(text) <= LONGEST else text[: LONGEST - N_HASHED] + hash_letters(name)
+
+
+def hash_letters(name: str) -> str:
+    """A few letters derived from a hash of the name, which do not depend on other names."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    return "".join(chr(ord("a") + byte % 26) for byte in digest[:N_HASHED]).capitalize()
+
+
+def prefixes(names: Sequence[tuple[str, ...]], endings: Iterable[str], used_names: Iterable[str] = ()) -> list[str]:
+    """Unique command prefixes for the names, which stay unique with any of the given endings.
+
+    A name keeps its prefix unless an earlier name uses it, so appending names does not change it.
+
+    Args:
+        names: distinct; parts of one, such as experiment and metric, follow each other.
+        used_names: commands that are there already.
+    """
+    endings, commands, chosen = tuple(endings), set(used_names), []
+    for name in names:
+        plain = "".join(map(letters, name))
+        prefix, mark = plain or "X", "\x1f".join(name)
+        while any(f"{prefix}{ending}" in commands for ending in endings):
+            prefix, mark = plain + hash_letters(mark), mark + "\x1f"
+        commands |= {f"{prefix}{ending}" for ending in endings}
+        chosen.append(prefix)
+    return chosen
+
+
+def _spelt(character: str) -> str:
+    """The last word of a character's Unicode name; for Greek letters that is the letter: GREEK SMALL LETTER SIGMA."""
+    plain = unicodedata.normalize("NFD", character)[0]
+    if plain.isascii() and plain.isalpha():
+        return plain
+    if not unicodedata.category(character).startswith(("L", "N")):
+        return ""
+    words = re.findall(r"[A-Z]+", unicodedata.name(character, "").rpartition("-")[0] or unicodedata.name(character, ""))
+    return words[-1].capitalize() if words else ""

@@ -103,12 +103,8 @@ def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: 
     text = f"Reported, but no metrics    {len(rejected)}, by reason (--all shows each)\n" if rejected else ""
     for kind, items in ordered:
         places = group_pairs((item.expression, _where(item, analysis)) for item in items)
-        lines = [
-            f"{_shorten(expression)} ({', '.join(dict.fromkeys(occurrences))})"
-            for expression, occurrences in list(places.items())[:MOST_OF_A_KIND]
-        ]
-        more = [f"and {len(places) - MOST_OF_A_KIND} more"] if len(places) > MOST_OF_A_KIND else []
-        text += _hung(f"{kind}:", width, GAP) + _hung(", ".join([*lines, *more]), width, GAP * 3)
+        texts = [f"{_shorten(code)} ({', '.join(dict.fromkeys(lines))})" for code, lines in places.items()]
+        text += _hung(f"{kind}:", width, GAP) + _hung(_first(texts, MOST_OF_A_KIND), width, GAP * 3)
     return text
 
 
@@ -124,8 +120,7 @@ def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
     text = f"Hazards    {len(analysis.hazards)}, by kind (--all shows each)\n" if kinds else NO_HAZARDS
     longest = max(map(len, kinds), default=0)
     for kind, places in kinds.items():
-        more = [f"and {len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
-        line = f"{kind.ljust(longest)}{GAP}{len(places):3}{GAP}{', '.join([*places[:MOST_PLACES], *more])}"
+        line = f"{kind.ljust(longest)}{GAP}{len(places):3}{GAP}{_first(places, MOST_PLACES)}"
         text += _hung(line, width, GAP, " " * (longest + 2 * len(GAP) + 5))
     return text
 
@@ -136,8 +131,7 @@ def _side_effects(analysis: Analysis, width: int) -> str:
     longest = max((len(kind) for kind, _ in kinds), default=0)
     text = f"Outside    {len(analysis.side_effects)}, reach beyond the work copy of a run\n" if kinds else ""
     for (kind, effect), places in sorted(kinds.items(), key=lambda pair: pair[0][0]):
-        more = [f"and {len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
-        line = f"{kind.ljust(longest)}{GAP}{effect} ({', '.join([*places[:MOST_PLACES], *more])})"
+        line = f"{kind.ljust(longest)}{GAP}{effect} ({_first(places, MOST_PLACES)})"
         text += _hung(line, width, GAP, " " * (longest + 2 * len(GAP)))
     return text
 
@@ -149,6 +143,11 @@ def _rest(analysis: Analysis, width: int) -> str:
     if analysis.outputs:
         lines.append(f"Writes     {', '.join(analysis.outputs)}  (start empty in each run)")
     return "".join(_wrap(line, width) for line in lines)
+
+
+def _first(texts: Sequence[str], most: int) -> str:
+    more = [f"and {len(texts) - most} more"] if len(texts) > most else []
+    return ", ".join([*texts[:most], *more])
 
 
 def _where(item: Metric | Rejected | Hazard, analysis: Analysis) -> str:

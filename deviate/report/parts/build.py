@@ -6,10 +6,8 @@ from functools import partial, reduce
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
 from deviate.registry import wing
-from deviate.report.data.plain import document_data
-from deviate.report.data.published import SCHEMA
-from deviate.report.data.scores import score_rows
-from deviate.report.data.tables import data_section
+from deviate.report.data.published import SCHEMA, document_data
+from deviate.report.data.tables import data_section, score_rows
 from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, Verdict, cell
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
@@ -95,8 +93,7 @@ def _embedded_curves(findings: Findings) -> tuple[str, str]:
     # numpy takes a while to import, which a terminal report should not wait for.
     from deviate.report.data.embedded import embedded_curves
 
-    embedded = embedded_curves(findings)
-    return embedded.text, embedded.note
+    return embedded_curves(findings)
 
 
 def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, ...]) -> Iterator[Section]:

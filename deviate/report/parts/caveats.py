@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from deviate.model import Description, Findings, Interval, Unavailable
-from deviate.model.minimum import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
+from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 from deviate.registry import wing
 from deviate.report.format import (
     clean,

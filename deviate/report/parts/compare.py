@@ -16,17 +16,7 @@ from deviate.report.format import (
     with_unit,
 )
 from deviate.report.numbers import Number, Pieces, p_value, text_of
-from deviate.report.parts.describe import (
-    bracket,
-    cell_of,
-    interval_cell,
-    mean_cell,
-    note_interval,
-    places_of,
-    places_of_interval,
-    signed_cell,
-    unit_of,
-)
+from deviate.report.parts import describe
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
@@ -36,13 +26,13 @@ def places_of_difference(comparison: Comparison) -> int | None:
 
     The standard error of paired differences is the difference divided by t; at t = 0 it follows from the interval.
     """
-    places = [places_of(side) for side in (comparison.baseline, comparison.candidate)]
+    places = [describe.places_of(side) for side in (comparison.baseline, comparison.candidate)]
     paired = comparison.paired
     if comparison.is_paired and isinstance(paired, Paired) and isinstance(paired.t_test, Test):
         if not isinstance(paired.difference, Unavailable) and paired.t_test.statistic:
             places.append(decimals(abs(paired.difference / paired.t_test.statistic)))
         elif isinstance(paired.interval, Interval):
-            places.append(places_of_interval(paired.interval))
+            places.append(describe.places_of_interval(paired.interval))
     return max((place for place in places if place is not None), default=None)
 
 
@@ -73,7 +63,7 @@ def judgement_of(comparison: Comparison) -> Judgement:
     places = places_of_difference(comparison)
     return Judgement(
         difference=difference_cell(comparison, places),
-        interval=interval_cell(comparison.difference_interval, places),
+        interval=describe.interval_cell(comparison.difference_interval, places),
         p_adjusted=p_value_cell(comparison.p_adjusted),
         word=verdict_word(comparison),
         tone=tone_of(comparison),
@@ -83,7 +73,7 @@ def judgement_of(comparison: Comparison) -> Judgement:
 
 
 def difference_cell(comparison: Comparison, places: int | None) -> Entry:
-    return signed_cell(comparison.difference, places, difference_unit(unit_of(comparison.metric)))
+    return describe.signed_cell(comparison.difference, places, difference_unit(describe.unit_of(comparison.metric)))
 
 
 def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: str, n_family: int) -> Verdict:
@@ -139,13 +129,13 @@ def test_cell(test: Test | Unavailable, letter: str) -> Entry:
 
 
 def p_value_cell(p_value: Estimate) -> Entry:
-    return cell_of(p_value, lambda value: (Number(value, style="p"),))
+    return describe.cell_of(p_value, lambda value: (Number(value, style="p"),))
 
 
 def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Entry:
     if isinstance(estimate, Unavailable):
         return Absent(estimate.reason)
-    return cell(Number(estimate, 2), *bracket(interval, 2), value=estimate)
+    return cell(Number(estimate, 2), *describe.bracket(interval, 2), value=estimate)
 
 
 def level_and_method(interval: Interval | Unavailable) -> str:
@@ -159,7 +149,7 @@ def level_and_method(interval: Interval | Unavailable) -> str:
 def _bracket(interval: Interval | Unavailable, places: int | None) -> str:
     if isinstance(interval, Unavailable):
         return f"[no interval: {interval.reason}]"
-    ends = note_interval(between(interval.low, interval.high, places), interval)
+    ends = describe.note_interval(between(interval.low, interval.high, places), interval)
     return f"[{confidence_text(interval.confidence)} CI {ends}]"
 
 
@@ -217,7 +207,7 @@ def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _margin_text(comparison: Comparison, margin: float) -> str:
-    return with_unit(number(margin, None), difference_unit(unit_of(comparison.metric)))
+    return with_unit(number(margin, None), difference_unit(describe.unit_of(comparison.metric)))
 
 
 def _describe_spread(comparison: Comparison) -> str:
@@ -243,7 +233,7 @@ def detectable_sentence(comparison: Comparison, runs: str) -> str:
     if isinstance(comparison.detectable, Unavailable):
         return f"What these {runs} could see is not stated ({comparison.detectable.reason})."
     size = number(comparison.detectable, places_of_difference(comparison))
-    unit = difference_unit(unit_of(comparison.metric))
+    unit = difference_unit(describe.unit_of(comparison.metric))
     return f"These {runs} could see a difference of {with_unit(size, unit)} (80% power)."
 
 
@@ -265,7 +255,7 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
     if isinstance(comparison.difference_interval, Interval):
         interval = comparison.difference_interval
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
-        figures.append(note_interval(f"{level} CI {ends} ({interval.method})", interval))
+        figures.append(describe.note_interval(f"{level} CI {ends} ({interval.method})", interval))
     if isinstance(comparison.deciding_test, Test):
         figures += both_texts(comparison)
         figures.append(_correction(comparison, n_family))
@@ -279,10 +269,10 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
 
 def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
     """Both sides in words: `was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`."""
-    unit = unit_of(comparison.metric)
+    unit = describe.unit_of(comparison.metric)
     sides = []
     for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):
-        mean = mean_cell(side, unit)
+        mean = describe.mean_cell(side, unit)
         sides.append(f"{'had' if isinstance(mean, Absent) else 'was'} {mean.text} with {name} (n = {side.n})")
     first, second = sides
     return f"{first} and {second.removeprefix(first[:4])}"

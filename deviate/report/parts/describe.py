@@ -15,7 +15,7 @@ from deviate.report.format import (
     replicates,
     shorten_middle,
 )
-from deviate.report.numbers import PLUS_MINUS, Number, Pieces, ends, share, text_of, with_unit
+from deviate.report.numbers import PLUS_MINUS, Number, Pieces, append_unit, ends, share, text_of
 
 LONGEST_UNIT = 40
 
@@ -56,7 +56,7 @@ def estimate_cell(estimate: Estimate, places: int | None) -> Entry:
 
 def signed_cell(estimate: Estimate, places: int | None, unit: str = "") -> Entry:
     """A difference with its sign."""
-    return cell_of(estimate, lambda value: with_unit((Number(value, places, "signed"),), unit))
+    return cell_of(estimate, lambda value: append_unit((Number(value, places, "signed"),), unit))
 
 
 def interval_cell(interval: Interval | Unavailable, places: int | None) -> Entry:
@@ -94,7 +94,7 @@ def mean_cell(description: Description, unit: str = "") -> Entry:
     pieces: Pieces = (Number(description.mean, places),)
     if not isinstance(description.sd, Unavailable) and places is not None:
         pieces = (*pieces, PLUS_MINUS, Number(description.sd, places))
-    return cell(*with_unit(pieces, unit), value=description.mean)
+    return cell(*append_unit(pieces, unit), value=description.mean)
 
 
 def range_cell(description: Description) -> Entry:

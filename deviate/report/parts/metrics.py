@@ -1,14 +1,31 @@
 """Metrics as text: the row of each in the overview, and its tables."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from deviate.model import Comparison, Description, Findings, SelectedMetric
-from deviate.report.document import Absent, Figure, MetricPart, Table, quantities
-from deviate.report.format import clean, name_text, shorten
-from deviate.report.numbers import share
+from deviate.model import (
+    NOT_APPLICABLE,
+    NOT_ASKED,
+    Comparison,
+    Description,
+    Findings,
+    Interval,
+    SelectedMetric,
+    Unavailable,
+)
+from deviate.report.document import Absent, Figure, MetricPart, Row, Table, cell, quantities
+from deviate.report.format import clean, confidence_text, counted, difference_unit, name_text, replicates, shorten
+from deviate.report.numbers import TO, Number, Pieces, append_unit, ends, factor, share
 from deviate.report.parts.compare import judgement_of, metric_name
-from deviate.report.parts.describe import cell_of, description_columns, description_row, mean_cell, n_text, unit_of
-from deviate.report.parts.distribution import shape_rows
+from deviate.report.parts.describe import (
+    cell_of,
+    description_columns,
+    description_row,
+    mean_cell,
+    n_text,
+    places_of,
+    unit_of,
+)
 from deviate.report.parts.metric_plots import curve_plot, estimation_plot
 from deviate.report.parts.quantities import quantity_rows
 
@@ -134,3 +151,85 @@ def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:
     if not source.line:  # of files that something else wrote, where no line reports it
         return tuple(facts)
     return (*facts, clean(f"{source.file}:{source.line}"), shorten(clean(source.expression), 80))
+
+
+# Shape of scores and cross-checks: supplements to mean, SD and their intervals.
+
+OUTLIERS = "farther than 3.5 MADs from the median; in 21 % of samples of 5 normal scores one is, of 30 in 9 %"
+CROSS_CHECK = "over runs: a cross-check, too narrow with few"
+SHAPE = "bias-corrected; 0 for normal scores"
+Quantity = tuple[str, str, str, Callable[[Description, Any], Pieces]]
+"""Label and method of a row, the field of a description that it shows, and how that is written."""
+
+
+def shape_rows(descriptions: Sequence[Description]) -> tuple[Row, ...]:
+    """Rows of one metric with a cell per experiment; rows that were not requested or do not apply are left out.
+
+    With fewer than two runs there is no row; the table above states the reason.
+    """
+    if all(description.n < 2 for description in descriptions):
+        return ()
+    rows = [_row(quantity, descriptions) for quantity in (*_QUANTITIES, _test_set(descriptions))]
+    return tuple(row for row in rows if row is not None)
+
+
+def _row(quantity: Quantity, descriptions: Sequence[Description]) -> Row | None:
+    """A row; the confidence level and the method of the interval are stated first."""
+    label, method, field, written = quantity
+    figures = [getattr(description, field) for description in descriptions]
+    if all(figure in (NOT_ASKED, NOT_APPLICABLE) for figure in figures):
+        return None
+    intervals = [figure for figure in figures if isinstance(figure, Interval)]
+    methods = dict.fromkeys(f"{confidence_text(interval.confidence)}, {interval.method}" for interval in intervals)
+    cells = tuple(
+        Absent(figure.reason) if isinstance(figure, Unavailable) else cell(*written(description, figure))
+        for description, figure in zip(descriptions, figures, strict=True)
+    )
+    return Row(label, cells, method=" ".join([*methods, method]).strip())
+
+
+def _scale(description: Description, value: float) -> Pieces:
+    """A measure of spread, which is in points if the metric is a percentage."""
+    return append_unit((Number(value, places_of(description)),), difference_unit(unit_of(description.metric)))
+
+
+def _both(description: Description, quartiles: tuple[float, float]) -> Pieces:
+    places = places_of(description)
+    first, third = quartiles
+    return (*ends(first, third, places), "; ", *_scale(description, third - first))
+
+
+def _outliers(description: Description, mad: float) -> Pieces:
+    if mad <= 0:
+        return ("not told: most scores are equal",)
+    return (replicates(description.outliers) if description.outliers else "none",)
+
+
+def _ends(description: Description, interval: Interval) -> Pieces:
+    return ends(interval.low, interval.high, places_of(description))
+
+
+def _test_set(descriptions: Sequence[Description]) -> Quantity:
+    """Number of examples in the test set, and that more runs do not reduce this error."""
+    n_examples = dict.fromkeys(
+        description.n_examples for description in descriptions if description.n_examples is not None
+    )
+    text = f"√(p (1 − p) / N), {' or '.join(counted(n, 'example') for n in n_examples)}: "
+    method = f"{text if n_examples else ''}no number of runs reduces it"
+    return "error of the test set", method, "sampling_se", _scale
+
+
+_QUANTITIES: tuple[Quantity, ...] = (
+    ("standard error of the mean", "SD / √n", "se", _scale),
+    ("quartiles", "linear between scores, then their distance", "quartiles", _both),
+    ("MAD", "scaled to the SD of normal scores", "mad", _scale),
+    ("skewness", SHAPE, "skewness", lambda _, value: factor(value)),
+    ("excess kurtosis", SHAPE, "kurtosis", lambda _, value: factor(value)),
+    ("outliers", OUTLIERS, "mad", _outliers),
+    ("interval of the CV", "", "cv_interval", lambda _, cv: (*share(cv.low), TO, *share(cv.high))),
+    ("CV of the error rate", "SD / (1 − mean)", "error_cv", lambda _, value: share(value)),
+    ("interval of the mean", CROSS_CHECK, "mean_bootstrap", _ends),
+    ("interval of the mean", CROSS_CHECK, "mean_percentile", _ends),
+    ("interval of the SD", CROSS_CHECK, "sd_bootstrap", _ends),
+    ("interval of the median", CROSS_CHECK, "median_bootstrap", _ends),
+)

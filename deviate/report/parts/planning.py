@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.model import Comparison, Description, Findings, Interval, Planning, PlanningRow, Unavailable
-from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS
 from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import (
     between,

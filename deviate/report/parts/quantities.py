@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deviate.model import NOT_ASKED, Comparison, Equivalence, Interval, Paired, SpreadVerdict, Test, Unavailable
+from deviate.report.data.published import figure_of
 from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, confidence_text, difference_unit, p_cell, replicates
-from deviate.report.further import figure_of
-from deviate.report.numbers import Number, p_value, with_unit
+from deviate.report.numbers import Number, append_unit, p_value
 from deviate.report.parts.compare import (
     difference_cell,
     equivalence_texts,
@@ -146,7 +146,7 @@ def _detectable(comparison: Comparison) -> Entry:
     if isinstance(size, Unavailable):
         return Absent(size.reason)
     unit = difference_unit(unit_of(comparison.metric))
-    return cell(*with_unit((Number(size, places),), unit), *bracket(around, places))
+    return cell(*append_unit((Number(size, places),), unit), *bracket(around, places))
 
 
 def _detectable_method(comparison: Comparison) -> str:

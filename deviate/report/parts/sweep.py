@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from deviate.base import redact_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
-from deviate.report import numbers
-from deviate.report.data.plain import document_data
-from deviate.report.data.published import SWEEP_SCHEMA
-from deviate.report.data.scores import shield_rows
+from deviate.report.data.published import SWEEP_SCHEMA, document_data
+from deviate.report.data.tables import shield_rows
 from deviate.report.document import Absent, Document, Entry, Fact, Figure, Row, Section, Table, cell
 from deviate.report.format import (
     clean,
@@ -23,7 +21,7 @@ from deviate.report.format import (
     percentage,
     unit_head,
 )
-from deviate.report.numbers import PLUS_MINUS, Number, ends, share
+from deviate.report.numbers import PLUS_MINUS, Number, append_unit, ends, share
 from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
 
 SCALES = {"log": ", logarithmic", "linear": "", "names": ""}
@@ -208,11 +206,9 @@ def _mean_cell(row: SweepRow, unit: str) -> Entry:
     if isinstance(row.mean, Unavailable):
         return Absent(row.mean.reason)
     if isinstance(row.sd, Unavailable):
-        return cell(*numbers.with_unit((Number(row.mean),), unit), value=row.mean)
+        return cell(*append_unit((Number(row.mean),), unit), value=row.mean)
     places = decimals(row.sd / math.sqrt(row.n))
-    return cell(
-        *numbers.with_unit((Number(row.mean, places), PLUS_MINUS, Number(row.sd, places)), unit), value=row.mean
-    )
+    return cell(*append_unit((Number(row.mean, places), PLUS_MINUS, Number(row.sd, places)), unit), value=row.mean)
 
 
 def _figure_cell(value: Estimate, factor: float, unit: str = "") -> Entry:

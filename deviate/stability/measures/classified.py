@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from deviate.model import CapturedSet, Measure, MeasureName, OutputKind, Unavailable, UnstableExample
 from deviate.stability.measures.blocks import PIECE_BYTES, Floats, Labels, Matrix, on_threads, pieces
-from deviate.stability.measures.ensembles import ensemble_deltas
 from deviate.stability.measures.intervals import jackknife, mean_measure, over_pairs, sd_measure
-from deviate.stability.measures.pairwise import disagreement, linear_cka, pearson, spearman
+from deviate.stability.measures.pairwise import disagreement, ensemble_deltas, linear_cka, pearson, spearman
 from deviate.stats import SINGLE_RUN
 
 Vector = NDArray[np.float64]

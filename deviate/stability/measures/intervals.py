@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deviate.model import Estimate, Interval, Measure, MeasureName, Reason, Unavailable
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.stability.measures.blocks import Matrix, mirror
 from deviate.stats import (
     LARGEST,

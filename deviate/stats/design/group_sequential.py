@@ -17,7 +17,7 @@ from scipy import optimize, special
 
 from deviate.errors import InputError
 from deviate.model import Spending
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 
 MOST_LOOKS = 50
 SPENDING_NAMES: dict[Spending, str] = {"obrien-fleming": "O'Brien-Fleming", "pocock": "Pocock"}
@@ -137,21 +137,6 @@ def spending_bounds(fractions: tuple[float, ...], alpha: float, spending: Spendi
         if index + 1 < len(fractions):
             path.go_on(fraction, bound, fractions[index + 1])
     return tuple(bounds)
-
-
-def classical_bounds(n_looks: int, alpha: float, shape: Spending) -> tuple[float, ...]:
-    """Critical |z| at equally spaced looks: the same at each (Pocock), or falling with 1 / sqrt(k) (O'Brien, Fleming).
-
-    Source: Pocock (1977); O'Brien & Fleming (1979).
-    """
-    fractions = [(k + 1) / n_looks for k in range(n_looks)]
-    relative = [1.0 if shape == "pocock" else 1 / math.sqrt(fraction) for fraction in fractions]
-
-    def excess(scale: float) -> float:
-        return math.fsum(crossing(fractions, [scale * value for value in relative])) - alpha
-
-    scale = float(optimize.brentq(excess, 0.1, 10.0, xtol=1e-12))
-    return tuple(scale * value for value in relative)
 
 
 def crossing(fractions: Sequence[float], bounds: Sequence[float], *, drift: float = 0.0) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from deviate.model import Estimate, Interval, Unavailable
-from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.estimates.sample import (
     Values,
     differences_of,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from deviate.errors import InputError
 from deviate.model import Estimate, Experiment, Unavailable, level_text
 from deviate.stats.design.power import fewest
-from deviate.stats.estimates.intervals import mean_interval
+from deviate.stats.estimates.one_sample import mean_interval
 from deviate.stats.estimates.sample import Values, moments, refusal, spread_refusal
 from deviate.stats.estimates.summary import t_quantile
 from deviate.stats.registry import statistic

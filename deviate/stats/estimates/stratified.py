@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Estimate, Interval, Unavailable
-from deviate.model.minimum import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.estimates.sample import LARGEST, Values, count
 from deviate.stats.registry import statistic
 

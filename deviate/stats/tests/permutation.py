@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model.minimum import N_RESAMPLES
+from deviate.model.estimates import N_RESAMPLES
 
 NORMAL = "normal approximation, continuity corrected"
 """What a report says of a rank test of so many runs that its exact distribution is out of reach."""

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from deviate.model.minimum import N_RESAMPLES
+from deviate.model.estimates import N_RESAMPLES
 from deviate.stats.tests.permutation import Matrix, combinations, deal_runs, parts
 
 MOST_ARRANGEMENTS = 200_000

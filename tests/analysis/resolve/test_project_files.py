@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis.resolve.project_files import project_files
+from deviate.analysis.entries import project_files
 
 
 def write(root: Path, *names: str) -> None:

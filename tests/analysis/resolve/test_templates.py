@@ -1,6 +1,6 @@
 import pytest
 
-from deviate.analysis.resolve.templates import Field, decimals, format_fields, is_integer_spec, percent_fields
+from deviate.analysis.resolve.message_items import Field, decimals, format_fields, is_integer_spec, percent_fields
 
 
 @pytest.mark.parametrize("template", ["{:.4}", "{:.4f}", "{:.2f}", "{:4.2f}", "{:.4g}", "{0:.4f}"])

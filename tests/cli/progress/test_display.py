@@ -20,10 +20,8 @@ import pytest
 from rich.console import Console
 
 from deviate.cli.progress import display
-from deviate.cli.progress.lines import Lines
-from deviate.cli.progress.live import LiveTable
-from deviate.cli.progress.means import mean_text, place_text
-from deviate.cli.progress.tally import Tally
+from deviate.cli.progress.display import Lines, LiveTable
+from deviate.cli.progress.tally import Tally, mean_text, place_text
 from deviate.model import Unavailable
 from deviate.replay import RunUpdate
 from deviate.workflows.live_estimates import Mean

@@ -27,8 +27,8 @@ from deviate.diverge.report.answer import headline
 from deviate.diverge.report.words import size
 from deviate.report import RENDERERS
 from deviate.report.data.schema import diverge_schema
-from deviate.report.forms.screen import N_LINES
-from deviate.report.parts.commands import diverge_command
+from deviate.report.forms.terminal import N_LINES
+from deviate.report.parts.divergence import diverge_command
 
 FOLDER = Path(__file__).parents[1] / "golden"
 HOW = "DEVIATE_GOLDEN=write pytest tests/diverge/report/test_document.py writes it anew"

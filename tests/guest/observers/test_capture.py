@@ -9,8 +9,8 @@ from harness import Child, Result
 
 HEAD = """\
 import sys
-from _deviate_guest.runtime import guest
-capture = guest._context.capture
+from _deviate_guest import runtime
+capture = runtime._context.capture
 def array(*values):
     from array import array
     return "float64", (len(values),), array("d", values).tobytes()
@@ -200,7 +200,7 @@ evaluate("good", 1.0)
 
 def test_keys_tell_examples_apart_in_whatever_order_they_come(tmp_path: Path) -> None:
     text = """\
-from _deviate_guest.runtime.observers.examples import example_keys
+from _deviate_guest.runtime.observers.capture import example_keys
 import json
 rows = [bytes([n] * 40000) for n in (1, 2, 3)]
 def keys(rows):

@@ -5,8 +5,9 @@ import zlib
 import numpy as np
 import pytest
 
-from deviate.guest.observers import checksums
-from deviate.guest.observers.checksums import DeviceChecksums, checksum, row_checksums
+from deviate.guest.frameworks.pytorch.trace import tensors
+from deviate.guest.frameworks.pytorch.trace.tensors import DeviceChecksums
+from deviate.guest.observers.steps import MOST_ROWS, checksum, row_checksums
 
 torch = pytest.importorskip("torch")
 TYPES = ["float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64"]
@@ -33,7 +34,7 @@ def test_each_row_has_a_checksum() -> None:
     assert found == [zlib.crc32(row.tobytes()) for row in array]
     assert sorted(row_checksums(array[::-1].copy(), 4)) == sorted(found)
     assert row_checksums(np.zeros((0, 3)), 0) == row_checksums(np.zeros((3, 0)), 3) == []
-    assert len(row_checksums(bytes(checksums.MOST_ROWS + 5), checksums.MOST_ROWS + 5)) == checksums.MOST_ROWS
+    assert len(row_checksums(bytes(MOST_ROWS + 5), MOST_ROWS + 5)) == MOST_ROWS
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -59,7 +60,7 @@ def test_neither_chunks_nor_threads_change_it(monkeypatch: pytest.MonkeyPatch) -
         torch.set_num_threads(n)
         assert of(tensor) == expected
     torch.set_num_threads(before)
-    monkeypatch.setattr(checksums, "CHUNK", 512)
+    monkeypatch.setattr(tensors, "CHUNK", 512)
     chunked = of(tensor)
     moved = torch.cat([tensor[512:1024], tensor[:512], tensor[1024:]])
     assert len({chunked, of(moved), of(tensor[:4999])}) == 3

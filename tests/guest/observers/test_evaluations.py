@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from varied import Script, seeds
 
-from deviate.guest.observers.evaluations import INPUTS, LABELS, LOADER, NAMES, REPEATED, Evaluations
+from deviate.guest.observers.hashing import INPUTS, LABELS, LOADER, NAMES, REPEATED, Evaluations
 
 
 class Noted:

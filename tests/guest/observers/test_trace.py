@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 from harness import Child
 
-from deviate.guest.observers.trace import Trace
-from deviate.guest.observers.trace_levels import LOSS, PROBES, WARM_UP
+from deviate.guest.observers.trace import LOSS, PROBES, WARM_UP, Trace
 from deviate.guest.project import Project
 from deviate.guest.recorder import Recorder
 

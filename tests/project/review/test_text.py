@@ -7,8 +7,7 @@ from rich.console import Console, RenderableType
 
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Span
 from deviate.project.config import MetricConfig
-from deviate.project.review.items import Item
-from deviate.project.review.text import show_item, show_loop, show_misses, show_summary
+from deviate.project.review_items import Item, show_item, show_loop, show_misses, show_summary
 
 LOOP = Loop(0, "train.py", 2, 9, "for", "epoch", Span(2, 13, 2, 22), is_main=True)
 LONG = Metric(

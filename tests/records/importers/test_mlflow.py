@@ -9,8 +9,8 @@ from writers import write
 
 from deviate.errors import InputError
 from deviate.model import Series
+from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.mlflow import read_mlflow
-from deviate.records.importers.registry import IMPORTERS, Imported
 
 LONG = "digits: a #1 é experiment with a name that is too long for one line of YAML, as people may give them"
 WRITE = f"""

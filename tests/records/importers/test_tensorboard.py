@@ -9,7 +9,7 @@ from writers import write
 
 from deviate.errors import InputError
 from deviate.model import Series
-from deviate.records.importers.registry import IMPORTERS, Imported
+from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.tensorboard import read_tensorboard
 
 WRITE = """

@@ -8,7 +8,7 @@ from writers import write
 
 from deviate.errors import InputError
 from deviate.model import Series
-from deviate.records.importers.registry import IMPORTERS, Imported
+from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.wandb import read_wandb
 
 WRITE = """

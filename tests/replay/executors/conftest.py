@@ -16,11 +16,10 @@ from workers_here import WorkersHere
 from deviate.model import Selection, Settings
 from deviate.records import Plan, VariantPlan, create_experiment
 from deviate.replay.executors.local import LocalExecutor
-from deviate.replay.executors.protocol import Executor
 from deviate.replay.executors.ray import ray_executor
 from deviate.replay.executors.slurm import slurm_executor
 from deviate.replay.executors.workers import WorkersExecutor
-from deviate.replay.updates import Order
+from deviate.replay.protocol import Executor, Order
 from deviate.replay.variants import VARIANTS
 
 CLUSTERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("slurm", "ray")]

@@ -12,13 +12,12 @@ import pytest
 
 from deviate.errors import RunError
 from deviate.model import Settings
-from deviate.records.attempts import read_claim
 from deviate.records.layout import attempts
+from deviate.records.runs import read_claim
 from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders
-from deviate.replay.executors.protocol import Executor
 from deviate.replay.processes import birth
-from deviate.replay.updates import Order
+from deviate.replay.protocol import Executor, Order
 
 from .conftest import CLUSTERS, Place
 

@@ -14,7 +14,7 @@ from deviate.records.layout import attempts
 from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.slurm import slurm_executor
-from deviate.replay.updates import Order
+from deviate.replay.protocol import Order
 
 from .conftest import LATE_S
 from .test_contract import ALONE, FIRST_WAITS, pids_in, root_of

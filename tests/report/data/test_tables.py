@@ -97,7 +97,7 @@ def test_scores_alone_have_no_file_of_curves() -> None:
     findings = two()
     assert "curves.csv" not in files(findings)
     assert "no metric was reported more than once" in data_section(findings).reasons[0]
-    assert embedded_curves(findings).text == embedded_curves(findings).note == ""
+    assert embedded_curves(findings) == ("", "")
 
 
 def test_one_experiment_has_no_file_of_comparisons() -> None:
@@ -118,7 +118,7 @@ def test_the_number_of_values_is_told() -> None:
 
 def test_short_curves_stand_in_the_page_whole() -> None:
     found = trained("a", n_runs=3, n_metrics=2, n_points=20)
-    document = json.loads(embedded_curves(judge([found])).text)
+    document = json.loads(embedded_curves(judge([found]))[0])
     assert document["left_out"] == []
     assert len(document["curves"]) == 6
     first = document["curves"][0]
@@ -129,7 +129,7 @@ def test_short_curves_stand_in_the_page_whole() -> None:
 
 def test_long_curves_are_thinned_and_keep_their_ends_and_peaks() -> None:
     found = trained("a", n_runs=40, n_metrics=3, n_points=1000)
-    text = embedded_curves(judge([found])).text
+    text = embedded_curves(judge([found]))[0]
     assert len(text) <= MOST_CHARACTERS
     document = json.loads(text)
     for curve in document["curves"]:
@@ -140,24 +140,24 @@ def test_long_curves_are_thinned_and_keep_their_ends_and_peaks() -> None:
 
 def test_where_not_all_metrics_fit_the_primary_one_stays() -> None:
     found = trained("a", n_runs=200, n_metrics=12, n_points=60)
-    curves = embedded_curves(judge([found]))
-    document = json.loads(curves.text)
-    assert len(curves.text) <= MOST_CHARACTERS
+    text, note = embedded_curves(judge([found]))
+    document = json.loads(text)
+    assert len(text) <= MOST_CHARACTERS
     assert document["left_out"]
-    assert f"but for {len(document['left_out'])} of 12 metrics" in curves.note
+    assert f"but for {len(document['left_out'])} of 12 metrics" in note
     assert document["curves"][0]["metric"] == "acc_0"
     assert {it["metric"] for it in document["curves"]}.isdisjoint(document["left_out"])
 
 
 def test_values_that_json_lacks_are_null() -> None:
     series = Series((0, 1, 2), (0.5, math.nan, math.inf))
-    document = json.loads(embedded_curves(judge([experiment("a", [run(0, {"acc": series})], [selected("acc")])])).text)
+    document = json.loads(embedded_curves(judge([experiment("a", [run(0, {"acc": series})], [selected("acc")])]))[0])
     assert document["curves"][0]["values"] == [0.5, None, None]
 
 
 def test_curves_that_find_no_room_at_all_are_said_to_be_left_out() -> None:
     name = "long" * (MOST_CHARACTERS // 4)
     found = experiment("a", [run(0, {name: Series((0, 1), (0.5, 0.25))})], [selected(name)])
-    curves = embedded_curves(judge([found]))
-    assert curves.text == ""
-    assert curves.note == "The curves of all runs find no room in this page."
+    text, note = embedded_curves(judge([found]))
+    assert text == ""
+    assert note == "The curves of all runs find no room in this page."

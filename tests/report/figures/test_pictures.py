@@ -16,9 +16,9 @@ from studies import spread, study, usual
 from deviate.model import Series
 from deviate.report import Report, build_report, render
 from deviate.report.figures import page_figure, paper_pdf, paper_svg
-from deviate.report.figures.drawing import draw
 from deviate.report.figures.pictures import pictures
 from deviate.report.figures.surface import PAGE, Surface, paper, style
+from deviate.report.figures.write import draw
 from deviate.report.plots import Plot
 from deviate.stats import judge
 

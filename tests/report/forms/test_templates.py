@@ -6,7 +6,7 @@ import pytest
 
 import deviate
 from deviate.errors import ToolError
-from deviate.report.forms.templates import PAGE, _folder, template
+from deviate.report.forms.html import PAGE, _folder, template
 
 CHECKOUT = Path(deviate.__file__).parents[1]
 

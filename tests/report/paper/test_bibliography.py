@@ -8,7 +8,7 @@ from stabilities import values_set
 
 from deviate.model import Findings, StabilityFindings
 from deviate.report import build_report
-from deviate.report.forms.templates import source
+from deviate.report.forms.html import source
 from deviate.report.paper.bibliography import FILE, cited_keys, entry_key, references_source
 from deviate.stats import judge
 

@@ -15,7 +15,7 @@ from deviate.report import build_report
 from deviate.report.paper import Style, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.stats import judge
-from deviate.workflows.paper import write_paper
+from deviate.workflows.report_files import write_paper
 
 REPORTS: dict[str, Callable[[], Findings]] = {
     "single": kinds.single_experiment,

@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviate.report.paper.letters import letters, prefixes
+from deviate.report.paper.macros import letters, prefixes
 
 ENDINGS = ("Mean", "SD", "N", "CILow", "SDLow", "Difference", "DifferenceLow")
 NAMES = st.lists(

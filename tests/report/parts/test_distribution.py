@@ -8,7 +8,7 @@ from experiments import run, scored, selected, single, with_moments
 from deviate.model import Description, EvaluationData
 from deviate.report import build_report, render
 from deviate.report.parts.describe import description_row
-from deviate.report.parts.distribution import shape_rows
+from deviate.report.parts.metrics import shape_rows
 from deviate.stats import Resamples, judge
 from deviate.stats.describe import describe_runs
 

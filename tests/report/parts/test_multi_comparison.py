@@ -11,7 +11,7 @@ from experiments import experiment, run, scored, selected, single
 from deviate.model import Experiment, Findings
 from deviate.report.document import Absent, Section
 from deviate.report.figures import page_figure
-from deviate.report.forms.templates import template
+from deviate.report.forms.html import template
 from deviate.report.parts.multi_comparison import many_lines, many_sections
 from deviate.report.parts.tasks import task_lines, task_section
 from deviate.report.plots import ProfilePlot, RankPlot

@@ -5,8 +5,7 @@ from studies import equal, flip, noisy_run, spread, study, usual, variant
 from deviate.model import ControlEvent, Experiment, Findings
 from deviate.report import build_report
 from deviate.report.document import Absent, Entry, Section, Table
-from deviate.report.parts.noise import noise_section
-from deviate.report.parts.spread import missing
+from deviate.report.parts.noise import missing, noise_section
 from deviate.stats import judge
 
 

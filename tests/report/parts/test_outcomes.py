@@ -12,7 +12,7 @@ from markupsafe import Markup
 from deviate.model import Experiment, Findings, SelectedMetric, Series, Status, Unavailable
 from deviate.report.document import Section
 from deviate.report.figures import page_figure
-from deviate.report.forms.templates import template
+from deviate.report.forms.html import template
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.plots import DifferencePlot, Plot, SurvivalPlot
 from deviate.stats import (

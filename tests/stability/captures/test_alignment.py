@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deviate.errors import RecordError
-from deviate.stability.captures.alignment import Aligned, Examples, align
+from deviate.stability.captures.sets import Aligned, Examples, align
 
 KEYS = st.lists(st.integers(0, 12), min_size=1, max_size=25)
 

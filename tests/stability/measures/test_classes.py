@@ -9,8 +9,8 @@ from outputs import drawn, labelled
 from deviate.model import ClassStability, Unavailable
 from deviate.stability.measures.classes import class_table, equal_spreads, expected_largest_range, expected_largest_sd
 from deviate.stability.measures.classified import classify
-from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
-from deviate.stats.estimates.over_runs import sd_of
+from deviate.stats.estimates.breakdowns import mean_largest_range, mean_largest_sd
+from deviate.stats.estimates.one_sample import sd_of
 
 
 def right_of(n_right: list[list[int]], sizes: list[int]) -> list[list[int]]:

@@ -8,7 +8,7 @@ from experiments import experiment, run, selected
 
 from deviate.model import Convergence, Experiment, Series, Unavailable
 from deviate.stability.measures.convergence import convergence
-from deviate.stats.estimates.over_runs import relative_range
+from deviate.stats.estimates.one_sample import relative_range
 
 UNTIMED = Unavailable("times are not on record")
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import special
 
-from deviate.stability.measures import ensembles
-from deviate.stability.measures.ensembles import ensemble_deltas
+from deviate.stability.measures import pairwise
+from deviate.stability.measures.pairwise import ensemble_deltas
 
 Array = npt.NDArray[Any]
 Kind = Literal["logits", "log-probabilities", "probabilities"]
@@ -98,8 +98,8 @@ def test_deltas_of_probabilities_are_those_of_a_loop(case: tuple[Array, Array]) 
 def test_more_than_fits_a_piece_gives_what_a_loop_gives(
     kind: Kind, dtype: Any, shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ensembles, "CACHE_BYTES", 2**14)
-    monkeypatch.setattr(ensembles, "PIECE_BYTES", 2**17)
+    monkeypatch.setattr(pairwise, "CACHE_BYTES", 2**14)
+    monkeypatch.setattr(pairwise, "PIECE_BYTES", 2**17)
     outputs, truth = some(*shape)
     scores = (special.softmax(outputs, axis=2) if kind == "probabilities" else outputs).astype(dtype)
     few_runs = [0, 1, shape[0] - 1]

@@ -17,7 +17,7 @@ from deviate.report.paper import paper_files
 from deviate.report.paper.files import further_tables
 from deviate.report.paper.macros import macros_of
 from deviate.stats import judge
-from deviate.workflows.paper import write_paper
+from deviate.workflows.report_files import write_paper
 
 
 def _tables(findings: Findings) -> dict[str, str]:

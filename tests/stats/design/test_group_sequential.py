@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from classical import classical_bounds
 from scipy import stats as scipy_stats
 
 from deviate.errors import InputError
@@ -10,7 +11,6 @@ from deviate.model import Spending
 from deviate.stats.design.group_sequential import (
     SpendingPlan,
     at_look,
-    classical_bounds,
     crossing,
     parse_looks,
     repeated_p,

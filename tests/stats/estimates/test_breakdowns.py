@@ -10,7 +10,7 @@ from experiments import experiment, run, selected, single
 
 from deviate.model import Breakdown, Experiment, Unavailable
 from deviate.stats import judge, mean_largest_sd
-from deviate.stats.estimates.class_names import class_names
+from deviate.stats.estimates.breakdowns import class_names
 
 LABELS = Path(__file__).parents[3] / "benchmarks" / "labels"
 SCORES = {

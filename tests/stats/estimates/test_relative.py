@@ -4,8 +4,12 @@ import pytest
 from samples import metric, sample
 
 from deviate.model import NOT_APPLICABLE, Interval, Unavailable
-from deviate.stats.estimates.intervals import sd_interval
-from deviate.stats.estimates.relative import coefficient_of_variation, error_variation, variation_interval
+from deviate.stats.estimates.one_sample import (
+    coefficient_of_variation,
+    error_variation,
+    sd_interval,
+    variation_interval,
+)
 
 
 def test_the_interval_of_the_variation_is_that_of_the_sd_over_the_mean() -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from deviate.model import Unavailable
-from deviate.stats.estimates.robust import (
+from deviate.stats.estimates.one_sample import (
     excess_kurtosis,
     heavy_tails,
     interquartile_range,

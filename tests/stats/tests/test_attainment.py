@@ -21,7 +21,7 @@ from deviate.model import (
     Test,
     Unavailable,
 )
-from deviate.stats.tests.attainment import attainment, compare_attainment
+from deviate.stats.tests.survival import attainment, compare_attainment
 
 
 def target(value: float | None, direction: Direction | None = "max") -> SelectedMetric:

@@ -11,8 +11,7 @@ from samples import close, experiment, metric, run
 from scipy import stats
 
 from deviate.model import CurveComparison, Experiment, Interval, Run, Series, Status, Test, Unavailable
-from deviate.stats.estimates.band import simultaneous_quantile
-from deviate.stats.tests.curves import MOST_STEPS, compare_curves
+from deviate.stats.tests.curves import MOST_STEPS, compare_curves, simultaneous_quantile
 
 LOSS = metric("loss", direction="min")
 Curves = NDArray[np.float64]

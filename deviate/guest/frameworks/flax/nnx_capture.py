@@ -13,6 +13,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable
+from ...regions import Held
 from ...seeds import wraps_like
 from ..jax.capture import JaxCapture
 from ..jax.programs import Observed, Program
@@ -70,19 +71,13 @@ class NnxCapture:
         is_inside = self.n_grads or self.n_calls or is_training(kwargs)
         if is_inside or not self._is_routed_thread() or not self._is_known(model):
             return original(model, *args, **kwargs)
-        self.n_calls += 1
-        try:
+        with Held(self, "n_calls", self.n_calls + 1):
             args, kwargs = self.jax_capture.inputs((args, kwargs), _is_opaque)
             outputs = original(model, *args, **kwargs)
-        finally:
-            self.n_calls -= 1
 
         def again(copy: Any) -> Any:
-            self.n_calls += 1
-            try:
+            with Held(self, "n_calls", self.n_calls + 1):
                 return original(model, copy, *args[1:], **kwargs)
-            finally:
-                self.n_calls -= 1
 
         leaves = sys.modules["jax"].tree_util.tree_leaves((args, kwargs), is_leaf=_is_opaque)
         arrays = [each for each in leaves if hasattr(each, "dtype")]
@@ -108,11 +103,8 @@ class NnxCapture:
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             capture._note(is_update=False)
-            capture.n_grads += 1
-            try:
+            with Held(capture, "n_grads", capture.n_grads + 1):
                 return original(self, *args, **kwargs)
-            finally:
-                capture.n_grads -= 1
 
         function.__call__ = wraps_like(__call__, original)
 

@@ -8,7 +8,7 @@ from types import FrameType
 from ...annotations import Any
 from ...seeds import wraps_like
 from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name
-from ..jax.trees import is_concrete, is_float, named_leaves
+from ..jax.trees import is_concrete, named_leaves
 from ..jax.weights import Weights
 
 COMPILATION = "flax.nnx.transforms.compilation"
@@ -74,9 +74,8 @@ class NnxTrace:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
         place = self.trace.place(frame)
         results = [(name, leaf) for name, leaf in named_leaves(result) if is_concrete(leaf)]
-        losses = [(name, leaf) for name, leaf in results if is_update and not leaf.ndim and is_float(leaf)]
-        for number, (name, leaf) in enumerate(losses):
-            self.steps.loss(leaf, place, "loss/" + name if number else "loss")
+        if is_update:
+            self.jax_trace.record_losses(results, place)
         self.steps.module(str(getattr(function, "__name__", "function")), [leaf for _, leaf in results], place)
         if is_update:
             self.jax_trace.record_update(self._models(), frame)

@@ -1,17 +1,20 @@
-"""JAX: root keys of scripts, streams of draws, precision, flags, and facts."""
+"""JAX: root keys of scripts, streams of draws, precision, flags, facts, and values that compiled functions print."""
 
 from __future__ import annotations
 
 import atexit
 import sys
+from sys import _getframe
+from threading import get_ident, main_thread
+from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import TYPE_CHECKING, Any
+from ...annotations import TYPE_CHECKING, Any, Iterator
+from ...recorder import Recorder, Running
 from ...seeds import wraps_like
 from ...source import GUEST
 from .controls import Controls, facts
 from .keys import Keys
-from .prints import lend_loops, observe_prints
 from .programs import Programs
 from .weights import FlippedBit, Weights
 
@@ -72,11 +75,7 @@ def _install(jax: Any, context: AdapterContext) -> None:
         jax_parts.keys.patch()
 
     def close() -> None:
-        recorder.tell([
-            jax_parts.weights.close,
-            jax_parts.bit.close,
-            lambda: recorder.event("environment", facts(jax)),
-        ])  # fmt: skip
+        recorder.tell([jax_parts.weights.close, lambda: recorder.event("environment", facts(jax))])
 
     atexit.register(close)  # before the exit handler of JAX, which shuts down its backends
 
@@ -91,3 +90,92 @@ def _observe(random: Any, name: str, context: AdapterContext) -> None:
         return original(*args, **kwargs)
 
     setattr(random, name, wraps_like(key, original))
+
+
+# ---------------------------------------------------------------- values that are printed, or passed to callbacks
+
+
+def lend_loops(owner: Any, name: str, recorder: Recorder) -> None:
+    """Give the threads in which JAX runs callbacks the loops and steps of the script."""
+    original = getattr(owner, name, None)
+    if original is None:
+        return
+
+    def callback(*args: Any, **kwargs: Any) -> Any:
+        thread, home = get_ident(), main_thread().ident
+        if thread == home or home is None or recorder.running.get(thread):
+            return original(*args, **kwargs)
+        recorder.running[thread] = [_copy(loop) for loop in recorder.running.get(home, ())]
+        try:
+            return original(*args, **kwargs)
+        finally:
+            recorder.running.pop(thread, None)
+
+    setattr(owner, name, wraps_like(callback, original))
+
+
+def _copy(loop: Running) -> Running:
+    copy = Running(loop.id)
+    copy.step = loop.step
+    return copy
+
+
+def observe_prints(debugging: Any, context: AdapterContext) -> None:
+    """`jax.debug.print` of traced values: the program formats the template when it runs, with the values."""
+    original = debugging.debug_print
+
+    def observe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
+        with context.recorder.guarded("jax.debug.print"):
+            file = context.project.place(frame.f_code)
+            leaves = debugging.tree_util.tree_leaves((args[1:], kwargs))
+            # Without tracers the values are known at the call, where the tap reads them.
+            is_traced = any(isinstance(leaf, debugging.core.Tracer) for leaf in leaves)
+            if not is_traced or not args or type(args[0]) is not str or file is None:
+                return args
+            template = Template(args[0])
+            template.place = "%s:%d" % (file, frame.f_lineno)
+            template.recorder = context.recorder
+            return (template, *args[1:])
+        return args
+
+    def debug_print(*args: Any, **kwargs: Any) -> Any:
+        printer = original(*observe_arguments(args, kwargs, _getframe(1)), **kwargs)
+        if printer is None:
+            return None
+
+        def with_options(*args: Any, **kwargs: Any) -> None:
+            printer(*observe_arguments(args, kwargs, _getframe(1)), **kwargs)
+
+        return wraps_like(with_options, printer)
+
+    debugging.debug_print = wraps_like(debug_print, original)
+
+
+class Template(str):
+    """A template that records the values it is formatted with, each as `file:line:field`."""
+
+    __slots__ = ("place", "recorder")
+
+    place: str
+    recorder: Recorder
+
+    def format(self, *args: object, **kwargs: object) -> str:
+        with self.recorder.guarded("jax.debug.print at %s" % self.place):
+            for field, value in dict(_fields(self, args, kwargs)).items():
+                self.recorder.named_value("%s:%s" % (self.place, field), value, _getframe())
+        return str.format(self, *args, **kwargs)
+
+
+def _fields(template: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """The replacement fields with their names; fields without a number are numbered as in `str.format`."""
+    import string
+
+    formatter = string.Formatter()
+    counted = 0
+    for _, field, _, _ in formatter.parse(template):
+        if field is None:
+            continue
+        is_counted = not field or field[0] in ".["
+        name = "%d%s" % (counted, field) if is_counted else field
+        counted += is_counted
+        yield name, formatter.get_field(name, args, kwargs)[0]

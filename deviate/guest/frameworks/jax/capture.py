@@ -14,13 +14,142 @@ from weakref import WeakKeyDictionary
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable, Mapping
 from ...observers.augmentations import Augmentation, Images
-from ...observers.capture_sets import Way
-from ...observers.loops import Loops
-from ...observers.rows import MOST_WAITING, NOTHING, first, numbers
-from .leaves import Leaves
-from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tag_arrays
+from ...observers.capture_sets import Loops, Way
+from ...observers.rows import LABELS, MOST_WAITING, NOTHING, first, numbers, size_of
 from .programs import Program, Programs
-from .trees import is_concrete, is_key, named_leaves, replace_leaf, state_ids, subtrees_like
+from .trees import Leaves, has_rows, is_concrete, is_key, leaf_ids, named_leaves, optax_states, replace_leaf, weights_in
+
+if TYPE_CHECKING:
+    from .trees import Shape
+
+# ---------------------------------------------------------------- the part of a function that computes outputs
+
+# Inputs and outputs of models are named while a function is traced. The names say which part of the function has to be
+# compiled apart, and which arguments the part needs.
+
+OUTPUTS, INPUTS = "deviate.outputs", "deviate.inputs"
+NAMING = "name"
+"""What JAX calls the primitive that gives a name."""
+
+
+class Part:
+    """The part of a compiled function that computes the outputs."""
+
+    def __init__(self, run: Any, used: list[bool], n_inputs: int, input_places: list[int]) -> None:
+        self.run = run
+        self.used = used
+        self.n_inputs = n_inputs
+        self.input_places = input_places
+        """Places of the inputs of the model among the arguments, where they are arguments."""
+
+    def run_on(self, flat: list[Any]) -> Any:
+        """Results of the part for arguments of the function: inputs of the model, with its outputs last."""
+        return self.run(*[leaf for leaf, is_used in zip(flat, self.used) if is_used])
+
+
+class Call:
+    """A call of a function with such a part."""
+
+    def __init__(self, part: Part, flat: list[Any], beside: list[tuple[str, Any]], sizes: set[tuple[int, ...]]) -> None:
+        self.part = part
+        self.flat = flat
+        self.names = [name for name, _ in beside]
+        self.beside = [leaf for _, leaf in beside]
+        """Arguments that may be data or labels."""
+        self.sizes = sizes
+        self.place: Any = None
+        self.shape: Shape | None = None
+        self.inputs = [flat[place] for place in part.input_places]
+        self.size = sum(size_of(each) for each in self._arrays())
+        """Bytes of its inputs, about."""
+
+    def _arrays(self) -> list[Any]:
+        """The inputs of the model, or arrays that they may be made from."""
+        return self.inputs or [leaf for leaf in data_of(self.beside, self.sizes, None) if leaf.ndim > 1]
+
+    @property
+    def data(self) -> Any:
+        """The first of these arrays; None if there is none."""
+        return next(iter(self._arrays()), None)
+
+    def labels(self, outputs: Any) -> Any:
+        arrays = self._arrays()
+        labels = labels_of(
+            self.names, self.beside, outputs, {id(leaf) for leaf in arrays if leaf.shape != outputs.shape}
+        )
+        return labels if all(labels is not leaf for leaf in self.inputs) else None
+
+
+def tag_arrays(tree: Any, name: str, is_leaf: Any = None) -> Any:
+    """A tree whose traced arrays have a name.
+
+    Args:
+        is_leaf: what is left as it is, where not every node of a tree may be made anew.
+    """
+    jax = sys.modules["jax"]
+    tag: Any = sys.modules["jax._src.ad_checkpoint"].checkpoint_name
+
+    def one(leaf: Any) -> Any:
+        return tag(leaf, name) if isinstance(leaf, jax.core.Tracer) else leaf
+
+    return jax.tree_util.tree_map(one, tree, is_leaf=is_leaf)
+
+
+def leading(closed: Any, n_given: int) -> Part | str | None:
+    """Extract the part from a traced function; no code of the script runs again.
+
+    Returns:
+        None where no model is called in it; why there is none where one is.
+    """
+    jax: Any = sys.modules["jax"]
+    partial_eval: Any = sys.modules["jax._src.interpreters.partial_eval"]
+    by_name: dict[str, list[Any]] = {OUTPUTS: [], INPUTS: []}
+    for operation in closed.jaxpr.eqns:
+        if operation.primitive.name == NAMING:
+            by_name.get(operation.params["name"], []).append(operation)
+    if not by_name[OUTPUTS]:
+        return None
+    if len(closed.jaxpr.invars) != n_given:
+        return "arguments of a compiled function are no arrays"
+    inputs, outputs = by_name[INPUTS], by_name[OUTPUTS][0]
+    places = {id(variable): place for place, variable in enumerate(closed.jaxpr.invars)}
+    input_places = [places[id(each.invars[0])] for each in inputs if id(each.invars[0]) in places]
+    wanted = [each.outvars[0] for each in (*inputs, outputs)]
+    debug_info = closed.jaxpr.debug_info
+    whole = closed.jaxpr.replace(
+        outvars=wanted, debug_info=debug_info._replace(result_paths=None) if debug_info else debug_info
+    )
+    jaxpr, used = partial_eval.dce_jaxpr(whole, [True] * len(wanted))[:2]
+    if jaxpr.effects:
+        return "a function with side effects is not called twice"
+    run = jax.jit(lambda *arrays: jax.core.eval_jaxpr(jaxpr, closed.consts, *arrays))
+    return Part(run, list(used), len(inputs), input_places)
+
+
+def data_of(flat: Any, sizes: set[tuple[int, ...]], rows: int | None) -> list[Any]:
+    """Arguments with rows (`n` rows if given) that do not have the shape of weights."""
+    arrays = [leaf for leaf in flat if has_rows(leaf) and tuple(leaf.shape) not in sizes]
+    return [leaf for leaf in arrays if rows is None or leaf.shape[0] == rows]
+
+
+def labels_of(names: Any, flat: Any, outputs: Any, input_ids: set[int]) -> Any:
+    """The labels in the arguments: by name, or the only integer array that is not an input."""
+    rows = outputs.shape[0] if outputs.ndim else -1
+    is_label = [
+        id(leaf) not in input_ids
+        and has_rows(leaf)
+        and leaf.shape[0] == rows
+        and (leaf.ndim == 1 or leaf.shape == outputs.shape or leaf.shape[1:] == (1,))
+        for leaf in flat
+    ]
+    chosen = [(name, leaf) for name, leaf, is_chosen in zip(names, flat, is_label) if is_chosen]
+    by_name = [leaf for name, leaf in chosen if name.rpartition("/")[2] in LABELS]
+    whole = [leaf for _, leaf in chosen if leaf.dtype.kind in "iu"]
+    for candidates in (by_name, whole, [leaf for _, leaf in chosen]):
+        if len(candidates) == 1:
+            return candidates[0]
+    return None
+
 
 if TYPE_CHECKING:
     from typing import Tuple
@@ -44,7 +173,6 @@ class JaxCapture(Loops):
         super().__init__(context.capture, context.project, FRAMEWORK)
         self.programs = programs
         self.arrays = Leaves()
-        self.augmentation: Augmentation | None = None
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
         self.pending: list[Call] = []
         self.lost: dict[str, Call] = {}
@@ -61,7 +189,6 @@ class JaxCapture(Loops):
             programs.evaluated = self.see_call
             programs.mapped = self.see_mapped
             programs.differentiated = lambda shape: self.trains([shape], is_update=False)
-            self.capture.at_end.append(self.hand_over)
             self.recorder.at_close.append(self._close)
 
     def trains(self, shapes: list[Shape], *, is_update: bool = True) -> None:
@@ -75,8 +202,8 @@ class JaxCapture(Loops):
         if is_update:
             self.pending = [call for call in self.pending if call.shape not in shapes]
             self.lost = {name: call for name, call in self.lost.items() if call.shape not in shapes}
-        if (is_update or not self.has_updated) and (self.loops or self.capture.open):
-            self.capture.end_evaluation()
+        if is_update or not self.has_updated:
+            self.training_continues()
 
     def _close(self) -> None:
         if self.has_models and not self.has_rows:
@@ -155,7 +282,8 @@ class JaxCapture(Loops):
             parts[key] = None
             parts[key] = self._part(inner.trace(*args, **kwargs).jaxpr, len(flat))
         part = parts[key]
-        states = {*states, *state_ids((args, kwargs), self.programs.shapes())}
+        weights = weights_in((args, kwargs), self.programs.shapes())
+        states = {*states, *leaf_ids([*weights, *optax_states((args, kwargs))])}
         if part is not None:
             call = Call(part, flat, [each for each in leaves if id(each[1]) not in states], self._sizes())
             call.place = self.place(call.data, frame)
@@ -164,14 +292,15 @@ class JaxCapture(Loops):
             else:
                 call.shape = program.grads[0]
                 self._await(call)
-        elif not program.trains and self._has_weights(args, kwargs):
+        elif not program.trains and weights:
             self._plain([each for each in leaves if id(each[1]) not in states], flat, result, frame)
 
     def see_mapped(self, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """A function of `vmap` was called outside of compiled functions and gradients."""
-        if self.has_trained and self.capture.is_script_thread() and self._has_weights(args, kwargs):
+        weights = weights_in((args, kwargs), self.programs.shapes())
+        if weights and self.has_trained and self.capture.is_script_thread():
             leaves = named_leaves((args, kwargs))
-            states = state_ids((args, kwargs), self.programs.shapes())
+            states = leaf_ids([*weights, *optax_states((args, kwargs))])
             beside = [each for each in leaves if id(each[1]) not in states]
             self._plain(beside, [leaf for _, leaf in leaves], result, frame)
 
@@ -205,10 +334,9 @@ class JaxCapture(Loops):
         """Mean outputs for augmented images, where this run asks for them and the model can be called with others."""
         if not self.capture.augmentations:
             return NOTHING
-        if self.augmentation is None:
-            self.augmentation = Augmentation(self.capture, Images((1, 2)))
+        augmentation = Augmentation(self.capture, Images((1, 2)))
         if again is None or len(inputs) != 1:
-            return self.augmentation.refuse()
+            return augmentation.refuse()
         call, array = again, inputs[0]
 
         def outputs_of(copy: Any) -> Any:
@@ -217,12 +345,8 @@ class JaxCapture(Loops):
             return numbers(first(call(self.arrays.like(copy, array))))
 
         with self.recorder.guarded("augmented outputs"):
-            return self.augmentation.outputs(numbers(array), numbers(outputs), outputs_of)
+            return augmentation.outputs(numbers(array), numbers(outputs), outputs_of)
         return NOTHING
-
-    def _has_weights(self, args: Any, kwargs: Any) -> bool:
-        shapes = self.programs.shapes()
-        return any(shape[0].num_leaves > 1 and subtrees_like((args, kwargs), shape) for shape in shapes)
 
     def _plain(self, beside: list[tuple[str, Any]], flat: Any, result: Any, frame: FrameType) -> None:
         """Outputs of a function of weights and data that calls no library model."""

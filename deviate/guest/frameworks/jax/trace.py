@@ -13,8 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator
-from ...observers.array_trace import numbered
-from ...observers.steps import HostRecords, Steps
+from ...observers.steps import Records, Steps, numbered
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
@@ -67,7 +66,7 @@ class JaxTrace:
         self.context = context
         self.trace = context.trace
         self.recorder = context.recorder
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, numbers))
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, numbers))
         self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
         programs.tracing = self
 
@@ -125,15 +124,10 @@ class JaxTrace:
         place = self.trace.place(frame)
         results = named_leaves(result)
         is_update = bool(program.updates or program.weights_index is not None)
-        losses = [
-            (name, leaf)
-            for number, (name, leaf) in enumerate(results)
-            if number not in states and is_concrete(leaf) and not leaf.ndim and is_float(leaf)
-        ]
-        for number, (name, leaf) in enumerate(losses):
-            self.steps.loss(leaf, place, "loss/" + name if number else "loss")
+        values = [pair for number, pair in enumerate(results) if number not in states and is_concrete(pair[1])]
+        losses = self.record_losses(values, place)
         if self.steps.wants_steps:
-            recorded_names = {name for name, _ in losses} | {results[number][0] for number in states}
+            recorded_names = losses | {results[number][0] for number in states}
             others = enumerate(leaf for name, leaf in results if name not in recorded_names)
             outputs = ((numbered("output", number), leaf) for number, leaf in others if is_concrete(leaf))
             self.steps.forward(outputs, place)
@@ -142,6 +136,13 @@ class JaxTrace:
         call.function.is_open = not is_update
         if is_update:
             self.trace.tick()
+
+    def record_losses(self, results: list[tuple[str, Any]], place: int) -> set[str]:
+        """Record the results that are single numbers, and return their names."""
+        losses = [(name, leaf) for name, leaf in results if not leaf.ndim and is_float(leaf)]
+        for number, (name, leaf) in enumerate(losses):
+            self.steps.loss(leaf, place, "loss/" + name if number else "loss")
+        return {name for name, _ in losses}
 
     def _select_leaf_indices(self, function: Function, roles: Roles) -> list[int]:
         weights_recorded = function.weights_recorded or self.trace.is_dropped

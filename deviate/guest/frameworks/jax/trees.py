@@ -1,10 +1,13 @@
-"""JAX pytrees: their structure, subtrees, and bytes and names of leaves."""
+"""JAX pytrees: their structure, subtrees, and names of leaves; and arrays of JAX as observers read and change them."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 
-from ...annotations import TYPE_CHECKING, Any, Iterator
+from ...annotations import TYPE_CHECKING, Any, Array, Iterator
+from ...observers.arrays import Arrays, array_of
+from ...observers.steps import buffer
 
 if TYPE_CHECKING:
     Shape = tuple[Any, tuple[tuple[int, ...], ...]]
@@ -45,12 +48,18 @@ def places(tree: Any, shape: Shape, way: tuple[int, ...] = ()) -> Iterator[tuple
         yield from places(branch, shape, (*way, number))
 
 
-def state_ids(tree: Any, shapes: list[Shape]) -> set[int]:
-    """Ids of the leaves that are weights, in subtrees of these structures, or belong to Optax optimizer states."""
-    trees = [part for shape in shapes if is_tree(shape) for part in subtrees_like(tree, shape)]
-    nodes = _util().tree_leaves(tree, is_leaf=_is_of_optax)
-    trees += [node for node in nodes if _is_of_optax(node)]
-    return {id(leaf) for part in trees for leaf in _util().tree_leaves(part)}
+def weights_in(tree: Any, shapes: list[Shape]) -> list[Any]:
+    """Subtrees of these structures, except those of a single leaf."""
+    return [part for shape in shapes if is_tree(shape) for part in subtrees_like(tree, shape)]
+
+
+def optax_states(tree: Any) -> list[Any]:
+    """The states of Optax optimizers in a tree."""
+    return [node for node in _util().tree_leaves(tree, is_leaf=_is_of_optax) if _is_of_optax(node)]
+
+
+def leaf_ids(trees: list[Any]) -> set[int]:
+    return {id(leaf) for leaf in _util().tree_leaves(trees)}
 
 
 def _is_of_optax(node: Any) -> bool:
@@ -132,3 +141,20 @@ def has_rows(leaf: Any) -> bool:
 
 def _util() -> Any:
     return sys.modules["jax"].tree_util
+
+
+# ---------------------------------------------------------------- arrays
+
+
+class Leaves(Arrays):
+    """Arrays of JAX on this host."""
+
+    def exact(self, array: Any) -> Array:
+        return str(array.dtype), array.shape, partial(buffer, array)
+
+    def plain(self, array: Any) -> Array:
+        kind, _, data = array_of(array if array.ndim else array.reshape(1))
+        return kind, array.shape, data
+
+    def like(self, numbers: Any, array: Any) -> Any:
+        return sys.modules["jax"].device_put(numbers, array.sharding) if hasattr(array, "sharding") else numbers

@@ -13,11 +13,9 @@ from weakref import ref
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...observations import Observations
-from ...observers.array_trace import buffer
-from ...observers.evaluations import Evaluations
-from .leaves import Leaves
+from ...observers.hashing import INPUTS
 from .programs import Program, Programs
-from .trees import is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
+from .trees import Leaves, is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
 from .trees import places as places_in
 
 FRAMEWORK = "jax"
@@ -31,14 +29,16 @@ class Weights(Observations):
     Attributes:
         at_update: told of the new weights, and of the frame that asked for them, when an optimizer has updated some
             outside of compiled functions.
+        has_updated: whether weights were updated: what models compute before is no evaluation.
     """
 
     framework = FRAMEWORK
+    no_weights = "no weights could be reached for one-bit"
 
     def __init__(self, context: AdapterContext, programs: Programs) -> None:
         super().__init__(context, Leaves())
         self.programs = programs
-        self.evaluation = Evaluation(self.evaluations, programs)
+        self.has_updated = False
         self.capture: Any = None
         if context.capture.wants_predictions or context.capture.wants_weights:
             from .capture import JaxCapture  # most runs keep nothing
@@ -58,7 +58,7 @@ class Weights(Observations):
         self.programs.has_differentiated = True
         if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
             self.latest = now
-            self.evaluation.note_training()
+            self.training_continues()
             if self.capture is not None:
                 self.capture.trains([shape_of(before)])
             for callback in self.at_update:
@@ -75,9 +75,9 @@ class Weights(Observations):
     def after(self, program: Program, args: Any, kwargs: Any, result: Any) -> None:
         """A compiled function of the project was called."""
         if not program.trains:
-            self.evaluation.look(program, args, kwargs)
+            self._add_arguments(program, args, kwargs)
             return
-        self.evaluation.note_training()
+        self.training_continues()
         if program.updates or program.weights_index is not None:
             program.latest = result
         elif program.tries < TRIES and is_tree(program.grads[0]):
@@ -90,26 +90,64 @@ class Weights(Observations):
 
     def call_model(self, call: Callable[[Any], Any], weights: Any, inputs: Any, options: Any, frame: FrameType) -> Any:
         """Call a model of a library by its inputs, in training or not."""
-        self.evaluation.forward(weights, inputs, options)
+        self._add_inputs(weights, inputs, options)
         if self.capture is None or is_training(options):
             return call(inputs)
         inputs = self.capture.inputs(inputs)
         again = (lambda copy: call((copy, *inputs[1:]))) if isinstance(inputs, tuple) else None
         return self.capture.outputs(inputs, call(inputs), frame, again=again)
 
+    # ------------------------------------------------------------ evaluations
+
+    def _add_inputs(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
+        """A model is called."""
+        try:
+            if self.evaluations.is_over or is_training(options):
+                return
+            if self.programs.running:
+                self.programs.see("input", inputs)
+            elif all(is_concrete(leaf) for _, leaf in named_leaves(weights)):
+                self._add([leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "shape", ())])
+        except Exception as error:
+            self.evaluations.is_over = True
+            self.recorder.fault("examples of the evaluation", error)
+
+    def _add_arguments(self, program: Program, args: Any, kwargs: Any) -> None:
+        """A compiled function was called that passes its arguments to a model, and does not train."""
+        if self.evaluations.is_over or not self.has_updated:
+            return
+        arguments = [leaf for _, leaf in named_leaves((args, kwargs)) if hasattr(leaf, "shape")]
+        arrays = []
+        for shape in filter(None, program.inputs[0][1]):
+            array = next((leaf for leaf in arguments if tuple(leaf.shape) == shape), None)
+            if array is None:
+                self.evaluations.is_over = True  # the function prepares the examples: what they are cannot be told
+                return
+            arrays.append(array)
+        self._add(arrays)
+
+    def _add(self, arrays: list[Any]) -> None:
+        n = arrays[0].shape[0] if arrays else 0
+        if self.has_updated and n and all(is_concrete(array) and array.shape[0] == n for array in arrays):
+            self.add_to_hash(arrays, INPUTS)
+
     # ------------------------------------------------------------ proof
 
-    def end(self, moment: str) -> None:
-        self.evaluations.end()
-        if moment == "exit":
-            self.evaluations.close()
-        else:
-            self.record_weights(moment)
+    def training_continues(self) -> None:
+        self.has_updated = True
+        super().training_continues()
+
+    def has_trained(self) -> bool:
+        return self.programs.has_differentiated
+
+    def record_weights(self, moment: str) -> None:
+        if moment != "exit":  # those are recorded by `close`
+            super().record_weights(moment)
 
     def close(self) -> None:
         """JAX is about to shut down its backends: afterwards no array can be read."""
-        self.evaluations.end()
-        self.record_weights("exit")
+        self.end_evaluation()
+        super().record_weights("exit")
 
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         return ((name, leaf, True) for name, leaf in self.leaves())
@@ -151,53 +189,6 @@ def _weights_of(program: Program) -> list[Any]:
         earlier = program.updates[:number].count(shape)
         trees += subtrees_like(program.latest, shape)[earlier : earlier + 1]
     return trees
-
-
-class Evaluation:
-    """The first examples that a model evaluates after training, until it is trained again."""
-
-    def __init__(self, data: Evaluations, programs: Programs) -> None:
-        self.recorder = data.recorder
-        self.programs = programs
-        self.data = data
-        self.has_trained = False
-
-    def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
-        """A model is called."""
-        try:
-            if self.data.is_over or is_training(options):
-                return
-            if self.programs.running:
-                self.programs.see("input", inputs)
-            elif all(is_concrete(leaf) for _, leaf in named_leaves(weights)):
-                self._add([leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "shape", ())])
-        except Exception as error:
-            self.data.is_over = True
-            self.recorder.fault("examples of the evaluation", error)
-
-    def look(self, program: Program, args: Any, kwargs: Any) -> None:
-        """A compiled function was called that passes its arguments to a model, and does not train."""
-        if self.data.is_over or not self.has_trained:
-            return
-        arguments = [leaf for _, leaf in named_leaves((args, kwargs)) if hasattr(leaf, "shape")]
-        arrays = []
-        for shape in filter(None, program.inputs[0][1]):
-            array = next((leaf for leaf in arguments if tuple(leaf.shape) == shape), None)
-            if array is None:
-                self.data.is_over = True  # the function prepares the examples: what they are cannot be told
-                return
-            arrays.append(array)
-        self._add(arrays)
-
-    def _add(self, arrays: list[Any]) -> None:
-        n = arrays[0].shape[0] if arrays else 0
-        if self.has_trained and n and all(is_concrete(array) and array.shape[0] == n for array in arrays):
-            self.data.add([(str(array.dtype), array.shape, buffer(array)) for array in arrays])
-
-    def note_training(self) -> None:
-        self.has_trained = True
-        self.data.end()
-        self.data.train()
 
 
 def is_training(options: dict[str, Any]) -> bool:
@@ -272,11 +263,6 @@ class FlippedBit:
             return None
         ways = [way for way, tree in places_in((args, kwargs), shapes[0]) if not _is_zero(tree)]
         return ways[0] if len(ways) == 1 else None
-
-    def close(self) -> None:
-        """Report if no weights were found in a process that trained with JAX."""
-        if self.one_bit.is_pending and self.programs.has_differentiated:
-            self.one_bit.moment.record_miss("no weights could be reached for one-bit")
 
 
 def _is_zero(tree: Any) -> bool:

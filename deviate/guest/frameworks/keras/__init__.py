@@ -7,7 +7,6 @@ import sys
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ..managed import Managed
-from .data import Data
 from .proof import TRAINERS, Watch
 from .streams import Keras, set_random_seed
 
@@ -25,13 +24,13 @@ STREAMS: dict[str, Callable[[Keras, Any], None]] = {
     "keras.src.backend.torch.random": lambda keras, module: keras.patch_torch(module),
     "keras.src.initializers.random_initializers": lambda keras, module: keras.patch_initialisers(module),
     "keras.src.layers.layer": lambda keras, module: keras.patch_layers(module),
-    "keras.src.trainers.data_adapters.array_data_adapter": lambda keras, module: Data(keras).patch_arrays(module),
-    "keras.src.trainers.data_adapters.py_dataset_adapter": lambda keras, module: Data(keras).patch_datasets(module),
-    "keras.src.legacy.preprocessing.image": lambda keras, module: Data(keras).patch_images(module),
-    "keras.src.utils.dataset_utils": lambda keras, module: Data(keras).patch_division(module),
-    "keras.src.utils.image_dataset_utils": lambda keras, module: Data(keras).patch_directories(module),
-    "keras.src.utils.text_dataset_utils": lambda keras, module: Data(keras).patch_directories(module),
-    "keras.src.utils.audio_dataset_utils": lambda keras, module: Data(keras).patch_directories(module),
+    "keras.src.trainers.data_adapters.array_data_adapter": lambda keras, module: keras.patch_arrays(module),
+    "keras.src.trainers.data_adapters.py_dataset_adapter": lambda keras, module: keras.patch_datasets(module),
+    "keras.src.legacy.preprocessing.image": lambda keras, module: keras.patch_image_iterators(module),
+    "keras.src.utils.dataset_utils": lambda keras, module: keras.patch_division(module),
+    "keras.src.utils.image_dataset_utils": lambda keras, module: keras.patch_directories(module),
+    "keras.src.utils.text_dataset_utils": lambda keras, module: keras.patch_directories(module),
+    "keras.src.utils.audio_dataset_utils": lambda keras, module: keras.patch_directories(module),
 }
 """What patches the modules of Keras 3 where the variant has seeds."""
 PROOF: dict[str, Callable[[Watch, Any], None]] = {

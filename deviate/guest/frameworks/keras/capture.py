@@ -14,9 +14,10 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Mapping
 from ...observers.capture_sets import Sets
-from ...observers.rows import NOTHING, Batches, arrays_in, first
+from ...observers.rows import Batches, arrays_in, first
+from ...regions import Held
 from ...seeds import wraps_like
-from ..keras_images import Augmented
+from ..tensorflow.capture import Augmented
 from ..tensorflow.proof import Proof, identities_of
 
 FRAMEWORK = "keras"
@@ -41,7 +42,7 @@ class KerasCapture:
         self.capture = context.capture
         self.recorder = context.recorder
         self.proof = proof
-        self.augmented = Augmented(context) if context.capture.augmentations else None
+        self.augmented = Augmented(context)
         self.sets = Sets(context.capture, context.project, FRAMEWORK)
         self.passes: list[Pass | None] = []
         self.models: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -119,8 +120,6 @@ class KerasCapture:
         self, current: Pass, inputs: Any, outputs: Any, call: Callable[[Any], Any] | None = None
     ) -> Mapping[str, Any]:
         """Mean outputs for augmented images, where this run asks for them."""
-        if self.augmented is None:
-            return NOTHING
         return self.augmented.outputs(call or functools.partial(current.model, training=False), inputs, outputs)
 
     # ------------------------------------------------------------ TensorFlow
@@ -200,11 +199,9 @@ class KerasCapture:
 
         @functools.wraps(step)
         def tapped_step(data: Any) -> Any:
-            before, capture.stepping, capture.seen, capture.scored = capture.stepping, model, None, None
-            try:
+            capture.seen = capture.scored = None
+            with Held(capture, "stepping", model):
                 result = step(data)
-            finally:
-                capture.stepping = before
             extra: dict[str, Any] = {}
             with capture.recorder.guarded("outputs of a step"):
                 extra = capture._extra(data)
@@ -259,12 +256,8 @@ def watch_making(trainer: Any, capture: Any, attribute: str) -> None:
     test = trainer.make_test_function
 
     def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-        before = getattr(capture, attribute)
-        setattr(capture, attribute, model)
-        try:
+        with Held(capture, attribute, model):
             return test(model, *args, **kwargs)
-        finally:
-            setattr(capture, attribute, before)
 
     trainer.make_test_function = wraps_like(make_test_function, test)
 

@@ -13,9 +13,9 @@ from weakref import WeakKeyDictionary
 from ...annotations import Any
 from ...observers.capture_sets import Way
 from ...observers.rows import arrays_in, first
+from ...regions import Held
 from ...seeds import wraps_like
-from ..jax.capture import JaxCapture
-from ..jax.outputs import OUTPUTS, Part, leading, tag_arrays
+from ..jax.capture import OUTPUTS, JaxCapture, Part, leading, tag_arrays
 from ..jax.trees import is_concrete, replace_leaf
 from ..tensorflow.proof import Proof
 from .capture import KerasCapture, unpack, watch_making
@@ -125,11 +125,8 @@ class JaxSteps:
 
         def call(inputs: Any) -> Any:
             """Call the model, whose variables have no values while the trainer hands their state from step to step."""
-            stepping, self.stepping = self.stepping, None
-            try:
+            with Held(self, "stepping", None):
                 return model.stateless_call(*state[:2], inputs, training=False)[0]
-            finally:
-                self.stepping = stepping
 
         x, y = unpack(data)
         self.capture.add_batch(outputs, y, list(arrays_in(x)), call)

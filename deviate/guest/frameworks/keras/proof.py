@@ -9,7 +9,6 @@ from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
 from ...observers.rows import arrays_in, first
 from ...seeds import wraps_like
-from ..tensorflow.evaluation import Evaluation
 from ..tensorflow.proof import Proof
 
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ class Watch:
         self.recorder = context.recorder
         self.streams = context.streams
         self.proof = context.part(Proof)
-        self.evaluation = Evaluation(context, self.proof)
-        self.examples = self.evaluation.examples
         self.context = context
         self.capture: KerasCapture | None = None
         self.calls: Calls | JaxCalls | None = None
@@ -127,13 +124,14 @@ class Watch:
         with self.recorder.guarded("call of a model"):
             if is_training is None:
                 is_training = is_taped()
+            is_over = self.proof.evaluations.is_over
             if is_training is True:
-                if not self.examples.is_over:
-                    self.evaluation.train()
+                if not is_over:
+                    self.proof.training_continues()
                 if layer.trainable_variables or not layer.built:
                     self.proof.train(layer)
-            elif not self.examples.is_over and args and not is_training and hasattr(layer, "make_train_function"):
-                self.evaluation.call(layer, args)
+            elif not is_over and args and not is_training and hasattr(layer, "make_train_function"):
+                self.proof.see_call(layer, args)
         return bool(is_training is None or is_training)
 
     def _driving(self, original: Any, name: str) -> Any:
@@ -157,16 +155,16 @@ class Watch:
 
     def _see_evaluation(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
         """`predict` only counts after training: before, it may compute training data."""
-        if self.examples.is_over or name not in ("evaluate", "predict", *TRAINING):
+        if self.proof.evaluations.is_over or name not in ("evaluate", "predict", *TRAINING):
             return
         with self.recorder.guarded("data of the evaluation"):
             if name in TRAINING:
-                self.evaluation.train()
+                self.proof.training_continues()
                 return
             if name == "evaluate" or self.proof.is_trained(model):
                 data = args[0] if args else kwargs.get("x")
                 targets = (args[1] if len(args) > 1 else kwargs.get("y")) if name == "evaluate" else None
-                self.evaluation.whole(data, targets, is_labelled=name == "evaluate")
+                self.proof.see_data(data, targets, is_labelled=name == "evaluate")
 
 
 def is_taped() -> bool:

@@ -1,14 +1,16 @@
-"""Streams of Keras 3 with any backend: seeds of initialisers and layers, and regions of constructors and calls."""
+"""Streams of Keras 3 with any backend: seeds of initialisers and layers, regions of constructors and calls, data."""
 
 from __future__ import annotations
 
+import inspect
 import sys
 from sys import _getframe
 from types import FrameType, FunctionType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any
-from ...regions import Constructor, Region, at_subclass, region
+from ...annotations import Any, Iterator
+from ...callback_threads import callback_threads_of
+from ...regions import Constructor, Held, Region, at_subclass, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
 from ...streams import STREAMS, spell_seed
@@ -20,6 +22,7 @@ LIMIT = 10**9
 PREPROCESSING = "keras.src.layers.preprocessing"
 DRAWS = ("beta", "binomial", "categorical", "dropout", "gamma", "normal", "randint", "truncated_normal", "uniform")
 SHUFFLE = "shuffle"
+DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "audio_dataset_from_directory")
 
 
 class Keras:
@@ -133,11 +136,8 @@ class Keras:
         seeding, original = self.context.seeding, module.torch_seed_generator
 
         def torch_seed_generator(seed: Any) -> Any:
-            before, seeding.is_silent = seeding.is_silent, True
-            try:
+            with Held(seeding, "is_silent", True):
                 return original(seed)
-            finally:
-                seeding.is_silent = before
 
         module.torch_seed_generator = wraps_like(torch_seed_generator, original)
 
@@ -174,6 +174,95 @@ class Keras:
         layer.__call__ = wraps_like(__call__, original)
         at_subclass(layer, patch_constructors)
 
+    # ------------------------------------------------------------ data: examples that are selected and ordered
+
+    def patch_arrays(self, module: Any) -> None:
+        """Patch module `keras.src.trainers.data_adapters.array_data_adapter`, which JAX and NumPy use."""
+        original, streams = module.ArrayDataAdapter._get_iterator, self.streams
+
+        def _get_iterator(self_: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            batches = original(self_, *args, **kwargs)
+            while True:
+                with Region(streams, "shuffle"):
+                    batch = next(batches, batches)
+                if batch is batches:
+                    return
+                yield batch
+
+        module.ArrayDataAdapter._get_iterator = wraps_like(_get_iterator, original)
+
+    def patch_datasets(self, module: Any) -> None:
+        """Patch module `keras.src.trainers.data_adapters.py_dataset_adapter`."""
+
+        def patch(cls: Any) -> None:
+            original = cls.__dict__.get("__getitem__")
+            if original is not None:
+                cls.__getitem__ = self._batch(original)
+
+        at_subclass(module.PyDataset, patch)
+        module.random = _Orders(self, module.random)
+
+    def patch_image_iterators(self, module: Any) -> None:
+        """Patch module `keras.src.legacy.preprocessing.image`: iterators of `ImageDataGenerator`."""
+        module.Iterator._set_index_array = self._drawing_from("shuffle", module.Iterator._set_index_array)
+        for owner in (module.NumpyArrayIterator, module.BatchFromFilesMixin):
+            name = "_get_batches_of_transformed_samples"
+            setattr(owner, name, self._drawing_from("augment", getattr(owner, name)))
+
+    def _batch(self, original: Any) -> Any:
+        """The method of a dataset that makes a batch, which draws from `augment`."""
+        routed = self._drawing_from("augment", original)
+
+        def make(self_: Any, index: Any) -> Any:
+            if getattr(self_, "index_array", self_) is None:  # of ImageDataGenerator: the order of its first epoch
+                self._drawing_from("shuffle", _order)(self_)
+            seeding = self.context.seeding
+            with Held(seeding, "is_silent", hasattr(self_, "total_batches_seen")):  # seeds every batch
+                return routed(self_, index)
+
+        return wraps_like(make, original)
+
+    def _drawing_from(self, stream: str, function: Any) -> Any:
+        """Wrap a function so that it draws from a stream, in any thread."""
+
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            callback_threads = callback_threads_of(self.streams)
+            before = callback_threads.begin(stream)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                callback_threads.end(before)
+
+        return wraps_like(inside, function)
+
+    def patch_division(self, module: Any) -> None:
+        """Patch module `keras.src.utils.dataset_utils`."""
+        module.split_dataset = region(self.streams, "split", module.split_dataset)
+
+    def patch_directories(self, module: Any) -> None:
+        """Patch modules of Keras that create datasets from directories."""
+        for name in DIRECTORIES:
+            if hasattr(module, name):
+                setattr(module, name, self._directory(getattr(module, name), name))
+
+    def _directory(self, original: Any, name: str) -> Any:
+        """The seed decides which files train, if the dataset is split, and otherwise the order of the files."""
+        signature = inspect.signature(original)
+
+        def make(*args: Any, **kwargs: Any) -> Any:
+            if not self.streams.is_routed_thread():
+                return original(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
+            stream = "split" if bound.arguments.get("validation_split") else "shuffle"
+            seed = bound.arguments.get("seed")
+            if seed is not None:
+                bound.arguments["seed"] = self.project_seed(seed, "keras.utils.%s.seed" % name, stream)
+            elif stream == "shuffle":
+                bound.arguments["seed"] = self.draw_seed(stream)
+            return original(*bound.args, **bound.kwargs)
+
+        return wraps_like(make, original)
+
 
 _transforms: dict[Any, bool] = {}
 
@@ -208,13 +297,30 @@ def set_random_seed(original: Any, context: AdapterContext) -> Any:
             original(seed)
             return
         seeding.record("keras.utils.set_random_seed", seed)
-        seeding.is_silent = True
-        try:
+        with Held(seeding, "is_silent", True):
             original(seed)
-        finally:
-            seeding.is_silent = False
         generators = sys.modules.get("keras.src.random.seed_generator")
         if context.streams.is_active and generators is not None:
             context.part(Keras).forget_generators(generators)
 
     return wraps_like(routed_set_seed, original)
+
+
+def _order(batches: Any) -> None:
+    if batches.seed is not None:
+        sys.modules["numpy"].random.seed(batches.seed + batches.total_batches_seen)
+    batches._set_index_array()
+
+
+class _Orders:
+    """Replaces the module `random` in Keras threads, so that orders do not depend on timing."""
+
+    def __init__(self, keras: Keras, random: Any) -> None:
+        self._keras = keras
+        self._random = random
+
+    def shuffle(self, items: Any) -> None:
+        self._random.Random(self._keras.draw_seed("shuffle")).shuffle(items)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._random, name)

@@ -14,11 +14,11 @@ import weakref
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...observers.array_trace import named_parts, numbered
-from ...observers.steps import HostRecords, Steps
+from ...observers.steps import Records, Steps, named_parts, numbered
+from ...regions import Held
 from ...seeds import wraps_like
 from ..tensorflow.proof import to_numpy
-from ..tensorflow.step import Step, is_eager_tensor
+from ..tensorflow.trace import TensorflowTrace, is_eager_tensor
 from .proof import TRAINERS, is_taped
 
 FRAMEWORK = "keras"
@@ -39,9 +39,9 @@ class KerasTrace:
 
     def __init__(self, context: AdapterContext) -> None:
         self.trace = context.trace
-        self.step = context.part(Step)
+        self.tensorflow = context.part(TensorflowTrace)
         self.steps = Steps(
-            context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, sys.modules["numpy"].asarray)
+            context.trace, context.streams, FRAMEWORK, Records(context.trace, sys.modules["numpy"].asarray)
         )
         self._tell = self.steps.attempt
         self.making: Any = None
@@ -67,12 +67,9 @@ class KerasTrace:
         is_jax = trainer.__name__ == "JAXTrainer"
 
         def make_train_function(model: Any, *args: Any, **kwargs: Any) -> Any:
-            before, self.making = self.making, model if self._wants_batches(model, is_jax=is_jax) else None
             old = model.train_function
-            try:
+            with Held(self, "making", model if self._wants_batches(model, is_jax=is_jax) else None):
                 result = make(model, *args, **kwargs)
-            finally:
-                self.making = before
             function = model.train_function
             if function is not None and function is not old:
                 step = self._jax_step if is_jax else self._step
@@ -122,11 +119,8 @@ class KerasTrace:
         parts = self.parts.get(model)
         frame = sys._getframe(1)
         self._tell(lambda: self._before(model, frame, _values_of(model)))
-        self.step.fitting += 1
-        try:
+        with Held(self.tensorflow, "fitting", self.tensorflow.fitting + 1):
             result = function(iterator)
-        finally:
-            self.step.fitting -= 1
         logs, batch = result if parts is not None else (result, ())
         self._tell(lambda: self._after(model, frame, logs, zip(parts or (), batch), _values_of(model, model.optimizer)))
         return logs
@@ -142,7 +136,7 @@ class KerasTrace:
         return result
 
     def _before(self, model: Any, frame: Any, values: dict[str, Callable[[], Any]]) -> None:
-        self.step.has_loss = False
+        self.tensorflow.has_loss = False
         if self.steps.wants_steps:
             place = self.place = self.trace.place(frame)
             self._record_states(model, values, place)
@@ -152,7 +146,7 @@ class KerasTrace:
         seeds = sorted(_seeds_of(model) & set(values))
         self.steps.shared_states(place)
         self.steps.states((("keras/" + name, values[name]()) for name in seeds), place)
-        self.step.at_states(place)
+        self.tensorflow.tell_states(place)
 
     def _record_weights(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
         """Record the weights once, before the first traced step."""
@@ -163,7 +157,7 @@ class KerasTrace:
     def _after(self, model: Any, frame: Any, logs: Any, batch: Any, values: dict[str, Callable[[], Any]]) -> None:
         place = self.trace.place(frame)
         self.steps.batch(batch, place)
-        if isinstance(logs, dict) and "loss" in logs and not self.step.has_loss:
+        if isinstance(logs, dict) and "loss" in logs and not self.tensorflow.has_loss:
             self.steps.loss(logs["loss"], place, of="mean of the epoch so far")
         self.steps.update(_without_seeds(model, values), place)
         self.trace.tick()
@@ -180,11 +174,11 @@ class KerasTrace:
             trainable_variables = None if trainable_variables is None else list(trainable_variables)
             variables = trainable_variables or list(self_._trainable_variables)
             is_eager = all(is_eager_tensor(each) for each in grads if each is not None)
-            self.step.at_change()
+            self.tensorflow.mark()
             if is_eager:
                 self._tell(lambda: self._gradients(frame, grads, variables))
             result = original(self_, grads, trainable_variables)
-            if is_eager and not self.step.fitting:
+            if is_eager and not self.tensorflow.fitting:
                 self._tell(lambda: self._record_update(frame, variables, self_))
             return result
 
@@ -208,13 +202,10 @@ class KerasTrace:
             if self.trace.level < 2 or not is_taped():
                 return original(self_, *args, **kwargs)
             frame = sys._getframe(1)
-            if not self.depth and not self.step.fitting:
+            if not self.depth and not self.tensorflow.fitting:
                 self._tell(lambda: self._begin(self_, frame, args, kwargs))
-            self.depth += 1
-            try:
+            with Held(self, "depth", self.depth + 1):
                 outputs = original(self_, *args, **kwargs)
-            finally:
-                self.depth -= 1
             self._tell(lambda: self._record_call(self_, frame, outputs))
             return outputs
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from .global_generator import LIBRARY, Generators, patch_draws
+from ...split import EarlyDraws, Splitting
+from ...streams import Bank, Streams
 
 MODULES = ("numpy",)
 
@@ -24,3 +25,48 @@ def install(module: Any, context: AdapterContext) -> None:
         context.seeding.override(
             random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False
         )
+
+
+# ---------------------------------------------------------------- the global generator
+
+LIBRARY = "numpy"
+PERMUTATIONS = ("permutation", "permuted", "shuffle")
+NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator", "choice", *PERMUTATIONS))
+"""Methods of generators that draw nothing, and those that are patched as permutations."""
+
+
+def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:
+    """Patch functions of a module, or methods of a class, that draw from a generator."""
+    splitting = Splitting(context.streams, context.project)
+    splitting.patch(owner, PERMUTATIONS)
+    splitting.patch(owner, ("choice",), is_permutation=_is_subset)
+    draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
+    context.part(EarlyDraws).patch(owner, draws, "numpy.random")
+
+
+def _is_subset(*args: Any, **kwargs: Any) -> bool:
+    """Whether a choice is without replacement."""
+    return not (args[2] if len(args) > 2 else kwargs.get("replace", True))
+
+
+class Generators(Bank):
+    """A bit generator per stream, swapped in the one object behind all functions of the module.
+
+    Normal numbers are generated in pairs, and replacing the bit generator discards the second of a pair.
+    """
+
+    def __init__(self, streams: Streams, random: Any) -> None:
+        self.shared = random.mtrand._rand
+        self.RandomState = random.RandomState
+        super().__init__(streams, LIBRARY)
+
+    def new_state(self, seed: int) -> Any:
+        return self.RandomState(seed)._bit_generator
+
+    def set_state(self, state: Any) -> None:
+        self.now = state
+        self.shared.__init__(state)
+
+    def fingerprint(self, state: Any) -> Any:
+        inner = state.state["state"]
+        return inner["pos"], inner["key"].tobytes()

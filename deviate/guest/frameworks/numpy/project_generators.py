@@ -15,9 +15,8 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...project import beyond
 from ...seeds import wraps_like
-from ...stream_generators import StreamGenerators
-from ...streams import derive, spell_seed
-from .global_generator import LIBRARY, patch_draws
+from ...streams import StreamGenerators, derive, spell_seed
+from . import LIBRARY, patch_draws
 
 BIT_GENERATORS = {
     "PCG64": "numpy.default_rng",

@@ -16,9 +16,8 @@ def install(module: Any, context: AdapterContext) -> None:
     # Loaded now and not with the guest: most processes import no PyTorch.
     from .controls import build_facts, hold_factors
     from .generators import route_generators
-    from .loading import patch_loading
     from .proof import Proof
-    from .regions import Forwards, patch_regions
+    from .regions import Forwards, patch_loading, patch_regions
 
     context.recorder.event("environment", build_facts(module))
     taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
@@ -38,20 +37,16 @@ def install(module: Any, context: AdapterContext) -> None:
     forwards = Forwards(module, context, proof)
     forwards.patch()
     if context.trace.requested_level:
-        from .trace.operations.dispatch import install_operations
+        from .trace.dispatch import install_operations
         from .trace.tracer import install_trace
 
         tracer = install_trace(module, context, forwards, proof)
         install_operations(module, context, tracer.tensors, tracer.layers)
     predictions = None
     if context.capture.wants_predictions or context.capture.wants_weights:
-        from .capture.predictions import install_capture  # most runs capture nothing
+        from .predictions import install_capture  # most runs capture nothing
 
         predictions = install_capture(module, context, proof, forwards)
-    if context.capture.augmentations:
-        from .capture.tta import Augmented
-
-        Augmented(module, context)
     if context.streams.is_active:
         patch_regions(module, context)
     if context.capture.profile:

@@ -7,7 +7,9 @@ recorded and ignored.
 from __future__ import annotations
 
 import os
+import re
 import sys
+import warnings
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
@@ -65,8 +67,6 @@ class Holding:
             self._guard(factor, "torch.set_deterministic_debug_mode", torch._C, "_set_deterministic_algorithms", undoes)
         self.switch(factor, "torch.backends.cudnn.deterministic", "_set_cudnn_deterministic", is_deterministic)
         if is_warning:
-            from .operations import patch_warnings
-
             patch_warnings(self.context)
 
     def precision(self) -> None:
@@ -177,3 +177,54 @@ def effective(torch: Any) -> dict[str, str]:
 
 def _switch(value: object) -> str:
     return "on" if value else "off"
+
+
+# ---------------------------------------------------------------- operations without a deterministic version
+
+# PyTorch warns about them if they do not raise.
+
+WARNING = re.compile(r"(.{1,200}?) does not have a deterministic implementation")
+
+
+def patch_warnings(context: AdapterContext) -> None:
+    """Read every warning before the script's filters do, without changing what they do.
+
+    C code asks the filters in order whether they match a message. This one never does, and stays first even if the
+    script adds others.
+    """
+    entry = ("default", _Reader(context), Warning, None, 0)
+
+    def lead() -> None:
+        filters: Any = warnings.filters
+        if not filters or filters[0] is not entry:
+            filters[:] = [entry, *(other for other in filters if other is not entry)]
+
+    def patch(name: str) -> None:
+        original = getattr(warnings, name)
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(*args, **kwargs)
+            finally:
+                lead()
+
+        setattr(warnings, name, wraps_like(function, original))
+
+    for name in ("filterwarnings", "simplefilter", "resetwarnings"):
+        patch(name)
+    lead()
+
+
+class _Reader:
+    """Takes the place of a regular expression in a filter."""
+
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
+        self.recorded: set[str] = set()
+
+    def match(self, text: object) -> None:
+        with self.context.recorder.guarded("warnings"):
+            match = WARNING.match(str(text))
+            if match and match.group(1) not in self.recorded:
+                self.recorded.add(match.group(1))
+                self.context.recorder.event("operation", match.group(1), *self.context.project.nearest(_getframe(1)))

@@ -10,9 +10,9 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Array
 from ...observers.capture_sets import Sets
 from ...observers.rows import keys_of, numbers, rows
+from ...regions import Held
 from ...seeds import wraps_like
-from .evaluation import owners_of, replace_method
-from .proof import Proof
+from .proof import Proof, watch_methods
 
 FRAMEWORK = "sklearn"
 LABELS = "predict"
@@ -21,89 +21,55 @@ METHODS = (LABELS, *SCORES, "score")
 METRICS = "sklearn.metrics"
 
 
-class Capture:
-    """Captures estimators that the script has fitted, except those that are parts of others."""
+class Outputs:
+    """Keeps what estimators put out for data that the script hands them as a whole.
 
-    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+    Args:
+        framework: under whose name the outputs are kept.
+    """
+
+    def __init__(self, context: AdapterContext, framework: str) -> None:
         self.capture = context.capture
         self.recorder = context.recorder
         self.project = context.project
-        self.proof = proof
-        self.sets = Sets(context.capture, context.project, FRAMEWORK)
-        self.classes: set[type] = set()
-        self.watched: set[tuple[type, str]] = set()
+        self.sets = Sets(context.capture, context.project, framework)
         self.inside = 0
-        self.inner: Any = None
-        self.latest: tuple[Any, str, Any] | None = None
 
-    # ------------------------------------------------------------ methods
-
-    def fits(self) -> None:
-        """An estimator is about to be fitted: training continues."""
+    def begin_training(self) -> None:
+        """An estimator is about to be fitted: training continues, which ends an evaluation."""
         if self.capture.open:
             self.capture.end_evaluation()
 
-    def see_fit(self, estimator: Any) -> None:
-        """Watch the methods of a class from its first fit on."""
-        kind = type(estimator)
-        if not self.capture.wants_predictions or kind in self.classes:
-            return
-        self.classes.add(kind)
-        for owner, name in owners_of(kind, METHODS):
-            if (owner, name) not in self.watched:
-                self.watched.add((owner, name))
-                replace_method(owner, name, self._watch)
+    def add(
+        self, estimator: Any, method: str, data: Any, inputs: Any, outputs: Any, truth: Any, frame: FrameType
+    ) -> tuple[str, Any] | None:
+        """Keep the outputs for data, with labels where there are any.
 
-    def _watch(self, name: str, original: Any) -> Any:
-        def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            is_routed_thread = get_ident() == self.capture.thread and not self.proof.inside
-            if not is_routed_thread or self.inside:
-                result = original(estimator, *args, **kwargs)
-                if is_routed_thread and name == LABELS:  # the last to return is the outermost
-                    self.inner = result
-                return result
-            frame = sys._getframe(1)
-            if self.project.place(frame.f_code) is None:
-                return original(estimator, *args, **kwargs)
-            self.inside += 1
-            self.inner = None
-            try:
-                result = original(estimator, *args, **kwargs)
-            finally:
-                self.inside -= 1
-            with self.recorder.guarded("outputs of %s" % name):
-                self._add_result(estimator, name, args, kwargs, result, frame)
-            return result
+        Args:
+            method: that gave the outputs.
+            data: what the script calls the method with. inputs: its features, as an array.
 
-        return wraps_like(method, original)
-
-    # ------------------------------------------------------------ sets
-
-    def _add_result(self, estimator: Any, method: str, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
-        data = args[0] if args else kwargs.get("X")
-        truth = None
-        if method == "score":
-            truth = args[1] if len(args) > 1 else kwargs.get("y")
-            result, self.inner = self.inner, None
-        outputs = numbers(result[0] if isinstance(result, list) else result)
+        Returns:
+            the name of the set, and the classes of the estimator; None where nothing could be kept.
+        """
         name, root = self.sets.name(data, frame)
         if not getattr(outputs, "ndim", 0):
             self.sets.refuse(name, "%s of %s gives no outputs" % (method, type(estimator).__name__))
-            return
+            return None
         if truth is None:
             truth = self.sets.beside(data, frame)
-        classes = getattr(estimator, "classes_", None)
+        classes = numbers(getattr(estimator, "classes_", None))
         if method not in SCORES:
             outputs = places(outputs, classes)
-        arrays = rows(outputs, places(numbers(truth), classes), keys_of([numbers(data)], len(outputs)))
+        arrays = rows(outputs, places(numbers(truth), classes), keys_of([inputs], len(outputs)))
         if arrays is None:
             self.sets.refuse(name, "%s of %s gives no numbers" % (method, type(estimator).__name__))
-            return
+            return None
         number = self.sets.number_of(estimator)
         name = name if number == 1 else "%s_%d" % (name, number)
         if not self._has_better(name, arrays, outputs):
             name = self.sets.keep(name, root, arrays)
-        self.latest = result, name, classes
+        return name, classes
 
     def _has_better(self, name: str, arrays: dict[str, Array], outputs: Any) -> bool:
         """Whether scores of the same examples are captured, which contain more information than class labels."""
@@ -117,6 +83,55 @@ class Capture:
         scores = numpy.frombuffer(buffer, kind).reshape(shape)
         labels = scores.argmax(1) if scores.ndim == 2 else scores > 0
         return bool((labels == outputs).all())
+
+
+class Capture(Outputs):
+    """Captures estimators that the script has fitted, except those that are parts of others."""
+
+    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+        super().__init__(context, FRAMEWORK)
+        self.proof = proof
+        self.watched: set[tuple[type, str]] = set()
+        self.inner: Any = None
+        self.latest: tuple[Any, str, Any] | None = None
+
+    # ------------------------------------------------------------ methods
+
+    def see_fit(self, estimator: Any) -> None:
+        """Watch the methods of a class from its first fit on."""
+        if self.capture.wants_predictions:
+            watch_methods(type(estimator), METHODS, self._watch, self.watched)
+
+    def _watch(self, name: str, original: Any) -> Any:
+        def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            is_routed_thread = get_ident() == self.capture.thread and not self.proof.inside
+            if not is_routed_thread or self.inside:
+                result = original(estimator, *args, **kwargs)
+                if is_routed_thread and name == LABELS:  # the last to return is the outermost
+                    self.inner = result
+                return result
+            frame = sys._getframe(1)
+            if self.project.place(frame.f_code) is None:
+                return original(estimator, *args, **kwargs)
+            self.inner = None
+            with Held(self, "inside", self.inside + 1):
+                result = original(estimator, *args, **kwargs)
+            with self.recorder.guarded("outputs of %s" % name):
+                self._add_result(estimator, name, args, kwargs, result, frame)
+            return result
+
+        return wraps_like(method, original)
+
+    def _add_result(self, estimator: Any, method: str, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
+        data = args[0] if args else kwargs.get("X")
+        truth = None
+        if method == "score":
+            truth = args[1] if len(args) > 1 else kwargs.get("y")
+            result, self.inner = self.inner, None
+        outputs = numbers(result[0] if isinstance(result, list) else result)
+        kept = self.add(estimator, method, data, numbers(data), outputs, truth, frame)
+        if kept is not None:
+            self.latest = result, *kept
 
     # ------------------------------------------------------------ true labels
 

@@ -11,7 +11,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...observers.steps import HostRecords, Steps
+from ...observers.steps import Records, Steps
 
 FRAMEWORK = "sklearn"
 WHOLE = "a call of `fit` or `partial_fit` is one step: what an estimator computes in it stays in the library"
@@ -28,7 +28,7 @@ class SklearnTrace:
         self, context: AdapterContext, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]
     ) -> None:
         self.trace = context.trace
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, lambda array: array))
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, lambda array: array))
         self.arrays_of = arrays_of
 
     @contextmanager

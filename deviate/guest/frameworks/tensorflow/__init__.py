@@ -8,14 +8,12 @@ from sys import _getframe
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...seeds import wraps_like
-from . import callbacks, summaries
 from .controls import Controls
-from .draws import LIBRARY, Draws
-from .generators import Generators, Stateless
-from .names import Names
+from .draws import LIBRARY, Draws, patch_callbacks
+from .generators import Generators, Names, Stateless
 from .proof import Proof
 from .purpose import Purpose
-from .sessions import Sessions
+from .sessions import Sessions, patch_summaries
 
 SUMMARIES = "tensorflow.python.summary.writer.writer"
 MODULES = ("tensorflow", SUMMARIES)
@@ -23,7 +21,7 @@ MODULES = ("tensorflow", SUMMARIES)
 
 def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == SUMMARIES:
-        summaries.patch(module.SummaryToEventTransformer, context)
+        patch_summaries(module.SummaryToEventTransformer, context)
         return
     context.recorder.event("environment", {"tensorflow": module.__version__})
     controls = Controls(context, module)
@@ -40,7 +38,7 @@ def install(module: Any, context: AdapterContext) -> None:
         Stateless(context, purpose).patch(names)
         _tell_of_clock(context, names)
         script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
-        callbacks.patch(script_ops.FuncRegistry, context, purpose, controls.is_deterministic)
+        patch_callbacks(script_ops.FuncRegistry, context, purpose, controls.is_deterministic)
     _watch_gradients(context)
     if context.capture.wants_predictions:
         from .capture import Calls  # most runs capture nothing

@@ -13,10 +13,11 @@ from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Mapping
-from ...observers.loops import Loop, Loops
-from ...observers.rows import NOTHING, arrays_in, numbers
-from ..keras_images import Augmented
+from ...annotations import Any, Callable, Mapping
+from ...observers.augmentations import Augmentation, Images
+from ...observers.capture_sets import Loop, Loops
+from ...observers.rows import NOTHING, arrays_in, first, numbers
+from ...regions import Held
 from .proof import Proof
 
 FRAMEWORK = "keras"
@@ -49,8 +50,7 @@ class Calls(Loops):
         self.traced: dict[int, Traced] = {}
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
         self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.augmented: Augmented | None = None
-        self.capture.at_end.append(self.hand_over)
+        self.augmented = Augmented(context)
 
     def patch(self) -> None:
         """TensorFlow has been imported."""
@@ -88,8 +88,8 @@ class Calls(Loops):
         graph = ops.get_default_graph() if not sys.modules["tensorflow"].executing_eagerly() else None
         if graph is not None:
             self.training.add(graph)
-        elif self.loops or self.capture.open:
-            self.capture.end_evaluation()
+        else:
+            self.training_continues()
 
     def is_trained(self, model: Any) -> bool:
         if model not in self.trained:
@@ -123,15 +123,7 @@ class Calls(Loops):
             truth = _labels(self.drawn[1], inputs, rows)
         elif truth is None and inputs:
             truth = numbers(self.sets.beside(inputs[0], frame))
-        loop.add(outputs, truth, inputs, self._augment(model, inputs, outputs))
-
-    def _augment(self, model: Any, inputs: list[Any], outputs: Any) -> Mapping[str, Any]:
-        """Mean outputs for augmented images, where this run asks for them."""
-        if not self.capture.augmentations:
-            return NOTHING
-        if self.augmented is None:
-            self.augmented = Augmented(self.context)
-        return self.augmented.outputs(partial(model, training=False), inputs, outputs)
+        loop.add(outputs, truth, inputs, self.augmented.outputs(partial(model, training=False), inputs, outputs))
 
     def hand_over(self) -> None:
         super().hand_over()
@@ -149,8 +141,7 @@ class Calls(Loops):
             if get_ident() != self.capture.thread or not sys.modules["tensorflow"].executing_eagerly():
                 return
             if graph in self.training:
-                if self.loops or self.capture.open:
-                    self.capture.end_evaluation()
+                self.training_continues()
             elif traced is not None and traced.graph() is graph:
                 model = traced.model()
                 if model is not None and self.is_trained(model):
@@ -219,3 +210,32 @@ def _labels(batch: Any, inputs: list[Any], rows: int) -> Any:
     labels = next(arrays_in(batch[1]), None)
     is_theirs = labels is not None and labels.shape[0] == rows and all(labels is not each for each in inputs)
     return labels if is_theirs else None
+
+
+# ---------------------------------------------------------------- test-time augmentation, with any backend of Keras
+
+
+class Augmented:
+    """Calls models for inference, outside of graphs."""
+
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
+
+    def outputs(self, call: Callable[[Any], Any], inputs: Any, outputs: Any) -> Mapping[str, Any]:
+        """Mean outputs by name of the augmentation; none for a model with several inputs, or without images.
+
+        Args:
+            call: calls the model for inference.
+        """
+        context = self.context
+        if not context.capture.augmentations:
+            return NOTHING
+        is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
+        augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
+        arrays = list(arrays_in([inputs]))
+        guarded = context.recorder.guarded("augmented outputs of Keras")
+        with Held(context, "is_inside", True), Held(context, "is_own_call", True), guarded:
+            images = numbers(arrays[0]) if len(arrays) == 1 else None
+            results = numbers(first(outputs))
+            return augmentation.outputs(images, results, lambda copy: numbers(first(call(copy))))
+        return NOTHING

@@ -1,7 +1,8 @@
-"""Evidence that runs of TensorFlow and Keras are equal: hash of trained weights; also the flip of one bit.
+"""Evidence that runs of TensorFlow and Keras are equal: hashes of trained weights and of the first evaluation's data.
 
 Trained weights belong to models that are fitted, to variables that Keras optimizers change, and to variables that
-gradients are computed for. Nothing here keeps them alive or draws random numbers.
+gradients are computed for. Nothing here keeps them alive, draws random numbers, or changes any number except the one
+bit to be flipped.
 """
 
 from __future__ import annotations
@@ -9,20 +10,29 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
+from threading import get_ident
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Array, Iterable, Iterator
+from ...annotations import Any, Array, Callable, Iterable, Iterator
 from ...npz import CODES
-from ...observations import NO_MATRIX, Observations
+from ...observations import Observations, record_weights
 from ...observers.arrays import Arrays
-from ...observers.weights import record_weights
+from ...observers.hashing import INPUTS, LABELS, LOADER
 
 
 class Variables(Arrays):
-    """Variables of any Keras backend, and of TensorFlow."""
+    """Variables of any Keras backend, and of TensorFlow; NumPy arrays of examples."""
 
     def numbers(self, array: Any) -> Any:
-        return to_numpy(array)
+        return array if type(array).__module__ == "numpy" else to_numpy(array)
+
+    def exact(self, array: Any) -> Array:
+        """For object arrays, such as strings, the bytes are those of their representations."""
+        kind, shape, data = super().exact(array)
+        if kind == "object":
+            numpy = sys.modules["numpy"]
+            data = numpy.array([repr(item) for item in array.ravel()]).reshape(shape).tobytes()
+        return kind, shape, data
 
     def flip(self, array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
         flipped = super().flip(array, index)
@@ -42,6 +52,9 @@ class Proof(Observations):
         self.models: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.is_told = False
+        self.called: Callable[[], Any] = lambda: None
+        """The model whose calls are the evaluation, and the steps of main loops in which it was called."""
+        self.step: tuple[tuple[int, int], ...] = ()
 
     # ------------------------------------------------------------ what is trained
 
@@ -119,11 +132,40 @@ class Proof(Observations):
         for number, variable in enumerate(self._live(self.variables)):
             yield "variable %d.%s" % (number, variable.name), variable
 
-    def end(self, moment: str) -> None:
-        has_trained = bool(self.models or self.variables)
-        if moment == "exit" and self.one_bit.is_pending and has_trained:
-            self.one_bit.moment.record_miss(NO_MATRIX)
-        super().end(moment)
+    def has_trained(self) -> bool:
+        return bool(self.models or self.variables)
+
+    # ------------------------------------------------------------ evaluations
+
+    def see_data(self, data: Any, targets: Any, *, is_labelled: bool) -> None:
+        """All data of an evaluation is handed over at once: arrays, or a dataset.
+
+        Args:
+            is_labelled: whether the method compares outputs with true labels: nobody hands it what a model made.
+        """
+        self.end_evaluation()
+        arrays = list(_arrays((data, targets)))
+        evidence = LABELS if is_labelled else INPUTS
+        if not arrays:
+            arrays, evidence = list(_sources(data) or ()), LOADER
+        self._add_rows(arrays, evidence)
+        self.end_evaluation()
+
+    def see_call(self, model: Any, value: Any) -> None:
+        """A trained model is called for inference, not by another model."""
+        running = self.recorder.running.get(get_ident(), [])
+        step = tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
+        if self.called() is not model or self.step != step:
+            self.end_evaluation()
+        if not self.evaluations.is_over and self.is_trained(model):
+            arrays = list(_arrays(value))[:1]
+            if arrays:
+                self.called, self.step = weakref.ref(model), step
+                self._add_rows(arrays, INPUTS)
+
+    def _add_rows(self, arrays: list[Any], evidence: str) -> None:
+        """Add those arrays that have as many rows as the first."""
+        self.add_to_hash([each for each in arrays if each.shape[0] == arrays[0].shape[0]], evidence)
 
     # ------------------------------------------------------------ one bit
 
@@ -174,3 +216,56 @@ def _outside_of_graphs() -> Any:
 
         return contextlib.nullcontext()
     return tensorflow.init_scope()
+
+
+# ---------------------------------------------------------------- evaluations
+
+# Arrays are read that are passed to `evaluate`, to `predict` after training, or to a model called for inference. For a
+# dataset, the arrays that it was created from are read, if each of their rows becomes one example. No dataset is
+# iterated.
+
+SAME_ROWS = frozenset((
+    "CacheDataset", "_BatchDataset", "_MapDataset", "_OptionsDataset", "_PaddedBatchDataset", "_ParallelBatchDataset",
+    "_ParallelMapDataset", "_PrefetchDataset", "_ShuffleDataset",
+))  # fmt: skip
+"""Datasets with the examples of the one that they are made of: in batches, in another order, or changed one by one."""
+DEEPEST = 100
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    """NumPy arrays of the arrays, tensors and tables in a structure that have rows; graph tensors are skipped."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _arrays(item)
+    elif hasattr(value, "__array__") and hasattr(value, "shape") and not hasattr(value, "_input_dataset"):
+        numpy = sys.modules["numpy"]
+        try:
+            array = numpy.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+        except Exception:  # a graph tensor, or one on a device that its library does not copy from
+            return
+        if array.ndim:
+            yield array
+
+
+def _sources(dataset: Any) -> list[Any] | None:
+    """Arrays whose rows are the examples of a dataset; None if that is unknown without iterating."""
+    splits: list[tuple[str, int]] = []
+    for _ in range(DEEPEST):
+        kind = type(dataset).__name__
+        if kind == "_TensorSliceDataset":
+            arrays = list(_arrays(list(dataset._tensors)))
+            for name, count in reversed(splits):
+                arrays = [array[:count] if name == "_TakeDataset" else array[count:] for array in arrays]
+            return arrays
+        if kind in ("_TakeDataset", "_SkipDataset"):
+            splits.append((kind, int(dataset._count)))
+            if splits[-1][1] < 0:
+                return None
+        elif kind not in SAME_ROWS:
+            return None
+        elif splits and kind in ("_ShuffleDataset", "_BatchDataset", "_ParallelBatchDataset", "_PaddedBatchDataset"):
+            return None  # which rows are selected depends on the order or the batch size
+        dataset = getattr(dataset, "_deviate_input", None) or getattr(dataset, "_input_dataset", None)
+    return None

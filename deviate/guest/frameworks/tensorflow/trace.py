@@ -12,10 +12,15 @@ from zlib import crc32
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
-from ...observers.array_trace import named_parts
-from ...observers.steps import HostRecords, Steps
+from ...observers.steps import Records, Steps, named_parts
 from ...seeds import wraps_like
-from .step import Step, is_eager_tensor
+
+
+def is_eager_tensor(value: Any) -> bool:
+    """Whether the value is an eager TensorFlow tensor, dense or sparse."""
+    numbers = getattr(value, "values", value) if hasattr(value, "indices") else value
+    return hasattr(numbers, "numpy") and not hasattr(value, "graph")
+
 
 FRAMEWORK = "tensorflow"
 COMPILED = "a tf.function is one graph: what its operations compute never leaves it"
@@ -25,17 +30,21 @@ CHANGES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 
 
 class TensorflowTrace:
-    """Traces functions and tapes of the project."""
+    """Traces functions and tapes of the project; the trace of Keras shares what it knows of the current step.
+
+    Attributes:
+        fitting: how many calls of `fit` are in a step of theirs.
+        has_loss: whether the loss of the step is recorded.
+    """
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.trace = context.trace
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, HostRecords(context.trace, _numbers))
+        self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, _numbers))
         self._tell = self.steps.attempt
-        self.step = context.part(Step)
+        self.fitting = 0
+        self.has_loss = False
         self.running: list[Any] = []
-        self.step.at_change = self.mark
-        self.step.at_states = self.tell_states
         self.trains: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
         self.generators: list[Any] = []
@@ -77,7 +86,7 @@ class TensorflowTrace:
     def _loss(self, target: Any, frame: Any) -> None:
         self.trace.ends(FRAMEWORK, 3, EAGER)
         if not target.shape.ndims:
-            self.step.has_loss = True
+            self.has_loss = True
             self.steps.loss(target, self.trace.place(frame))
 
     # ------------------------------------------------------------ functions
@@ -86,8 +95,8 @@ class TensorflowTrace:
         tensorflow: Any = sys.modules["tensorflow.python.eager.context"]
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            trace, step = self.trace, self.step
-            is_plain = trace.level > 0 and not step.fitting and not self.running and tensorflow.executing_eagerly()
+            trace = self.trace
+            is_plain = trace.level > 0 and not self.fitting and not self.running and tensorflow.executing_eagerly()
             frame = sys._getframe(1)
             if not is_plain or self.context.project.innermost(frame) is None:
                 return original(self_, *args, **kwargs)
@@ -161,8 +170,11 @@ class TensorflowTrace:
                     yield "tf.Generator[%d]/%s" % (number, stream), states[stream]
 
     def tell_states(self, place: int) -> None:
-        """Record the next seeds of eager operations, and the states of all generators."""
-        context: Any = sys.modules["tensorflow.python.eager.context"].context()
+        """Record the next seeds of eager operations, and the states of all generators, if TensorFlow is loaded."""
+        module: Any = sys.modules.get("tensorflow.python.eager.context")
+        if module is None:
+            return
+        context = module.context()
         seeds = getattr(context, "_rng", None)
         if seeds is not None and context._seed is not None:
             state = repr((context._seed, seeds.getstate())).encode("ascii")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness import Child, Result
 
-from deviate.guest.frameworks.pytorch.trace.names import Names
+from deviate.guest.frameworks.pytorch.trace.modules import Names
 
 MANUAL = """\
 import os, torch

@@ -1,1 +1,1 @@
-"""The trace of PyTorch: losses, updates and modules, and single operations in `operations`."""
+"""The trace of PyTorch: losses, updates and modules (`tracer`), and at level 4 single operations (`dispatch`)."""

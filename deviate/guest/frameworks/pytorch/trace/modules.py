@@ -1,7 +1,7 @@
-"""Modules in the trace of PyTorch: the output of each, and the gradient with respect to it.
+"""Modules in the trace of PyTorch: names of their parameters and buffers, the output of each, and its gradient.
 
-Gradients are read by tensor hooks: full backward hooks of modules would wrap inputs and outputs in views, which breaks
-programs that change these in place.
+Names are relative to the outermost modules. Gradients are read by tensor hooks: full backward hooks of modules would
+wrap inputs and outputs in views, which breaks programs that change these in place.
 """
 
 from __future__ import annotations
@@ -9,12 +9,145 @@ from __future__ import annotations
 import weakref
 from sys import _getframe
 
-from ....annotations import Any
-from ....observers.trace import Trace
-from ....observers.trace_levels import MODULES
+from ....annotations import Any, Iterator
+from ....observers.trace import MODULES, Trace
 from ....recorder import Recorder
-from .names import Names, Root
 from .tensors import Tensors
+
+WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
+"""Modules that stand around the user's, and the name under which they hold it."""
+
+
+class Names:
+    """Outermost modules in order of their first call, referenced weakly.
+
+    Names in the first module have no prefix; in others the class is the prefix, with a number where it is ambiguous.
+    """
+
+    def __init__(self) -> None:
+        self.roots: dict[int, Root] = {}
+        self.counts: dict[str, int] = {}
+        self.weights: dict[int, tuple[Any, str]] = {}
+
+    def root(self, module: Any) -> Root:
+        """The outermost module that was called."""
+        root = self.roots.get(id(module))
+        if root is None or root.reference() is not module:
+            root = self.roots[id(module)] = Root(weak(module, self.roots), module, self._prefix(module))
+        if not root.is_complete:
+            root.is_complete = self._learn(root, module)
+        return root
+
+    def _prefix(self, module: Any) -> str:
+        if not self.counts:
+            self.counts[""] = 1
+            return ""
+        name = type(inner(module)).__name__
+        while True:
+            number = self.counts[name] = self.counts.get(name, 0) + 1
+            prefix = name if number == 1 else "%s%d" % (name, number)
+            if number == 1 or prefix not in self.counts:  # the class may have this name
+                self.counts.setdefault(prefix, 1)
+                return prefix + "."
+
+    def _learn(self, root: Root, module: Any) -> bool:
+        is_complete = True
+        for name, weight in inner(module).named_parameters():
+            if hasattr(weight, "materialize"):  # a lazy module that was not called yet
+                is_complete = False
+            elif self.of(weight) is None:
+                self.weights[id(weight)] = (weak(weight, self.weights), root.prefix + name)
+        return is_complete
+
+    def of(self, weight: Any) -> str | None:
+        """Name of a parameter; None if no outermost module has it."""
+        entry = self.weights.get(id(weight))
+        return entry[1] if entry is not None and entry[0]() is weight else None
+
+    def path(self, module: Any, root: Root | None) -> str:
+        """Path of a module in the running outermost module, or in any earlier one; else its class."""
+        if root is not None:
+            return root.path(module)
+        for other in list(self.roots.values()):
+            its = other.paths.get(id(module))
+            if its is not None and its[0]() is module:
+                return its[1]
+        return type(module).__name__
+
+    def alive(self) -> Iterator[tuple[Root, Any]]:
+        """Outermost modules that still exist."""
+        for root in list(self.roots.values()):
+            module = root.reference()
+            if module is not None:
+                yield root, module
+
+
+class Root:
+    """An outermost module.
+
+    Attributes:
+        prefix: what the names of its parts begin with.
+        is_complete: whether all parameters have their names.
+        is_told: whether its weights were recorded before it was first called.
+        has_run: whether it was called since the last update.
+    """
+
+    def __init__(self, reference: Any, module: Any, prefix: str) -> None:
+        self.reference = reference
+        self.prefix = prefix
+        self.name = type(inner(module)).__name__
+        self.is_complete = False
+        self.is_told = False
+        self.has_run = False
+        self.paths: dict[int, tuple[Any, str]] = {}
+
+    def path(self, module: Any) -> str:
+        """Path of a module within this one; its class if it is not part of it."""
+        entry = self.paths.get(id(module))
+        if entry is None or entry[0]() is not module:
+            self._find_paths()
+            entry = self.paths.get(id(module))
+            if entry is None or entry[0]() is not module:
+                entry = self.paths[id(module)] = (weak(module, self.paths), self.prefix + type(module).__name__)
+        return entry[1]
+
+    def _find_paths(self) -> None:
+        root = self.reference()
+        if root is not None:
+            for name, part in inner(root).named_modules():
+                self.paths[id(part)] = (weakref.ref(part), self.prefix + name if name else self.name)
+
+    def tensors(self, module: Any) -> Iterator[tuple[str, Any]]:
+        """Parameters and buffers by name, without duplicates."""
+        for name, weight in inner(module).named_parameters():
+            yield self.prefix + name, weight
+        yield from self.buffers(module)
+
+    def buffers(self, module: Any) -> Iterator[tuple[str, Any]]:
+        """Buffers by name."""
+        for name, tensor in inner(module).named_buffers():
+            yield self.prefix + name, tensor
+
+
+def weak(target: Any, registry: dict[int, Any]) -> Any:
+    """A weak reference that removes the entry of an id when its object is deleted, as ids are reused."""
+    key = id(target)
+    return weakref.ref(target, lambda _: registry.pop(key, None))
+
+
+def inner(module: Any) -> Any:
+    """The user's module inside wrappers for compilation or distribution."""
+    while type(module).__name__ in WRAPPERS:
+        wrapped = getattr(module, WRAPPERS[type(module).__name__], None)
+        if wrapped is None:
+            break
+        module = wrapped
+    return module
+
+
+def is_closed(module: Any) -> bool:
+    """Whether a module runs as a compiled program that calls no other modules."""
+    return hasattr(module, "_orig_mod") or hasattr(module, "_c") or vars(module).get("_compiled_call_impl") is not None
 
 
 class Layers:

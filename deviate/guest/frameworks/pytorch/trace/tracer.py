@@ -12,20 +12,19 @@ import weakref
 from sys import _getframe
 from threading import get_ident
 from types import FrameType
+from zlib import crc32
 
 from ....adapter_context import AdapterContext
-from ....annotations import Any, Callable, Iterable
+from ....annotations import Any, Callable, Iterable, Iterator
 from ....observers.steps import Steps
-from ....observers.trace_levels import LOSS, MODULES, STEPS
+from ....observers.trace import LOSS, MODULES, STEPS
 from ....seeds import wraps_like
-from ..generators import backward_check
+from ..generators import ACCELERATORS, backward_check
 from ..proof import Proof
 from ..regions import Forwards
 from ..replaced import Replaced
-from .batches import Batches
-from .modules import Layers
-from .names import Names, Root, is_closed
-from .states import States
+from ..tensors import state_bytes
+from .modules import Layers, Names, Root, is_closed
 from .tensors import Tensors
 
 FRAMEWORK = "torch"
@@ -75,7 +74,7 @@ class Tracer:
         self.tensors = Tensors(torch, context.trace)
         self.steps = Steps(context.trace, context.streams, FRAMEWORK, self.tensors)
         self.states = States(torch, context)
-        self.batches = Batches(torch, self.tensors, self.steps, self.is_traced, self.run_guarded)
+        self.batches = Batches(self)
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
@@ -348,3 +347,156 @@ class Tracer:
 def _has_closure(args: Any, kwargs: Any) -> bool:
     """Whether an optimizer computes the loss itself; the arguments are those of its step, with or without `self`."""
     return any(callable(argument) for argument in (*args[1:2], kwargs.get("closure")))
+
+
+# ---------------------------------------------------------------- batches
+
+# Inputs of outermost forward passes and losses, with a checksum per row.
+
+INPUT, TARGET = "input", "target"
+
+
+class Batches:
+    """Records inputs that were not computed: arguments of outermost forward passes, and data of loaders and losses."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self.torch = tracer.torch
+        self.tensors = tracer.tensors
+        self.steps = tracer.steps
+        self.replaced = Replaced()
+        self.yielded: list[tuple[str, Any]] = []
+        self.recorded: list[Any] = []
+
+    # ------------------------------------------------------------ what is in place
+
+    def see(self, is_wanted: bool) -> None:
+        """Between two steps: start or stop observing loaders and losses."""
+        if not is_wanted:
+            self.replaced.take_out()
+            return
+        if not self.replaced.entries:
+            self.replaced.add_losses(self.torch, self._loss)
+            loader = sys.modules.get("torch.utils.data.dataloader")
+            self.replaced.add(getattr(loader, "_BaseDataLoaderIter", None), "__next__", self._next)
+        self.replaced.put_in()
+
+    def _loss(self, original: Any) -> Any:
+        def loss(*args: Any, **kwargs: Any) -> Any:
+            if self.replaced.is_in_place and self.tracer.is_traced():
+                self.tracer.run_guarded(
+                    "a target", self._tell_target, args[1] if len(args) > 1 else kwargs.get("target")
+                )
+            return original(*args, **kwargs)
+
+        return loss
+
+    def _next(self, original: Any) -> Any:
+        def __next__(iterator: Any) -> Any:  # noqa: N807
+            batch = original(iterator)
+            if self.replaced.is_in_place and self.tracer.is_traced():
+                self.tracer.run_guarded("a batch", self._remember, batch)
+            return batch
+
+        return __next__
+
+    # ------------------------------------------------------------ records
+
+    def _remember(self, batch: Any) -> None:
+        """Remember a batch of a loader."""
+        self.yielded = [(name, weakref.ref(tensor)) for name, tensor in self.tensors.named_tensors(batch, TARGET)]
+
+    def _tell_target(self, target: Any) -> None:
+        if self.tensors.readable(target):
+            self._record(TARGET, target, -1)
+
+    def record(self, args: Any, kwargs: Any, place: int) -> None:
+        """An outermost forward pass begins."""
+        for number, value in enumerate(args):
+            for name, tensor in self.tensors.named_tensors(value, "%s[%d]" % (INPUT, number) if number else INPUT):
+                self._record(name, tensor, place)
+        for name, tensor in self.tensors.named_tensors(kwargs, INPUT):
+            self._record(name, tensor, place)
+        yielded, self.yielded = self.yielded, []
+        targets = [(name, reference()) for name, reference in yielded]
+        targets = [(name, tensor) for name, tensor in targets if tensor is not None and self._is_new(tensor)]
+        for name, tensor in targets:
+            self._record(TARGET if len(targets) == 1 else name, tensor, place)
+
+    def _is_new(self, tensor: Any) -> bool:
+        """Whether a tensor is new data: not computed, and not recorded in this step yet."""
+        return tensor.grad_fn is None and all(reference() is not tensor for reference in self.recorded)
+
+    def _record(self, name: str, tensor: Any, place: int) -> None:
+        if self._is_new(tensor):
+            self.recorded.append(weakref.ref(tensor))
+            self.steps.batch([(name, tensor)], place)
+
+    def forget(self) -> None:
+        """A step has ended."""
+        self.recorded = []
+
+
+# ---------------------------------------------------------------- states
+
+# Those of shared random generators; one per stream where seeds are routed.
+
+PYTHON = "python"
+UNTOUCHED = 0
+"""In place of the checksum of a generator that nobody has seeded or drawn from since the process imported PyTorch: what
+the system gave it at its start is another state in each process, and nothing comes of it."""
+
+
+class States:
+    """Records the states of the shared generators of Python, NumPy and PyTorch."""
+
+    def __init__(self, torch: Any, context: AdapterContext) -> None:
+        self.torch = torch
+        self.trace = context.trace
+        self.streams = context.streams
+        self.latest: dict[str, tuple[object, int]] = {
+            name: (state, UNTOUCHED) for name, state in self._shared_states(set())
+        }
+
+    def record(self) -> None:
+        """A step begins."""
+        of_streams = set()
+        for bank in self.streams.banks if self.streams.is_active else ():
+            of_streams.add(bank.library)
+            states = {**bank.states, self.streams.now: bank.get_state()}
+            library = PYTHON if bank.library == "random" else bank.library
+            for stream in sorted(states):
+                self._tell("%s/%s" % (library, stream), bank.fingerprint(states[stream]), is_seeded=True)
+        for library, state in self._shared_states(of_streams):
+            self._tell(library, state, is_seeded=False)
+
+    def _shared_states(self, seeded: set[str]) -> Iterator[tuple[str, object]]:
+        """Libraries and states of shared generators that no stream routes."""
+        modules = sys.modules
+        if "random" in modules and "random" not in seeded:
+            yield PYTHON, modules["random"].getstate()
+        if "numpy.random" in modules and "numpy" not in seeded:
+            _, key, *rest = modules["numpy.random"].get_state()
+            yield "numpy", (key.tobytes(), tuple(rest))
+        if "torch" not in seeded:
+            yield "torch", state_bytes(self.torch.default_generator.get_state())
+        for name in ACCELERATORS:
+            backend: Any = getattr(self.torch, name, None)
+            generators = getattr(backend, "default_generators", ())
+            if "torch." + name not in seeded and generators and backend.is_initialized():
+                for number, generator in enumerate(generators):
+                    yield "torch.%s:%d" % (name, number), state_bytes(generator.get_state())
+
+    def _tell(self, name: str, state: object, *, is_seeded: bool) -> None:
+        """Record a state; unchanged states, which are frequent, are detected by comparison, as checksums cost more."""
+        entry = self.latest.get(name)
+        if entry is None and not is_seeded:
+            entry = self.latest[name] = (state, UNTOUCHED)
+        elif entry is None or entry[0] != state:
+            entry = self.latest[name] = (state, _checksum(state))
+        self.trace.record("state", name, entry[1])
+
+
+def _checksum(state: object) -> int:
+    data = state if isinstance(state, bytes) else repr(state).encode("utf-8")
+    return crc32(data)

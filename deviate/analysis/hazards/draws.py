@@ -1,0 +1,450 @@
+"""Hazards of random draws and seeds: what no seed reaches, and seeds that are others in each run."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.hazards.names import TORCH_LOADERS, TORCH_PARAMETERS, draws_from
+from deviate.analysis.hazards.registry import Matches, hazard
+from deviate.analysis.hazards.seeds import SEEDERS
+from deviate.analysis.hazards.survey import Called, Survey, is_true
+from deviate.analysis.resolve.index import Class, Function
+from deviate.analysis.resolve.origins import CLOCKS
+from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
+from deviate.model.metric_vocabulary import split_identifier, word_set
+
+CHANGING_SOURCES = CLOCKS | word_set(
+    "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "
+    "os.times"
+)
+
+
+@hazard("changing-seed", "seeds")
+def changing_seed(survey: Survey) -> Matches:
+    """Seeds that change by themselves: made from the clock, a process number, `hash()` or `id()`.
+
+    The script looks seeded and gives another result each time. deviate keys its own seeds by the one that the
+    script asks for, so such a seed changes every stream in every variant: nothing is held any more.
+
+    Example:
+        import random, time
+        random.seed(int(time.time()))
+
+    Instead:
+        import random
+        random.seed(20240501)
+
+    Source: Python documentation of `time.time`, `os.getpid`, and of `object.__hash__`: hash values of str and bytes
+    objects "are salted with an unpredictable random value".
+    """
+    changing: dict[cst.CSTNode, Called] = {call.node: call for call in survey.calls(CHANGING_SOURCES)}
+    for seeding in survey.in_order(SEEDERS) if changing else ():
+        for argument in seeding.node.args:
+            for value, _ in survey.values(argument.value, seeding.function):
+                for part in walk(value):
+                    if part in changing:
+                        yield part, _describe_seed(changing.pop(part), f"seeds {seeding.name}")
+    for node, call in changing.items():
+        if _is_seed(node, survey):
+            yield node, _describe_seed(call, "is taken for a seed")
+
+
+def _describe_seed(call: Called, subject: str) -> str:
+    return f"{call.name.removeprefix('builtins.')}() {subject}: it differs between runs"
+
+
+def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:
+    """Whether a number becomes, through arithmetic alone, the value of a seed."""
+    for parent in survey.nodes.ancestors(node):
+        match parent:
+            case cst.Arg(keyword=cst.Name(value=name)):
+                return "seed" in name.lower() or name == "random_state"
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value="seed" | "set_seed" | "manual_seed"))):
+                return True
+            case cst.Assign():
+                return any("seed" in last_name(target.target).lower() for target in parent.targets)
+            case cst.Arg() | cst.BinaryOperation() | cst.UnaryOperation() | cst.IfExp() | cst.BooleanOperation():
+                pass
+            case cst.Attribute():
+                pass
+            case cst.Call() if last_name(parent.func) in ("int", "abs", "round", "float") or not positional(parent):
+                pass
+            case cst.Call() if constant_text(positional(parent)[0]) is None:
+                return False
+            case _:
+                return False
+    return False
+
+
+COMPILERS = word_set("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
+GLOBAL_SEEDERS = ("numpy.random.seed", "random.seed")
+
+
+@hazard("compiled-draws", "seeds")
+def compiled_draws(survey: Survey) -> Matches:
+    """Random numbers drawn in functions that Numba compiles.
+
+    Compiled code draws from generators of Numba's own, seeded from the operating system in each process and thread.
+    `numpy.random.seed` in ordinary code does not reach them, nor does deviate.
+
+    Example:
+        import numpy as np
+        from numba import njit
+        @njit
+        def walk(n):
+            return np.random.normal(0.0, 1.0, n).sum()
+        total = walk(100)
+
+    Instead:
+        import numpy as np
+        from numba import njit
+        @njit
+        def walk(steps):
+            return steps.sum()
+        total = walk(np.random.normal(0.0, 1.0, 100))
+
+    Source: Numba documentation, "Supported NumPy features", random: "Calling numpy.random.seed() from non-Numba
+    code … will seed the NumPy random generator, not the Numba random generator".
+    """
+    if "numba" not in survey.graph.imported_packages:
+        return
+    for function in survey.functions:
+        node, around = function.node, function.parent
+        if not isinstance(node, cst.FunctionDef) or around is None:
+            continue
+        marks = [
+            decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
+            for decorator in node.decorators
+        ]
+        if not any(survey.resolver.qualified_name(mark, around) in COMPILERS for mark in marks):
+            continue
+        called = [(call, survey.resolver.qualified_name(call.func, function) or "") for call in function.calls]
+        if not any(name in GLOBAL_SEEDERS for _, name in called):
+            for call, name in called:
+                if draws_from(name):
+                    yield call, f"{name} draws from a generator of Numba's own here"
+
+
+@hazard("drawn-seed", "seeds")
+def drawn_seed(survey: Survey) -> Matches:
+    """Seeds drawn from a generator that is not seeded itself.
+
+    The seed is another one in each run and with it all that follows. Under deviate it is drawn from the stream
+    `other`: a variant that varies `other` then moves every other stream too, and their shares cannot be told apart.
+
+    Example:
+        import random, torch
+        seed = random.randint(1, 10000)
+        torch.manual_seed(seed)
+
+    Instead:
+        import torch
+        torch.manual_seed(1)
+
+    Source: Python documentation of `random.seed`: without a seed "the current system time is used", or randomness
+    from the operating system.
+    """
+    drawn: dict[cst.CSTNode, tuple[str, Called]] = {}
+    seeded = set()
+    for seeding in survey.in_order(SEEDERS):
+        draws = list(_draws_of_seed(seeding, survey))
+        for node, library in draws:
+            drawn.setdefault(node, (library, seeding))
+        if not draws and seeding.node.args:
+            seeded.add(seeding.name.partition(".")[0])
+    for node, (library, seeding) in drawn.items():
+        if library not in seeded:
+            yield node, f"the seed of {seeding.name} is drawn from a generator without a seed"
+
+
+def _draws_of_seed(seeding: Called, survey: Survey) -> Iterator[tuple[cst.CSTNode, str]]:
+    """The random draws from which a seed is computed, each with its library."""
+    if "worker" in seeding.function.name:  # seeded from the loader's own draw, as the framework advises
+        return
+    for argument in seeding.node.args:
+        for value, function in survey.values(argument.value, seeding.function):
+            for part in walk(value):
+                if isinstance(part, cst.Call):
+                    library = draws_from(survey.resolver.qualified_name(part.func, function) or "")
+                    if library is not None:
+                        yield part, library
+
+
+ENTROPY_SOURCES = word_set(
+    "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "
+    "secrets.choice secrets.token_bytes"
+)
+UNSEEDED_GENERATORS = word_set(
+    "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.MT19937 numpy.random.Philox "
+    "numpy.random.SFC64"
+)
+IDENTIFIER_SOURCES = word_set("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
+NUMERIC_PARTS = word_set("int bytes fields time node")
+
+
+@hazard("entropy", "seeds")
+def entropy(survey: Survey) -> Matches:
+    """Entropy: numbers from the operating system, which no seed reaches.
+
+    `os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and bit generators of NumPy without a seed give other
+    numbers in each run, whatever seeds are set. deviate cannot hold them in any variant. `random.Random()`,
+    `numpy.random.default_rng()`, `torch.seed()` and the like are not listed: deviate gives them a seed.
+
+    Example:
+        import os
+        noise = os.urandom(16)
+
+    Instead:
+        import random
+        noise = random.randbytes(16)
+
+    Source: Python documentation of `os.urandom`, `secrets`, `random.SystemRandom` and `uuid.uuid4`; NumPy
+    documentation of `SeedSequence`: without entropy it is "pulled from the OS".
+    """
+    for call in survey.calls(ENTROPY_SOURCES):
+        yield call.node, f"{call.name} gives other numbers in each run, whatever the seeds"
+    for call in survey.calls(UNSEEDED_GENERATORS):
+        if not call.node.args:
+            yield call.node, f"{call.last}() without a seed takes one from the operating system"
+    for call in survey.calls(IDENTIFIER_SOURCES):
+        if _is_number(call, survey):
+            yield call.node, f"{call.name} gives another value in each run, whatever the seeds"
+
+
+def _is_number(call: Called, survey: Survey) -> bool:
+    """Whether an identifier is taken as a number, not as a name of a run or file."""
+    parent = survey.nodes.parents.get(call.node)
+    if isinstance(parent, cst.Attribute):
+        return parent.attr.value in NUMERIC_PARTS
+    if isinstance(parent, cst.Arg):
+        outer = survey.nodes.parents[parent]
+        return isinstance(outer, cst.Call) and last_name(outer.func) in ("int", "hash", "seed", "manual_seed")
+    if isinstance(parent, cst.Assign):
+        return any("seed" in split_identifier(last_name(target.target)) for target in parent.targets)
+    return False
+
+
+ENVIRONMENT_MAKERS = word_set(
+    "gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make"
+)
+ENVIRONMENT_LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")
+
+
+@hazard("environment-seed", "seeds")
+def environment_seed(survey: Survey) -> Matches:
+    """Reinforcement-learning environments that nobody seeds.
+
+    An environment and each of its spaces have generators of their own, seeded from the operating system unless the
+    script gives them a seed: episodes differ in each run, whatever other seeds are set. Every variant but `as-is`
+    seeds them.
+
+    Example:
+        import gymnasium as gym
+        env = gym.make("CartPole-v1")
+        observation, _ = env.reset()
+
+    Instead:
+        import gymnasium as gym
+        env = gym.make("CartPole-v1")
+        observation, _ = env.reset(seed=1)
+
+    Source: Gymnasium documentation of `Env.reset` and `Space.seed`; Gymnasium source, utils/seeding.py: without a seed
+    `numpy.random.SeedSequence(None)`.
+    """
+    environments = list(survey.calls(ENVIRONMENT_MAKERS))
+    if not environments:
+        return
+    if not _are_environments_seeded(survey):
+        for call in environments:
+            yield call.node, "the environment is never seeded"
+    if not any("action_space" in dotted_name(call.node.func) for call in survey.method_calls("seed")):
+        for call in survey.method_calls("sample"):
+            if dotted_name(call.node.func).endswith("action_space.sample") and not _is_sample(call, survey):
+                yield call.node, "the action space is never seeded, and has a generator of its own"
+
+
+def _are_environments_seeded(survey: Survey) -> bool:
+    names = [name for name in survey.names if name.startswith(ENVIRONMENT_LIBRARIES)]
+    methods = (call for name in ("reset", "seed", "set_seed") for call in survey.method_calls(name))
+    seeding = [call for call in methods if call.name.startswith((".", *ENVIRONMENT_LIBRARIES))]
+    return any(_gives_seed(call) for call in (*seeding, *survey.calls(names)))
+
+
+def _is_sample(call: Called, survey: Survey) -> bool:
+    """Whether an action is sampled only once, for instance to inspect its shape."""
+    is_kept = isinstance(survey.nodes.parents.get(call.node), cst.Assign)
+    return is_kept and not survey.nodes.loops_around(call.node)
+
+
+def _gives_seed(call: Called) -> bool:
+    return "seed" in keywords(call.node) or (call.last in ("seed", "set_seed") and bool(call.node.args))
+
+
+OWN_GENERATORS = word_set("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
+NOT_FORKED = ("spawn", "forkserver")
+START_METHOD_SETTERS = word_set("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
+KERAS_FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
+
+
+@hazard("loader-workers", "seeds")
+def loader_workers(survey: Survey) -> Matches:
+    """Loader workers whose draws no seed reaches.
+
+    A worker process of a PyTorch `DataLoader` seeds the global generators of Python, NumPy (since PyTorch 1.9) and
+    torch for itself. A generator that the data set keeps as an attribute is copied: all workers draw the same
+    numbers, the same ones again in each epoch, and others with another number of workers. Workers that are started
+    by `spawn` or `forkserver` are not routed by deviate: their draws belong to no stream.
+
+    Example:
+        import numpy as np
+        from torch.utils.data import DataLoader, Dataset
+        class Noisy(Dataset):
+            def __init__(self):
+                self.rng = np.random.default_rng(0)
+            def __getitem__(self, index):
+                return self.rng.normal(size=8)
+        loader = DataLoader(Noisy(), num_workers=4)
+
+    Instead:
+        import numpy as np
+        from torch.utils.data import DataLoader, Dataset
+        class Noisy(Dataset):
+            def __getitem__(self, index):
+                return np.random.normal(size=8)
+        loader = DataLoader(Noisy(), num_workers=4)
+
+    Source: PyTorch documentation of `torch.utils.data`, "Randomness in multi-process data loading"; PyTorch source,
+    _utils/worker.py; Keras 2 documentation of `fit`, parameter `use_multiprocessing`.
+    """
+    started = any(_names_start(call.argument(0, "method")) for call in survey.calls(START_METHOD_SETTERS))
+    for call in survey.calls(TORCH_LOADERS):
+        if not _has_workers(call):
+            continue
+        generator_name = _own_generator_name(call, survey)
+        if generator_name is not None and call.argument(None, "worker_init_fn") is None:
+            yield call.node, f"each worker draws from a copy of the data set's own generator, {generator_name}"
+        elif started or _names_start(call.argument(None, "multiprocessing_context")):
+            yield call.node, "workers that are not forked draw from generators that no variant holds"
+    if {"keras", "tensorflow"} & survey.graph.imported_packages:
+        for call in survey.methods(KERAS_FITTING, ("keras.", "tensorflow.")):
+            if is_true(call.argument(None, "use_multiprocessing")):
+                yield call.node, "processes draw from copies of one generator, and batches come in any order"
+
+
+def _names_start(node: cst.BaseExpression | None) -> bool:
+    if isinstance(node, cst.Call) and node.args:  # get_context("spawn")
+        node = node.args[0].value
+    return constant_text(node) in NOT_FORKED
+
+
+def _has_workers(call: Called) -> bool:
+    n_workers = call.argument(5, "num_workers")
+    return n_workers is not None and not (isinstance(n_workers, cst.Integer) and n_workers.value == "0")
+
+
+def _own_generator_name(call: Called, survey: Survey) -> str | None:
+    """The attribute of a data set of the project that stores the generator from which its items are drawn."""
+    data = call.argument(0, "dataset")
+    for data_class in survey.resolver.classes(data, call.function) if data is not None else ():
+        for cls in survey.resolver.order(data_class)[0]:
+            generators = [
+                name
+                for name, bound in cls.attributes.items()
+                for binding, function in bound
+                if isinstance(binding.value, cst.Call)
+                and survey.resolver.qualified_name(binding.value.func, function) in OWN_GENERATORS
+            ]
+            method = survey.resolver.method(data_class, "__getitem__")
+            used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()
+            for name in generators:
+                if name in used:
+                    return name
+    return None
+
+
+EMPTY_TENSORS = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
+ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
+INITIALIZERS = word_set(
+    "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
+    "kaiming_normal_ orthogonal_ trunc_normal_ eye_ xavier_uniform kaiming_uniform uniform normal constant"
+)
+FILLING_METHODS = ("parameters", "named_parameters", "apply", "load_state_dict")
+
+
+@hazard("uninitialised", "seeds")
+def find_uninitialised(survey: Survey) -> Matches:
+    """Parameters made from memory that nobody filled.
+
+    `torch.empty(…)` and `torch.Tensor(…)` with sizes hold what happened to be in memory. As a parameter that no
+    initializer fills, it starts another model in each run. Where a variant holds `kernels`, PyTorch fills such
+    memory with NaN, so that the mistake shows.
+
+    Example:
+        import torch
+        import torch.nn as nn
+        class Scale(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.empty(8))
+            def forward(self, x):
+                return x * self.weight
+        model = Scale()
+
+    Instead:
+        import torch
+        import torch.nn as nn
+        class Scale(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(8))
+            def forward(self, x):
+                return x * self.weight
+        model = Scale()
+
+    Source: PyTorch documentation of `torch.empty`: "filled with uninitialized data"; of
+    `torch.utils.deterministic.fill_uninitialized_memory`.
+    """
+    fills_all = any(_fills_all(function) for function in survey.functions)
+    for call in survey.calls(TORCH_PARAMETERS):
+        inner = next(iter(positional(call.node)), None)
+        name = _attribute_of_parameter(call.node, survey)
+        owner = call.function.owner
+        if not isinstance(inner, cst.Call) or name is None or owner is None or fills_all:
+            continue
+        is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY_TENSORS and _is_of_sizes(inner)
+        if is_empty and not _is_filled(name, owner):
+            yield call.node, f"{name} is never filled: it starts with what was in memory"
+
+
+def _attribute_of_parameter(node: cst.CSTNode, survey: Survey) -> str | None:
+    parent = survey.nodes.parents.get(node)
+    if isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Attribute):
+        return dotted_name(parent.targets[0].target)
+    return None
+
+
+def _is_of_sizes(call: cst.Call) -> bool:
+    """Whether the arguments are sizes rather than values."""
+    return last_name(call.func) == "empty" or not any(
+        isinstance(argument.value, cst.List | cst.ListComp) for argument in call.args
+    )
+
+
+def _is_filled(name: str, owner: Class) -> bool:
+    """Whether code other than the forward pass uses the parameter, or the class initialises all its parameters."""
+    for method in owner.methods.values():
+        for part in walk(method.node):
+            if isinstance(part, cst.Call) and last_name(part.func) in FILLING_METHODS:
+                return True
+            if method.name != "forward" and isinstance(part, cst.Call):
+                touched = [node for argument in part.args for node in walk(argument.value)]
+                touched += [part.func.value] if isinstance(part.func, cst.Attribute) else []
+                if any(isinstance(node, cst.Attribute) and dotted_name(node).startswith(name) for node in touched):
+                    return True
+    return False
+
+
+def _fills_all(function: Function) -> bool:
+    """Whether a function iterates over all parameters and initialises them."""
+    called = {last_name(call.func) for call in function.calls}
+    return bool(called & {*ALL_PARAMETERS}) and bool(called & INITIALIZERS)

@@ -1,0 +1,152 @@
+"""Hazards of order: files, sets and hash values, which come in an order that nothing fixes."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.hazards.flow import Flow
+from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.registry import Matches, hazard
+from deviate.analysis.hazards.sets import Sets
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import last_name, positional
+from deviate.model.metric_vocabulary import word_set
+
+LISTING_FUNCTIONS = word_set(
+    "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "
+    "pathlib.Path().iterdir pathlib.Path().walk"
+) | under(TENSORFLOW, "io.gfile.listdir io.gfile.glob gfile.ListDirectory gfile.Glob gfile.listdir gfile.glob")
+PATH_METHODS = ("iterdir", "rglob")
+
+
+@hazard("file-order", "order")
+def file_order(survey: Survey) -> Matches:
+    """Files in the order in which the file system gives them.
+
+    `os.listdir`, `glob` and their relatives give names in an order that depends on the file system and on how the
+    folder was filled: a copy of the data on another machine is read in another order. What is split, batched or
+    numbered by position then differs, though every seed is the same. deviate does not touch it.
+
+    Example:
+        import os
+        names = os.listdir("images")
+        train = names[:800]
+
+    Instead:
+        import os
+        names = sorted(os.listdir("images"))
+        train = names[:800]
+
+    Source: Python documentation of `os.listdir`, `os.scandir` and `Path.iterdir` ("in arbitrary order") and of `glob`
+    ("results are returned in arbitrary order"); TensorFlow documentation of `tf.io.gfile.listdir`.
+    """
+    flow = Flow(survey)
+    for call in _file_listings(survey):
+        if flow.order_matters(call.node, is_set=False):
+            yield call.node, "names come in the order of the file system"
+
+
+def _file_listings(survey: Survey) -> Iterator[Called]:
+    seen: set[cst.CSTNode] = set()
+    for call in (*survey.calls(LISTING_FUNCTIONS), *survey.methods(PATH_METHODS, ("pathlib.",))):
+        if call.node not in seen:
+            seen.add(call.node)
+            yield call
+
+
+@hazard("hash-value", "order")
+def hash_value(survey: Survey) -> Matches:
+    """Numbers made with `hash()` of a text, or order by `id()`.
+
+    Python salts the hash of texts in each process: what is put into a bucket, a fold or a vector by `hash(text) %
+    n` lands elsewhere in the next run. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in
+    `algo+impl` and held in the other variants. Addresses (`id`) it cannot hold.
+
+    Example:
+        is_test = hash(name) % 10 == 0
+
+    Instead:
+        import zlib
+        is_test = zlib.crc32(name.encode()) % 10 == 0
+
+    Source: Python documentation of `object.__hash__` and `PYTHONHASHSEED`.
+    """
+    for call in survey.calls(["builtins.hash"]):
+        if call.function.name != "__hash__" and _is_hash_reduced(call.node, survey):
+            yield call.node, "the hash of a text is another number in each process"
+    for name in ("builtins.sorted", "builtins.min", "builtins.max"):
+        for call in survey.calls([name]):
+            yield from _by_address(call.node)
+    for call in survey.methods(["sort"]):
+        yield from _by_address(call.node)
+
+
+def _is_hash_reduced(node: cst.CSTNode, survey: Survey) -> bool:
+    """Whether the hash is reduced to a range, as for a bucket or an index."""
+    for parent in survey.nodes.ancestors(node):
+        if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Modulo | cst.BitAnd):
+            return True
+        is_passed = isinstance(parent, cst.Call) and last_name(parent.func) in ("abs", "int")
+        if not (is_passed or isinstance(parent, cst.Arg | cst.BinaryOperation | cst.UnaryOperation)):
+            return False
+    return False
+
+
+def _by_address(call: cst.Call) -> Matches:
+    for argument in call.args:
+        name = last_name(argument.value)
+        if argument.keyword is not None and argument.keyword.value == "key" and name in ("id", "hash"):
+            yield call, f"the order by {name}() is another one in each process"
+
+
+ORDER_TAKERS = word_set(
+    "builtins.list builtins.tuple builtins.enumerate builtins.iter builtins.zip builtins.map builtins.filter "
+    "random.sample random.choice random.choices numpy.array numpy.asarray numpy.fromiter pandas.Series tqdm.tqdm"
+)
+ORDER_TAKING_METHODS = ("join", "pop", "extend")
+
+
+@hazard("set-order", "order")
+def set_order(survey: Survey) -> Matches:
+    """Items taken out of a set one after the other.
+
+    The order of texts in a set follows the hash seed of Python, which is another one in each process; that of
+    objects follows their addresses. Where the order becomes that of classes, words or examples, indices and sums
+    change. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the other
+    variants. Addresses it cannot hold. Sets of whole numbers are not listed, nor what does not depend on the order:
+    `sorted`, `len`, `in`, `max`.
+
+    Example:
+        labels = ["cat", "dog", "cat"]
+        classes = list(set(labels))
+        targets = [classes.index(label) for label in labels]
+
+    Instead:
+        labels = ["cat", "dog", "cat"]
+        classes = sorted(set(labels))
+        targets = [classes.index(label) for label in labels]
+
+    Source: Python documentation of `object.__hash__`: "Changing hash values affects the iteration order of sets".
+    """
+    sets, flow = Sets(survey), Flow(survey)
+    for node, site, function in _iterated_sets(survey):
+        is_shuffled = sets.is_set(node, function) and not sets.are_numbers(node, function)
+        if is_shuffled and flow.order_matters(node, is_set=True):
+            yield site, "the items come in an order that follows the hash seed of Python, or their addresses"
+
+
+def _iterated_sets(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:
+    """Set expressions whose items are taken out, each with its label in the report."""
+    for function in survey.functions:
+        seen: set[cst.CSTNode] = set()
+        for bindings in function.bindings.values():
+            for binding in bindings:
+                if binding.how == "for" and isinstance(binding.value, cst.BaseExpression) and binding.value not in seen:
+                    seen.add(binding.value)
+                    yield binding.value, binding.value, function
+    for call in (*survey.calls(ORDER_TAKERS), *survey.methods(ORDER_TAKING_METHODS, ("builtins.",))):
+        for value in positional(call.node):
+            yield value, call.node, call.function
+        if call.last == "pop" and not call.node.args and isinstance(call.node.func, cst.Attribute):
+            yield call.node.func.value, call.node, call.function

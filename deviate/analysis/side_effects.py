@@ -1,0 +1,473 @@
+"""Side effects: what all runs of a script share in the world outside, found in the source.
+
+Tracker runs, uploads, data bases, fixed paths and ports; and the paths that a run writes inside its work copy.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import libcst as cst
+
+from deviate.analysis.hazards.survey import Called, Survey, is_true
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import argument, constant_key, constant_text, keywords, last_name, positional, walk
+from deviate.model import SideEffect, SideEffectKind
+from deviate.model.metric_vocabulary import split_identifier, word_set
+
+# ---------------------------------------------------------------- fixed paths that a run writes
+
+WRITERS = {
+    "torch.save": (1, "f"),
+    "numpy.save": (0, "file"),
+    "numpy.savez": (0, "file"),
+    "numpy.savez_compressed": (0, "file"),
+    "numpy.savetxt": (0, "fname"),
+    "matplotlib.pyplot.savefig": (0, "fname"),
+    "joblib.dump": (1, "filename"),
+}
+WRITING_METHODS = word_set("save save_weights to_csv to_json savefig save_pretrained to_pickle")
+READERS = word_set(
+    "load load_model load_weights read_csv read_json restore from_pretrained exists isfile isdir load_state_dict "
+    "loadtxt"
+)
+
+
+def output_paths(graph: CallGraph) -> tuple[str, ...]:
+    """Constant relative paths that the script writes and never reads, in source order."""
+    written: list[str] = []
+    read: set[str] = set()
+    for call, function in graph.calls:
+        qualified = graph.resolver.qualified_name(call.func, function) or ""
+        target = _target(call, qualified)
+        if target is not None:
+            path = _constant(target, function, graph)
+            if path:
+                written.append(path)
+        elif qualified in ("builtins.open", "io.open") or last_name(call.func) in READERS:
+            for node in walk(call):
+                path = _constant(node, function, graph) if isinstance(node, cst.Name | cst.BaseString) else None
+                if path:
+                    read.add(path)
+    return tuple(dict.fromkeys(path for path in written if path not in read and not path.startswith(("/", "~"))))
+
+
+def _target(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
+    if qualified in ("builtins.open", "io.open"):
+        mode = constant_text(argument(call, 1, "mode")) or "r"
+        return argument(call, 0, "file") if set("wax") & set(mode) else None
+    if qualified in WRITERS:
+        return argument(call, *WRITERS[qualified])
+    is_writing = isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS
+    return argument(call, 0) if is_writing else None
+
+
+def _constant(node: cst.CSTNode, function: Function, graph: CallGraph) -> str | None:
+    text = constant_text(node)
+    if text is None and isinstance(node, cst.Name):
+        _, bindings = graph.resolver.find(node.value, function)
+        if len(bindings) == 1:
+            return constant_text(bindings[0].whole("assign"))
+    return text
+
+
+# ---------------------------------------------------------------- destinations of writes
+# Paths and addresses that are the same in every work copy, as far as known.
+
+DEEPEST = 6
+REST = "…"
+"""Stands for the unknown rest after a constant beginning."""
+HOME = "~"
+FOREIGN = ("/", HOME, "gs://", "s3://", "hdfs://")
+HARMLESS = ("/dev/", "/proc/", "/sys/")
+SAME = word_set("str fspath abspath realpath normpath Path PosixPath PurePath resolve absolute as_posix")
+"""Functions that return a path unchanged or in another form."""
+EXPANDING = word_set("expanduser expandvars")
+
+
+class Destinations:
+    """Resolves expressions to paths and addresses."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+
+    def outside(self, node: cst.BaseExpression | None, function: Function) -> str | None:
+        """The fixed path or address outside of any work copy that an expression can be; None if it has none.
+
+        What follows a constant beginning is `…`; the home folder is `~`.
+        """
+        for path in self._paths(node, function, DEEPEST) if node is not None else ():
+            if path.startswith(FOREIGN) and path.strip(f"/{REST}") and not path.startswith(HARMLESS):
+                return path
+        return None
+
+    def constant(self, node: cst.BaseExpression | None, function: Function) -> str | None:
+        """The string or number that an expression always is."""
+        if node is None:
+            return None
+        values = [value for value, _ in self.survey.values(node, function)]
+        texts = [text for value in values if (text := _literal(value)) is not None]
+        return texts[0] if len(texts) == 1 else None
+
+    def _paths(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
+        if depth < 0:
+            return []
+        paths = []
+        for value, where in [*self.survey.values(node, function), *self._defaults(node, function)]:
+            paths += self._spell_paths(value, where, depth - 1)
+        return [path for path in paths if path]  # an empty constant will be assigned later
+
+    def _spell_paths(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
+        text = constant_text(node)
+        if text is not None:  # the system does not expand `~`
+            return [] if text.startswith(HOME) else [text]
+        match node:
+            case cst.FormattedString(parts=[cst.FormattedStringText() as first, *rest]):
+                return [first.value + (REST if rest else "")]
+            case cst.FormattedString(parts=[cst.FormattedStringExpression() as first, *_]):
+                return _longer(self._paths(first.expression, function, depth), REST)
+            case cst.BinaryOperation():
+                is_joined = isinstance(node.operator, cst.Divide)
+                more = (constant_text(node.right) or REST) if not isinstance(node.operator, cst.Modulo) else ""
+                paths = self._paths(node.left, function, depth)
+                return _longer(paths, more, is_folder=is_joined) if more else [_cut(path, "%") for path in paths]
+            case cst.Subscript() if constant_key(node) == "HOME":
+                return [HOME]
+            case cst.Call():
+                return self._paths_of_call(node, function, depth)
+            case cst.Attribute() if node.attr.value in ("parent", "name"):
+                return []
+        return []
+
+    def _paths_of_call(self, call: cst.Call, function: Function, depth: int) -> list[str]:
+        arguments, last = positional(call), last_name(call.func)
+        first = arguments[0] if arguments else None
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        subject = first if first is not None else owner
+        if last == "home" and first is None:
+            return [HOME]
+        if last in ("get", "getenv") and first is not None and constant_text(first) == "HOME":
+            return [HOME]
+        if last == "format" and owner is not None:
+            return [_cut(path, "{") for path in self._paths(owner, function, depth)]
+        if last in EXPANDING:
+            return [] if subject is None else self._expand_home(subject, function, depth)
+        if last in ("join", "joinpath"):
+            parts = arguments if last == "join" else [owner, *arguments] if owner is not None else []
+            if not parts or (last == "join" and owner is not None and constant_text(owner) is not None):
+                return []
+            more = "/".join(constant_text(part) or REST for part in parts[1:])
+            return _longer(self._paths(parts[0], function, depth), more, is_folder=True)
+        if last in SAME and subject is not None:
+            paths = self._paths(subject, function, depth)
+            return _longer(paths, "/".join(constant_text(part) or REST for part in arguments[1:]), is_folder=True)
+        return []
+
+    def _expand_home(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
+        """The value of an expression in which `~` is expanded to the home folder."""
+        paths = self._paths(node, function, depth)
+        for value, _ in self.survey.values(node, function):
+            parts = [value, *(positional(value) if isinstance(value, cst.Call) else ())]
+            texts = [text for part in parts if (text := constant_text(part)) is not None]
+            paths += [text.replace("$HOME", HOME, 1) for text in texts if text.startswith((HOME, "$HOME"))]
+        return paths
+
+    def _defaults(self, node: cst.BaseExpression, function: Function) -> list[tuple[cst.BaseExpression, Function]]:
+        """The default of a command-line option."""
+        options = [value for value, _ in self.survey.values(node, function) if isinstance(value, cst.Attribute)]
+        return [self._options[option.attr.value] for option in options if option.attr.value in self._options]
+
+    @cached_property
+    def _options(self) -> dict[str, tuple[cst.BaseExpression, Function]]:
+        defaults = {}
+        for call in self.survey.method_calls("add_argument"):
+            by_name, spelled = keywords(call.node), [constant_text(value) or "" for value in positional(call.node)]
+            long = next((text for text in spelled if text.startswith("--")), spelled[0] if spelled else "")
+            name = constant_text(by_name.get("dest")) or long.lstrip("-").replace("-", "_")
+            if "default" in by_name:
+                defaults[name] = (by_name["default"], call.function)
+        return defaults
+
+
+def _longer(paths: list[str], more: str, *, is_folder: bool = False) -> list[str]:
+    if not more:
+        return paths
+    return [
+        path if path.endswith(REST) else f"{path.rstrip('/')}/{more}" if is_folder else path + more for path in paths
+    ]
+
+
+def _cut(template: str, mark: str) -> str:
+    """A template up to its first field."""
+    return template.partition(mark)[0] + REST
+
+
+def _literal(node: cst.BaseExpression) -> str | None:
+    text = constant_text(node)
+    return text if text is not None else node.value if isinstance(node, cst.Integer) else None
+
+
+# ---------------------------------------------------------------- rules
+
+Matches = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
+"""Kind, place and what, of each."""
+
+IDS = {
+    "wandb.init": ("id", "resume", "name"),
+    "neptune.init_run": ("with_id", "custom_run_id", "run"),
+    "neptune.new.init": ("run", "custom_run_id"),
+    "neptune.new.init_run": ("with_id", "custom_run_id", "run"),
+    "mlflow.start_run": ("run_id",),
+    "comet_ml.start": ("experiment_key",),
+    "comet_ml.ExistingExperiment": ("previous_experiment", "experiment_key"),
+    "swanlab.init": ("id", "resume"),
+    "clearml.Task.init": ("continue_last_task",),
+    "WandbLogger": ("id", "version", "name"),
+    "MLFlowLogger": ("run_id",),
+    "CometLogger": ("experiment_key",),
+    "NeptuneLogger": ("with_id", "run"),
+}
+"""Arguments that name a run of a tracker; those of classes of loggers by the last part of the name."""
+ID_VARIABLES = word_set(
+    "WANDB_RUN_ID WANDB_RESUME COMET_EXPERIMENT_KEY NEPTUNE_CUSTOM_RUN_ID MLFLOW_RUN_ID SWANLAB_RUN_ID SWANLAB_RESUME"
+)
+
+
+def ids(survey: Survey, destinations: Destinations) -> Matches:
+    """Runs of trackers that a script names itself: all runs of an experiment would be written into one."""
+    for name in list(survey.names):
+        arguments = IDS.get(name) or (IDS.get(name.rpartition(".")[2]) if "ogger" in name else None)
+        for call in survey.calls([name]) if arguments else ():
+            arguments_text = next(_fixed_arguments(call, arguments or (), destinations), "")
+            if arguments_text or name.endswith("ExistingExperiment"):
+                yield "tracker-id", call.node, f"{plain(name)}({arguments_text})" if arguments_text else name
+    for key in sorted(ID_VARIABLES & survey.environment.keys()):
+        for target, value in survey.environment[key]:
+            if constant_text(value):
+                yield "tracker-id", target, f'{key}="{constant_text(value)}"'
+
+
+def _fixed_arguments(call: Called, arguments: tuple[str, ...], destinations: Destinations) -> Iterator[str]:
+    """The arguments that fix which run it is. To resume is to go on with a run only where its id is given."""
+    by_name = keywords(call.node)
+    for word in arguments:
+        value = destinations.constant(by_name.get(word), call.function)
+        if value is None and is_true(by_name.get(word)):
+            value = "True"
+        if word == "resume" and not _is_given(by_name.get("id")):
+            continue
+        if value and value not in ("never", "False"):
+            yield f'{word}="{value}"'
+
+
+def _is_given(node: cst.BaseExpression | None) -> bool:
+    is_none = node is None or (isinstance(node, cst.Name) and node.value == "None")
+    return not is_none and not (isinstance(node, cst.Call) and last_name(node.func) == "generate_id")
+
+
+def plain(name: str) -> str:
+    """A full name without the calls in it."""
+    return name.replace("()", "")
+
+
+MODE_VARIABLES = {"WANDB_MODE": "online", "NEPTUNE_MODE": "async", "SWANLAB_MODE": "cloud", "COMET_START_ONLINE": "1"}
+
+UPLOADS = word_set(
+    "wandb.save wandb.log_artifact wandb.log_model wandb.init().save wandb.init().log_artifact requests.post "
+    "requests.put requests.patch requests.Session().post requests.Session().put httpx.post httpx.put smtplib.SMTP "
+    "smtplib.SMTP_SSL slack_sdk.WebClient().chat_postMessage slack_sdk.WebClient().files_upload "
+    "huggingface_hub.upload_file huggingface_hub.upload_folder huggingface_hub.upload_large_folder "
+    "huggingface_hub.create_repo huggingface_hub.push_to_hub_keras huggingface_hub.HfApi().upload_file "
+    "huggingface_hub.HfApi().upload_folder huggingface_hub.HfApi().create_repo huggingface_hub.HfApi().create_commit "
+    "huggingface_hub.Repository().push_to_hub huggingface_hub.Repository().git_push comet_ml.Experiment"
+)
+UPLOADING = (
+    re.compile(r"boto3\..*\.(upload_file|upload_fileobj|put_object)"),
+    re.compile(r"google\.cloud\.storage\..*\.upload_from_\w+"),
+    re.compile(r"azure\.storage\..*\.upload_blob"),
+    re.compile(r"knockknock\.\w+"),
+)
+HUBS = ("transformers.", "datasets.", "sentence_transformers.", "diffusers.")
+
+
+def uploads(survey: Survey, destinations: Destinations) -> Matches:
+    """What is published or sent: each run does it again."""
+    for name in list(survey.names):
+        if name in UPLOADS or any(pattern.fullmatch(name) for pattern in UPLOADING):
+            for call in survey.calls([name]):
+                yield "upload", call.node, plain(name)
+        elif name.endswith("Arguments") and name.startswith("transformers."):
+            for call in survey.calls([name]):
+                if is_true(keywords(call.node).get("push_to_hub")):
+                    yield "upload", call.node, f"{plain(name)}(push_to_hub=True)"
+    for call in survey.methods(["push_to_hub"], HUBS):
+        yield "upload", call.node, "push_to_hub"
+    yield from _online(survey, destinations)
+
+
+def _online(survey: Survey, destinations: Destinations) -> Matches:
+    """Trackers that the script itself puts online, over what deviate asks of them."""
+    for call in survey.calls(("wandb.init", "neptune.init_run", "swanlab.init")):
+        mode = destinations.constant(keywords(call.node).get("mode"), call.function)
+        if mode in MODE_VARIABLES.values():
+            yield "upload", call.node, f'{call.name}(mode="{mode}")'
+    for key, online in MODE_VARIABLES.items():
+        for target, value in survey.environment.get(key, ()):
+            if constant_text(value) == online:
+                yield "upload", target, f'{key}="{online}"'
+
+
+DATABASES = word_set(
+    "sqlite3.connect sqlalchemy.create_engine psycopg2.connect psycopg.connect pymysql.connect MySQLdb.connect "
+    "mysql.connector.connect pymongo.MongoClient redis.Redis redis.StrictRedis redis.from_url optuna.create_study "
+    "optuna.storages.RDBStorage mlflow.set_tracking_uri"
+)
+SHARED = re.compile(r"\w[\w+.]*://(?!/)|databricks")
+"""Addresses of servers, for calls that also take paths."""
+
+
+def databases(survey: Survey, destinations: Destinations) -> Matches:
+    """Data bases, which all runs share."""
+    for name in sorted(DATABASES):
+        for call in survey.calls([name]):
+            place = None if name == "optuna.create_study" else 0
+            address = call.argument(place, "storage", "url", "uri", "database", "host")
+            value = destinations.constant(address, call.function)
+            description = f'{plain(name)}("{_without_password(value)}")' if value else plain(name)
+            if name == "optuna.create_study" and (
+                address is None or not (value or isinstance(address, cst.Call | cst.FormattedString))
+            ):
+                continue
+            if name == "mlflow.set_tracking_uri" and not (value and SHARED.match(value)):
+                continue
+            if name == "sqlite3.connect" and (value is None or value == ":memory:"):
+                continue
+            if not (value and (value in ("sqlite://", "sqlite:///:memory:"))):
+                yield "database", call.node, description
+
+
+def _without_password(address: str) -> str:
+    return re.sub(r"(?<=://)[^/@\s]*@", "", address)
+
+
+PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
+    **{name: (place, (word,)) for name, (place, word) in WRITERS.items()},
+    "os.makedirs": (0, ("name",)),
+    "os.mkdir": (0, ("path",)),
+    "torch.utils.tensorboard.SummaryWriter": (0, ("log_dir",)),
+    "torch.utils.tensorboard.writer.SummaryWriter": (0, ("log_dir",)),
+    "tensorboardX.SummaryWriter": (0, ("logdir", "log_dir")),
+    "tensorflow.summary.create_file_writer": (0, ("logdir",)),
+    "tensorflow.summary.FileWriter": (0, ("logdir",)),
+    "tensorflow.saved_model.save": (1, ("export_dir",)),
+    "logging.FileHandler": (0, ("filename",)),
+    "logging.handlers.RotatingFileHandler": (0, ("filename",)),
+    **dict.fromkeys(word_set("shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.move"), (1, ("dst",))),
+}
+"""Functions that write, with the place and the names of the argument that tells where."""
+CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
+    "ModelCheckpoint": (0, ("filepath", "dirpath")),
+    "CSVLogger": (0, ("filename", "save_dir")),
+    "TensorBoardLogger": (0, ("save_dir",)),
+    "TensorBoard": (0, ("log_dir",)),
+    "Trainer": (None, ("default_root_dir",)),
+    "TrainingArguments": (0, ("output_dir",)),
+    "Seq2SeqTrainingArguments": (0, ("output_dir",)),
+}
+"""The same of classes of frameworks, by the last part of the name."""
+ON_PATHS = word_set("write_text write_bytes mkdir touch")
+"""Methods of a path that write it."""
+
+
+def paths(survey: Survey, destinations: Destinations) -> Matches:
+    """Fixed paths outside of every work copy that are written: all runs write the same files."""
+
+    def tell(call: Called, target: cst.BaseExpression | None) -> Matches:
+        path = destinations.outside(target, call.function)
+        if path is not None:
+            yield "absolute-path", call.node, path
+
+    for name in list(survey.names):
+        where: tuple[int | None, tuple[str, ...]] | None = PATHS.get(name)
+        if where is None and "." in name and not name.startswith("builtins."):
+            where = CLASSES.get(name.rpartition(".")[2])
+        for call in survey.calls([name]) if where is not None else ():
+            yield from tell(call, call.argument(where[0], *where[1]) if where else None)
+    for call in survey.calls(["builtins.open", "io.open"]):
+        if _writes(call.argument(1, "mode")):
+            yield from tell(call, call.argument(0, "file"))
+    for call in survey.calls(["logging.basicConfig"]):
+        yield from tell(call, call.argument(None, "filename"))
+    for call in survey.methods(
+        [*WRITING_METHODS], ("pandas.", "matplotlib.", "tensorflow.", "keras.", "transformers.")
+    ):
+        yield from tell(call, next(iter(positional(call.node)), None))
+    for call in survey.methods([*ON_PATHS, "open"], ("pathlib.",)):
+        if isinstance(call.node.func, cst.Attribute) and (call.last != "open" or _writes(call.argument(0, "mode"))):
+            yield from tell(call, call.node.func.value)
+
+
+def _writes(mode: cst.BaseExpression | None) -> bool:
+    return bool(set("wax+") & set(constant_text(mode) or "r"))
+
+
+def ports(survey: Survey, destinations: Destinations) -> Matches:
+    """Fixed ports: of two runs at a time only one gets it."""
+    for call in survey.methods(["bind"], ("socket.",)):
+        match positional(call.node):
+            case [cst.Tuple(elements=[_, cst.Element(value=cst.Integer(value=port))])] if port != "0":
+                yield "port", call.node, port
+    for call in survey.calls(["torch.distributed.init_process_group"]):
+        address = destinations.constant(call.argument(None, "init_method"), call.function) or ""
+        if address.startswith("tcp://") and address.rpartition(":")[2].isdecimal():
+            yield "port", call.node, address.rpartition(":")[2]
+    for target, value in survey.environment.get("MASTER_PORT", ()):
+        if constant_text(value):
+            yield "port", target, f"{constant_text(value)} (MASTER_PORT)"
+
+
+RULES: tuple[Callable[[Survey, Destinations], Matches], ...] = (ids, uploads, databases, paths, ports)
+
+
+LONGEST_CONDITION = 48
+RANKS = word_set("rank main master process primary")
+"""Words of conditions that hold in only one process of each run."""
+
+
+def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
+    """All of them in source order, each kind once in a line; a path only once for all that is written below it.
+
+    Lines with `# deviate: ignore` and unreachable code are left out.
+    """
+    graph = survey.graph
+    order = {file: number for number, file in enumerate(graph.project.files())}
+    effects: dict[tuple[str, str, int], SideEffect] = {}
+    destinations = Destinations(survey)
+    for rule in RULES:
+        for kind, node, subject in rule(survey, destinations):
+            if survey.is_listed(node):
+                place, what = graph.nodes.place(node), subject + _condition(node, survey)
+                effects.setdefault((kind, place.file, place.line), SideEffect(kind, what, place.file, place.line))
+    in_order = sorted(effects.values(), key=lambda effect: (order[effect.file], effect.line, effect.kind))
+    return tuple(effect for number, effect in enumerate(in_order) if not _is_below(effect, in_order[:number]))
+
+
+def _is_below(effect: SideEffect, earlier: list[SideEffect]) -> bool:
+    path = effect.what.rstrip("…/")
+    return effect.kind == "absolute-path" and any(
+        other.kind == effect.kind and (path == (above := other.what.rstrip("…/")) or path.startswith(f"{above}/"))
+        for other in earlier
+    )
+
+
+def _condition(node: cst.CSTNode, survey: Survey) -> str:
+    """The condition under which a node runs, if it is in the same function."""
+    for parent, below in survey.nodes.around(node):
+        if isinstance(parent, cst.If) and below is not parent.test:
+            test = survey.nodes.code(parent.test)
+            is_guard = parent in survey.nodes.function_of(node).module.guards
+            if is_guard or len(test) > LONGEST_CONDITION or not RANKS.isdisjoint(split_identifier(test)):
+                break
+            return f", {'if' if below is parent.body else 'unless'} {test}"
+    return ""

@@ -1,0 +1,170 @@
+"""Options on results: how scores are read and compared, and where reports of them are written."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from deviate.cli.options import flag, number_of, option, option_group, pair
+from deviate.errors import InputError
+from deviate.model import Direction
+from deviate.report import COLUMN_IN
+from deviate.workflows import refuse_paper_folder
+
+if TYPE_CHECKING:
+    from deviate.workflows import AnalysisOptions
+
+# How scores are read and compared.
+
+Metric = Annotated[str | None, option("METRIC", "The primary metric, which decides the verdict.", "--metric")]
+Aggregate = Annotated[
+    str | None, option("HOW", "How a run's values become its score: last, best, mean, median, min, max or at:K.")
+]
+Confidence = Annotated[float, option("LEVEL", "Level of the intervals.", min=0.5, max=0.9999)]
+Importer = Annotated[
+    str | None, option("FORM", "How files are read: csv, json, tensorboard … Default: guessed.", "--format")
+]
+
+
+@option_group
+class AnalysisFlags:
+    """How scores are read and compared, as options."""
+
+    metric: Metric = None
+    aggregate: Aggregate = None
+    match: list[str] | None = flag("NAME=NAME", "Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME.")
+    margin: float | None = flag(
+        "X", "Smallest difference of the primary metric that matters, in its unit: 0.5, without a sign."
+    )
+    paired: bool = flag(
+        None, "Runs of both sides share their seeds, replicate by replicate: compare pairs.", "--paired", default=False
+    )
+    spread_ratio: float | None = flag(
+        "R", "Say whether the interval of the SD ratio lies within 1/R … R, such as 1.5; no verdict.", min=1
+    )
+    direction: list[str] | None = flag("METRIC=max|min", "Whether more or less of a metric is better. May be repeated.")
+    target: list[str] | None = flag("METRIC=VALUE", "Time how long runs take to reach a value. May be repeated.")
+    tasks: str | None = flag("PATTERN", "Metrics that are one measure on several tasks: '*/acc', or a,b,c.")
+    groups: list[str] | None = flag(
+        "FILE|COLUMN",
+        "Sub-groups of the test set: FILE.csv, FILE.csv:COLUMN,…, SET=FILE.csv, or a column that the script logs. May "
+        "be repeated.",
+    )
+    weak_below: str | None = flag("METRIC=VALUE", "Show the spread of a metric also without runs worse than a value.")
+    confidence: Confidence = 0.95
+
+    def options(self) -> "AnalysisOptions":
+        """Parse the options. Raises InputError for an invalid one."""
+        from deviate.workflows import AnalysisOptions
+
+        return AnalysisOptions(
+            confidence=self.confidence,
+            metric=self.metric,
+            aggregate=self.aggregate,
+            margin=self.margin,
+            matches=dict(pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in self.match or ()),
+            is_paired=self.paired,
+            directions=_directions(self.direction),
+            targets=_targets(self.target),
+            tasks=self.tasks,
+            spread_ratio=self.spread_ratio,
+            groups=tuple(self.groups or ()),
+            weak_below=_weak_below(self.weak_below),
+        )
+
+
+def _targets(texts: Sequence[str] | None) -> dict[str, float]:
+    targets = {}
+    for text in texts or ():
+        name, value = pair(text, "--target", "METRIC=VALUE")
+        targets[name] = number_of(text, value, "--target", "val_acc=0.9")
+    return targets
+
+
+def _directions(texts: Sequence[str] | None) -> dict[str, Direction]:
+    directions: dict[str, Direction] = {}
+    for text in texts or ():
+        name, word = pair(text, "--direction", "METRIC=max")
+        if word not in {"max", "min"}:
+            raise InputError(f"--direction {text}: {word!r} is neither max nor min", f"write {name}=max or {name}=min")
+        directions[name] = "max" if word == "max" else "min"
+    return directions
+
+
+def _weak_below(text: str | None) -> tuple[str, float] | None:
+    """A metric, and the value beyond which a run is weak."""
+    if text is None:
+        return None
+    name, value = pair(text, "--weak-below", "METRIC=VALUE")
+    return name, number_of(text, value, "--weak-below", f"{name}=0.9")
+
+
+# Files and folders for output, and standard output, which at most one document can use.
+
+STDOUT = "-"
+FORMS = ("html", "latex", "markdown", "json", "csv")
+DOCUMENTS = "html latex markdown json csv paper siunitx column_width dl_variance"
+"""All flags of `Documents`, in the order of `--help`."""
+Html = Annotated[Path | None, option("FILE", "Write the report here ('-' is standard output).")]
+
+
+@option_group
+class Documents:
+    """Output files by form; `-` is standard output, None is no output.
+
+    Attributes:
+        paper: the folder of a paper. column_width: of its figures, in inches; None for the usual one.
+        dl_variance: the folder of the two tables with the columns of that artifact.
+
+    Raises:
+        InputError: two of them go to standard output, which has room for one only; the folder of a paper cannot be
+            written into; an option says how to write what nothing asks for.
+    """
+
+    html: Html = None
+    latex: Path | None = flag("FILE", "Write a table for a paper ('-' is standard output).")
+    markdown: Path | None = flag("FILE", "Write a table for a pull request ('-' is standard output).")
+    json: Path | None = flag("FILE", "Write all figures as JSON ('-' is standard output).")
+    csv: Path | None = flag("FILE", "Write the score of every run as CSV ('-' is standard output).")
+    paper: Path | None = flag(
+        "FOLDER", "Write what a paper takes: table, macros, figures, references, checklist, an example."
+    )
+    siunitx: bool = flag(None, "Align the numbers of LaTeX tables by the package siunitx.", "--siunitx", default=False)
+    column_width: float | None = flag(
+        "INCHES", f"Width of the figures of --paper. Default: {COLUMN_IN:g}.", min=1, max=20
+    )
+    dl_variance: Path | None = flag(
+        "FOLDER",
+        "Write analysis_result.csv and analysis_raw.csv with the columns of the artifact of Pham et al. (2020).",
+    )
+
+    def __post_init__(self) -> None:
+        if self.siunitx and not (self.latex or self.paper):
+            raise InputError("--siunitx is for a table in LaTeX", "add --latex FILE or --paper FOLDER")
+        if self.column_width is not None and not self.paper:
+            raise InputError("--column-width is for the figures of a paper", "add --paper FOLDER")
+        if self.paper is not None:
+            refuse_paper_folder(self.paper)
+        if self.dl_variance is not None:
+            refuse_paper_folder(self.dl_variance, "tables")
+        takes_stdout(self.targets())
+
+    @property
+    def takes_stdout(self) -> bool:
+        return takes_stdout(self.targets())
+
+    def targets(self) -> dict[str, Path]:
+        """The requested outputs by form."""
+        paths = ((form, getattr(self, form)) for form in FORMS)
+        return {form: path for form, path in paths if path is not None}
+
+
+def takes_stdout(targets: Mapping[str, Path]) -> bool:
+    """Whether one of these outputs is standard output.
+
+    Raises:
+        InputError: two of them do.
+    """
+    taking = [name for name, target in targets.items() if str(target) == STDOUT]
+    if len(taking) > 1:
+        raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
+    return bool(taking)

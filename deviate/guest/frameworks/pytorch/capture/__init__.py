@@ -1,1 +1,0 @@
-"""Captures evaluations in PyTorch: outputs, with labels and a key per example."""

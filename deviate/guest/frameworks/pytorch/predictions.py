@@ -1,0 +1,376 @@
+"""Captures evaluations in PyTorch: outputs of models, row by row, with labels and a key per example.
+
+An evaluation consists of outermost forward passes of trained modules that are not training: in evaluation mode, or
+without gradients; in scripts that use neither, those that no optimizer step follows. Rows belong to the pass of a
+loader that yielded their inputs, else to the array that contains them. A pass with an optimizer step is training,
+whatever else was computed in it.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from contextlib import nullcontext
+from math import prod
+
+from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
+from ...npz import CODES
+from .around import Surroundings, choices
+from .batches import Kinds, fits, shares
+from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Origins, Pass, Sets, arguments_by_name, size_of, to_host
+from .proof import Ranks, Trained
+from .replaced import Replaced
+from .tensors import kind
+
+# ---------------------------------------------------------------- labels in losses
+
+# Losses that a script computes from captured outputs: their other argument is used as labels.
+#
+# The C functions that `torch.nn.functional` calls are replaced when an output without labels was captured, and restored
+# when the evaluation ends, so that training steps, compilers and scripts with known labels are not affected. Replacing
+# the public functions would be too late: `F.mse_loss(model(x), y)` looks up the function before it calls the model.
+
+
+class Losses:
+    """Finds the labels of the last output in losses that are computed from it."""
+
+    def __init__(self, predictions: Predictions) -> None:
+        self.predictions = predictions
+        self.kinds = predictions.kinds
+        self.replaced = Replaced()
+        self.call: Call | None = None
+
+    def await_labels(self, call: Call) -> None:
+        """Start waiting for the labels of an output."""
+        self.call = call
+        predictions = self.predictions
+        if not self.replaced.entries:
+
+            def make(original: Any) -> Any:
+                def loss(*args: Any, **kwargs: Any) -> Any:
+                    if not predictions.is_traced():
+                        predictions.run_guarded("a loss", self._see, args, kwargs)
+                    return original(*args, **kwargs)
+
+                return loss
+
+            self.replaced.add_losses(predictions.torch, make)
+        self.replaced.put_in()
+
+    def take_back(self) -> None:
+        """The evaluation has ended."""
+        self.call = None
+        self.replaced.take_out()
+
+    def _see(self, args: Any, kwargs: Any) -> None:
+        call = self.call
+        output = args[0] if args else kwargs.get("input")
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        if call is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target):
+            return
+        if self.predictions.is_strange():  # something would see what is done to tensors now
+            return
+        if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
+            return
+        if any(source is not None and shares(source, target) for source in (reference() for reference in call.inputs)):
+            return  # joined outputs have no labels of their own
+        if output.shape[0] != call.shape[0]:  # one row per position, as for sequences
+            if tuple(output.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
+                return
+            target, output = target.reshape(call.shape[:-1]), output.reshape(call.shape)
+        if fits(target, output):
+            self.call = None
+            self.predictions.take_labels(call, target)
+
+
+# ---------------------------------------------------------------- outputs of evaluations
+
+FRAMEWORK = "torch"
+MOST_WAITING = 1 << 28
+"""Bytes that may wait for the end of the evaluation: copies on accelerators, so that no pass has to, and inputs, which
+may never need their keys."""
+
+
+def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
+    """Capture what this run requests; returns the object that captures predictions, None if not requested."""
+    if not context.capture.wants_predictions:
+        return None
+    predictions = Predictions(torch, context, proof.trained, proof.ranks)
+    proof.at_training.append(predictions.before)
+    forwards.at_end.append(predictions.after)
+    predictions.patch()
+    return predictions
+
+
+class Predictions:
+    """Captures the outputs of evaluations."""
+
+    def __init__(self, torch: Any, context: AdapterContext, trained: Trained, ranks: Ranks) -> None:
+        self.torch = torch
+        self.context = context
+        self.capture = context.capture
+        self.recorder = context.recorder
+        self.trained = trained
+        self.ranks = ranks
+        self.kinds = Kinds(torch)
+        self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", nullcontext)
+        self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+        self.origins = Origins(context, self.kinds)
+        self.around = Surroundings(context, self.kinds)
+        self.losses = Losses(self)
+        self.augmented: Any = None
+        if self.capture.augmentations:
+            from .tta import Augmented  # few runs ask for copies
+
+            self.augmented = Augmented(torch, context.capture, self.kinds)
+        self.has_evaluated = False
+        self.tried: Pass | None = None
+        self.training_places: set[Any] = set()
+        self.of_optimizers: dict[int, tuple[Any, bool]] = {}
+        self.last: Call | None = None
+        self.step = self.capture.step()
+        self._begin_phase()
+        self.capture.at_end.append(self._hand_over)
+
+    def _begin_phase(self) -> None:
+        self.open: list[Batch] = []
+        self.origins.arrays = {}
+        self.losses.take_back()
+        self.sets = Sets(self.capture)
+        self.waiting = 0
+
+    def patch(self) -> None:
+        """Observe updates of weights."""
+        register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
+        if register is None:
+            return
+
+        def moves(optimizer: Any, args: Any, kwargs: Any) -> None:
+            if (self.open or self.tried is not None) and not self.is_compiling():
+                self.run_guarded("a step of an optimizer", self._see_step, optimizer)
+
+        register(moves)
+
+    def run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
+        with self.recorder.guarded(where):
+            if self.capture.is_script_thread():
+                act(*args)
+
+    # ------------------------------------------------------------ forward passes
+
+    def before(self, module: Any, args: Any, kwargs: Any) -> None:
+        """A training forward pass begins: the evaluation ends, if training and evaluation can be distinguished."""
+        if not self.has_evaluated:
+            return
+        if not self.open and self.origins.is_training():
+            self.tried = None
+        elif self.capture.is_script_thread() and not self.is_strange():
+            batch = self.origins.batch(list(self.kinds.tensors((args, kwargs))))
+            self.tried = None if batch is None else batch.of_pass
+            self._train()
+
+    def after(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
+        """A forward pass has ended without an error."""
+        if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
+            return
+        if not has_weights or self.torch._C._get_tracing_state() is not None:
+            return
+        is_training = module.training and self.torch.is_grad_enabled()
+        if (is_training and self.has_evaluated) or not self.capture.is_script_thread() or self.is_strange():
+            return
+        if self.ranks.is_keeping() and self._counts(module):
+            with self.without_functions():
+                self._keep(module, args, kwargs, output, is_training)
+
+    def is_strange(self) -> bool:
+        """Whether script code would see operations on tensors now, or tensors are placeholders."""
+        functorch = getattr(self.torch._C, "_functorch", None)
+        level = getattr(functorch, "maybe_current_level", None)
+        stack = getattr(self.torch._C, "_len_torch_dispatch_stack", None)
+        return bool((level is not None and level() is not None) or (stack is not None and stack()))
+
+    def is_traced(self) -> bool:
+        """Whether the current call is being compiled or traced instead of computed."""
+        return self.is_compiling() or self.torch._C._get_tracing_state() is not None
+
+    def _counts(self, module: Any) -> bool:
+        """Whether a module was trained, or has weights of equal names and shapes, as averaged or loaded models do.
+
+        Before any training all modules count, as the program may only evaluate.
+        """
+        return not self.trained.modules or self.trained.has(module) or self.trained.is_like(module)
+
+    def _keep(self, module: Any, args: Any, kwargs: Any, output: Any, is_training: bool) -> None:
+        inputs = list(self.kinds.tensors((args, kwargs)))
+        previous = self.last
+        batch = self._batch_of_previous(inputs) or self.origins.batch(inputs) or self._array(inputs)
+        if batch is None:
+            return
+        is_tried = self.torch.is_grad_enabled()
+        if is_tried:
+            self.tried = batch.of_pass
+        of_pass = batch.of_pass
+        if of_pass.is_training or (is_training and of_pass.loader is None and of_pass.data in self.training_places):
+            return
+        scores = self.kinds.output(output, inputs[0].shape[0] if inputs else None, module)
+        if scores is None:
+            return
+        if not self.open:
+            self.step = self.capture.step()
+        is_further = bool(batch.calls) and batch.calls[-1] is previous and self._is_further(previous, inputs, batch)
+        around = self.around.beside(inputs) if batch.value is None else []
+        truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs, around)
+        scores = self.kinds.choose(module, output, scores, truth)
+        keyed = self._input(batch, inputs, truth, scores)
+        columns = choices(around, scores.shape[0], self.kinds)
+        arrays = {OUTPUTS: scores, TRUTH: truth, KEYS: keyed, **columns}
+        numbers = {name: self._take(tensor) for name, tensor in arrays.items() if tensor is not None}
+        more = {} if module.training else self._further_outputs(module, args, kwargs, output)
+        self.last = Call(module, scores, inputs, numbers, more)
+        if truth is None and not is_training:
+            self.losses.await_labels(self.last)
+        if is_further:
+            batch.calls.pop()
+        batch.calls.append(self.last)
+        batch.is_tried |= is_tried
+        batch.is_fallback |= is_training
+        if batch not in self.open:
+            self.open.append(batch)
+            batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, inputs)
+        self.waiting += self.last.size()
+        if self.waiting > MOST_WAITING:
+            self._release()
+
+    def _further_outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
+        """Outputs for augmented images, by suffix. Modules that are called for them are not seen as evaluations."""
+        if self.augmented is None:
+            return {}
+        was_inside, self.context.is_inside = self.context.is_inside, True
+        try:
+            outputs = self.augmented.outputs(module, args, kwargs, output)
+            return {suffix: self._take(tensor) for suffix, tensor in outputs.items()}
+        except Exception as error:
+            self.recorder.fault("further outputs of %s" % type(module).__name__, error)
+            return {}
+        finally:
+            self.context.is_inside = was_inside
+
+    # ------------------------------------------------------------ whose rows they are
+
+    def _batch_of_previous(self, inputs: list[Any]) -> Batch | None:
+        """The batch from which the previous model computed these inputs."""
+        if self.last is None or not self.open or self.last not in self.open[-1].calls:
+            return None
+        output = self.last.output()
+        return self.open[-1] if output is not None and any(shares(output, tensor) for tensor in inputs) else None
+
+    def _array(self, inputs: list[Any]) -> Batch | None:
+        batch = self.origins.array(inputs)
+        if batch is not None and self.open and self.open[-1].of_pass.loader is None:
+            self.open[-1].forget()
+        return batch
+
+    def _is_further(self, previous: Call, inputs: list[Any], batch: Batch) -> bool:
+        """Whether a model gets the output of the previous one, so that both are parts of one."""
+        output = previous.output()
+        if output is not None and any(shares(output, tensor) for tensor in inputs):
+            return True
+        sizes = {tensor.numel() for tensor in batch.tensors}
+        return bool(batch.tensors) and not any(
+            tensor.numel() in sizes or any(shares(tensor, batch_tensor) for batch_tensor in batch.tensors)
+            for tensor in inputs
+        )
+
+    def _input(self, batch: Batch, inputs: list[Any], truth: Any, output: Any) -> Any:
+        """The input that identifies an example: that of the loader, as the script may have changed it since."""
+        for tensor in (*(batch.tensors if batch.value is not None else ()), *inputs):
+            if tensor.shape[0] == output.shape[0] and (truth is None or not shares(tensor, truth)):
+                return tensor
+        return None
+
+    def take_labels(self, call: Call, labels: Any) -> None:
+        """Store the labels of an output, which were passed to a loss."""
+        with self.without_functions():
+            call.arrays[TRUTH] = self._take(labels)
+
+    def _take(self, tensor: Any) -> Any:
+        """Copy a tensor: to the host immediately, or on an accelerator to a pending copy there."""
+        tensor = tensor.detach()
+        if kind(tensor) not in CODES:
+            tensor = tensor.float()
+        may_wait = tensor.device.type != "cpu" and self.waiting + size_of(tensor) <= MOST_WAITING
+        return tensor.clone() if may_wait else to_host(tensor)
+
+    def _release(self) -> None:
+        """Reduce pending data: certain evaluations are moved to their sets, and of other inputs only keys are kept.
+
+        The latest batches are kept, as they may be passed to a model again.
+        """
+        self.waiting = 0
+        latest = {id(batch) for batch in (*self.origins.batches, self.open[-1])}
+        done: list[Batch] = []
+        still_open: list[Batch] = []
+        for batch in self.open:
+            may_train = batch.is_tried or batch.is_fallback or batch.of_pass is self.tried
+            (still_open if may_train or id(batch) in latest else done).append(batch)
+        self.open = still_open
+        self._give(done)
+        for batch in still_open:
+            for call in batch.calls:
+                call.settle()
+
+    # ------------------------------------------------------------ ends
+
+    def _see_step(self, optimizer: Any) -> None:
+        """An optimizer is about to update weights: the outputs computed for it were training."""
+        entry = self.of_optimizers.get(id(optimizer))
+        if entry is None or entry[0]() is not optimizer:
+            parameter = self.torch.nn.Parameter
+            is_of_models = any(
+                self.trained.knows(weight) or isinstance(weight, parameter)
+                for group in optimizer.param_groups
+                for weight in group["params"]
+            )
+            entry = self.of_optimizers[id(optimizer)] = (weakref.ref(optimizer), is_of_models)
+        if entry[1]:
+            self._train()
+
+    def _train(self) -> None:
+        """Mark the batch of the last forward pass with gradients as training."""
+        if self.tried is not None:
+            self.tried.is_training = True
+            self.tried = None
+        self.origins.forget_training()
+        for batch in self.open:
+            if batch.is_fallback and batch.of_pass.loader is None:
+                batch.of_pass.is_training = True
+                self.training_places.add(batch.of_pass.data)
+        self.open = [batch for batch in self.open if not batch.of_pass.is_training]
+        self.last = None
+        if self.open:
+            self.capture.end_evaluation()
+        else:
+            self._begin_phase()
+
+    def _hand_over(self) -> None:
+        """The evaluation has ended: move all rows to their sets."""
+        batches = [batch for batch in self.open if not batch.of_pass.is_training]
+        self.has_evaluated |= any(not batch.is_fallback for batch in batches)
+        if self.has_evaluated:
+            batches = [batch for batch in batches if not batch.is_fallback]
+        try:
+            self._give(batches)
+        finally:
+            self.last = None
+            self._begin_phase()
+
+    def _give(self, batches: list[Batch]) -> None:
+        """Add calls to the sets that their rows belong to."""
+        for batch in batches:
+            for name, call in self.sets.pick_calls(batch):
+                call.settle()
+                self.capture.rows(name, call.arrays, FRAMEWORK, step=self.step)
+                for suffix, more in call.more.items():
+                    further = "%s+%s" % (name, suffix)
+                    self.capture.rows(further, {**call.arrays, OUTPUTS: more}, FRAMEWORK, step=self.step)

@@ -1,1 +1,0 @@
-"""Level 4 of the trace of PyTorch: operations, with line, module and checksum."""

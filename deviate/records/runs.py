@@ -1,0 +1,287 @@
+"""The files of a run: its spec, whose hash is its name, and what an executor writes into an attempt.
+
+A claim stands there while the attempt is running, a result when it has ended.
+"""
+
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import UNSET
+from msgspec.structs import asdict, replace
+
+from deviate.base import file_digest
+from deviate.errors import RecordError
+from deviate.model import Spec, Status
+from deviate.records.files import read_record, reading, to_builtins, write_record
+from deviate.records.layout import WORK, artifacts_folder, attempt_folder, claim_file, result_file
+from deviate.records.schema import Cause, ResultFile, SpecFile
+
+ID_DIGITS = 16
+OBJECTS = ("seeds", "environment", "controls", "capture")
+"""Fields that are pairs in a `Spec` and an object in its file."""
+
+
+def spec_hash(spec: Spec) -> str:
+    """SHA-256 of the canonical JSON: keys sorted, no spaces, so that every machine computes the same."""
+    document = to_builtins(replace(_to_file(spec), varied=()))
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def run_id(spec: Spec) -> str:
+    """Name of the run folder: the first hexadecimal digits of the hash."""
+    return spec_hash(spec)[:ID_DIGITS]
+
+
+def write_spec(path: Path, spec: Spec) -> None:
+    """Write the spec without fsync; one that a power cut takes is computed again from the plan."""
+    write_record(path, "spec", replace(_to_file(spec), spec_hash=spec_hash(spec)), is_durable=False)
+
+
+def keep_spec(path: Path, spec: Spec) -> None:
+    """Write the spec where it is missing or damaged: a power cut may have taken it."""
+    try:
+        if read_spec(path) == spec:
+            return
+    except RecordError:
+        pass
+    write_spec(path, spec)
+
+
+def read_spec(path: Path) -> Spec:
+    """Raises RecordError when the file is damaged."""
+    fields = asdict(read_record(path, "spec", SpecFile))
+    del fields["spec_hash"]
+    return Spec(**fields | {name: tuple(fields[name].items()) for name in OBJECTS})
+
+
+def _to_file(spec: Spec) -> SpecFile:
+    fields = {field.name: getattr(spec, field.name) for field in dataclasses.fields(spec)}
+    return SpecFile(**fields | {name: dict(fields[name]) for name in OBJECTS})
+
+
+HEARTBEAT_S = 5.0
+"""An executor renews its claims this often …"""
+STALE_S = 60.0
+"""… and a claim of another machine that was not renewed for so long, while somebody looked on, is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The executor that is running this attempt.
+
+    Attributes:
+        host, boot, namespace: of the machine, as in `Machine`; empty in claims of formats that had only the host.
+        pid, birth: the executor; `birth` tells it from a later process with the same number.
+        process, process_birth: leader of the run's process group; None until it has started.
+        heartbeat: when the executor last said that it lives.
+        device: what the run was given, such as "GPU 0"; empty where it was given nothing.
+        temporary: its folder for temporary files, outside of the record; empty when there is none.
+        continues: number of the attempt whose work copy it took over, None for a fresh one.
+    """
+
+    host: str
+    pid: int
+    birth: str
+    started: float
+    heartbeat: float
+    process: int | None = None
+    process_birth: str = ""
+    device: str = ""
+    temporary: str = ""
+    continues: int | None = None
+    boot: str = ""
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """A file of an attempt as it was when the attempt ended: path below its folder, bytes, and their SHA-256."""
+
+    name: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How an attempt ended.
+
+    Attributes:
+        signal: what killed the command.
+        warnings: for the user.
+        cause: what kind of failure it was; empty where there was none.
+        device, n_sharing: as in `Run`.
+        files: each file that the attempt had when it ended; None in results of formats that had no digests.
+        events: name to size of each event file, in results of format 2; one that is shorter has lost something.
+    """
+
+    spec_hash: str
+    status: Status
+    exit_code: int | None
+    signal: str | None
+    started: float
+    wall_time_s: float
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+    cause: Cause = ""
+    device: str = ""
+    n_sharing: int = 0
+    files: tuple[RecordedFile, ...] | None = None
+    events: tuple[tuple[str, int], ...] = ()
+
+
+def write_claim(attempt: Path, claim: Claim) -> None:
+    write_record(claim_file(attempt), "claim", claim, is_durable=False)
+
+
+def read_claim(attempt: Path) -> Claim | None:
+    """The claim, or None when there is none that can be read: the executor died while it wrote."""
+    try:
+        return read_record(claim_file(attempt), "claim", Claim)
+    except RecordError:
+        return None
+
+
+def write_result(attempt: Path, result: Result) -> Result:
+    """Write the result, the last file of an attempt: it marks the end, and holds digests of all other files.
+
+    Whoever ends an attempt calls this, the executor that ran it or the one that found it orphaned.
+
+    Raises:
+        RecordError: a file cannot be read, or the disk does not take the result.
+    """
+    try:
+        files = tuple(
+            RecordedFile(path.relative_to(attempt).as_posix(), size := path.stat().st_size, _digest(path, size))
+            for path in recorded_files(attempt)
+        )
+    except (OSError, ValueError) as error:
+        raise RecordError(f"reading the files of {attempt}: {error}", "check the disk; then resume") from error
+    fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    fields |= {"files": {file.name: (file.size, file.digest) for file in files}, "events": UNSET}
+    write_record(result_file(attempt), "result", ResultFile(**fields))
+    return dataclasses.replace(result, files=files)
+
+
+def recorded_files(attempt: Path) -> list[Path]:
+    """Files of an attempt that can influence a report: not the result, the work copy or partially written files."""
+    paths: list[Path] = []
+    for folder, folders, names in os.walk(attempt):
+        place = Path(folder)
+        folders[:] = [name for name in folders if not (place == attempt and name == WORK)]
+        paths += [place / name for name in names if not name.startswith(".") and place / name != result_file(attempt)]
+    return sorted(path for path in paths if path.is_file() and not path.is_symlink())
+
+
+def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
+    """Files that changed after the attempt ended. A file that only grew is not damaged.
+
+    Captured outputs and weights that were removed are not damaged.
+
+    Args:
+        result: that of the attempt. The attempts whose work copy it took over are looked at as well.
+    """
+    damaged_names = _find_damaged(attempt, result)
+    for part in collect_continued(attempt)[:-1]:
+        try:
+            before = read_result(part)
+        except RecordError:
+            before = None
+        damaged = (result_file(part).name,) if before is None else _find_damaged(part, before)
+        damaged_names += [f"{part.name}/{name}" for name in damaged]
+    return tuple(damaged_names)
+
+
+def is_verifiable(attempt: Path, result: Result) -> bool:
+    """Whether the result has digests of all recorded files; older versions of deviate wrote none."""
+    if result.files is None:
+        return False
+    parts = [read_result(part) for part in collect_continued(attempt)[:-1]]
+    return all(part is not None and part.files is not None for part in parts)
+
+
+def _find_damaged(attempt: Path, result: Result) -> list[str]:
+    if result.files is None:
+        return [name for name, size in result.events if _size(attempt / name) < size]
+    damaged = []
+    for file in result.files:
+        path = attempt / file.name
+        if artifacts_folder(attempt) in path.parents and not path.exists():
+            continue  # `deviate clean --captured` removes them, and the report says that they are gone
+        try:
+            is_same = path.is_file() and _size(path) >= file.size and _digest(path, file.size) == file.digest
+        except (OSError, ValueError):
+            is_same = False
+        damaged += [] if is_same else [file.name]
+    return damaged
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _digest(path: Path, size: int) -> str:
+    """SHA-256 of the first bytes of a file, cached until the file changes."""
+    facts = path.stat()
+    return _known_digest(path, size, facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _known_digest(path: Path, size: int, *facts: int) -> str:  # noqa: ARG001  (they tell one state from another)
+    return file_digest(path, size)
+
+
+def collect_continued(attempt: Path) -> tuple[Path, ...]:
+    """The attempt preceded by those whose work copies it continued, oldest first; together they are one run.
+
+    Steps count on from one to the next, so a step that was cut off and is repeated counts twice.
+    """
+    chain = [attempt]
+    while (claim := read_claim(chain[0])) is not None and claim.continues is not None:
+        before = attempt_folder(attempt.parent, claim.continues)
+        if before in chain:  # a damaged claim
+            break
+        chain.insert(0, before)
+    return tuple(chain)
+
+
+def read_result(attempt: Path) -> Result | None:
+    """Read the result of an attempt, or return None when it has not ended.
+
+    Raises:
+        RecordError: the file is there and damaged.
+    """
+    path = result_file(attempt)
+    if not path.exists():
+        return None
+    file = read_record(path, "result", ResultFile)
+    with reading(path):
+        fields = asdict(file)
+        files = _files_from(file.files) if isinstance(file.files, dict) else None
+        return Result(**fields | {"files": files, "events": tuple((file.events or {}).items())})
+
+
+def read_intact_result(attempt: Path) -> Result | None:
+    """Read the result, or return None when the attempt has not ended or the result is damaged."""
+    try:
+        result = read_result(attempt)
+    except RecordError:
+        return None
+    return None if result is None or damaged_files(attempt, result) else result
+
+
+def _files_from(sizes: dict[str, tuple[int, str]]) -> tuple[RecordedFile, ...]:
+    """Convert the `files` field. Raises ValueError for a path outside the attempt."""
+    for name in sizes:
+        if not name or name.startswith("/") or ".." in name.split("/"):
+            raise ValueError(f"{name!r} is no file of the attempt")
+    return tuple(RecordedFile(name, size, digest) for name, (size, digest) in sizes.items())

@@ -1,0 +1,196 @@
+"""The snapshot as records and replay need it: its manifest, what was put into files, and what was not committed."""
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import UNSET
+
+from deviate.base import FIELD, document_digest, file_digest, redact
+from deviate.model import InjectedCode, Metric, Place, Revision
+from deviate.records.files import read_record
+from deviate.records.schema import Commit, FileEntry, ManifestFile
+
+GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
+"""What the guest is told, below the snapshot; it has a digest of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFile:
+    """Size and time of modification of something linked, when it was frozen; a folder's size is None."""
+
+    size: int | None
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What the snapshot says.
+
+    Attributes:
+        main_loop: id of the main loop, None when the script has none.
+        metrics: every metric the analysis found, whether the user selected it or not.
+        sites: site id to (place, whether it has a label variable).
+        shared: files of which runs share the snapshot's copy through a hard link.
+        hard_links: files that runs share with the user through a hard link.
+        pointed: files and folders that runs reach through a symbolic link made by deviate.
+        environments: folders of virtual environments, also pointed to.
+        git: None where the project is in no repository, and in manifests from before 2026-11-22.
+        digests: path in the snapshot to SHA-256, of what deviate has written there; None in manifests that have none.
+    """
+
+    root: Path
+    sources_hash: str
+    main_loop: int | None
+    metrics: tuple[Metric, ...]
+    sites: dict[int, tuple[Place, bool]]
+    shared: dict[str, LinkedFile]
+    hard_links: dict[str, LinkedFile]
+    pointed: dict[str, LinkedFile]
+    environments: frozenset[str]
+    warnings: tuple[str, ...]
+    git: Commit | None = None
+    digests: dict[str, str] | None = None
+
+
+def read_manifest(snapshot: Path) -> Manifest:
+    """Raises RecordError when the manifest is missing or damaged."""
+    file = read_record(snapshot / "manifest.json", "manifest", ManifestFile)
+    files = {name: entry for name, entry in (file.files | (file.prepared or {})).items() if entry is not None}
+    return Manifest(
+        root=Path(file.root),
+        sources_hash=file.sources_hash,
+        main_loop=file.main_loop,
+        metrics=file.metrics,
+        sites={site.id: (Place(site.file, site.line), site.label is not None) for site in file.sites},
+        shared=_of_kind(files, "shared"),
+        hard_links=_of_kind(files, "linked"),
+        pointed=_of_kind(files, "symlinked")
+        | {
+            name: LinkedFile(None, folder.mtime_ns)
+            for name, folder in file.linked_folders.items()
+            if not folder.is_environment
+        },
+        environments=frozenset(name for name, folder in file.linked_folders.items() if folder.is_environment),
+        warnings=file.warnings,
+        git=file.git or None,
+        digests=None if file.digests is UNSET else file.digests,
+    )
+
+
+def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[str, ...]:
+    """Files below some folders of a snapshot that are not what deviate has written there; none where it tells none."""
+    damaged = []
+    guest = snapshot / GUEST_MANIFEST
+    if "guest" in folders and manifest.digests is not None and not _has_own_digest(guest):
+        damaged.append(GUEST_MANIFEST)
+    for name, digest in (manifest.digests or {}).items():
+        if name.split("/")[0] in folders:
+            try:
+                is_same = file_digest(snapshot / name) == digest
+            except OSError:
+                is_same = False
+            damaged += [] if is_same else [name]
+    return tuple(damaged)
+
+
+def _has_own_digest(path: Path) -> bool:
+    try:
+        document = json.loads(path.read_bytes())
+        return bool(document[FIELD] == document_digest(document))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+def _of_kind(files: dict[str, FileEntry], kind: str) -> dict[str, LinkedFile]:
+    return {name: LinkedFile(file.size, file.mtime_ns) for name, file in files.items() if file.kind == kind}
+
+
+MOST_CHARACTERS = 20_000
+"""Of one file's changes, and of the diff to the commit, that are read: more than a reader of a report goes through."""
+MOST_FILES = 200
+ORIGINALS, TREE, DIFF = "originals", "tree", "git.diff"
+
+
+def list_injected(snapshot: Path) -> tuple[InjectedCode, ...]:
+    """The changed lines of every instrumented file, by name; a file that is known by several names once.
+
+    Taps keep every line in its place, so that lines are compared one by one. A file that cannot be read is left out:
+    no report fails for it.
+    """
+    codes: list[InjectedCode] = []
+    seen: set[Path] = set()
+    for original in sorted(_files(snapshot / ORIGINALS))[:MOST_FILES]:
+        name = original.relative_to(snapshot / ORIGINALS).as_posix()
+        changed = snapshot / TREE / name
+        try:
+            place = changed.resolve(strict=True)
+            if place in seen:
+                continue
+            seen.add(place)
+            code = _compare(name, _lines(original), _lines(changed))
+        except (OSError, RuntimeError):
+            continue
+        codes += [code] if code.n_lines else []
+    return tuple(codes)
+
+
+def revision(snapshot: Path, commit: Commit | None) -> Revision | None:
+    """Where the project stood in git, with the beginning of what was not committed."""
+    if commit is None:
+        return None
+    text, is_cut = _beginning(snapshot / DIFF)
+    return Revision(
+        commit=commit.commit,
+        branch=commit.branch,
+        is_dirty=commit.is_dirty,
+        n_untracked=commit.n_untracked,
+        diff=text,
+        is_cut=is_cut or commit.is_cut,
+        file=f"{snapshot.name}/{DIFF}" if text else "",
+    )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (Path(place, name) for place, _, names in os.walk(folder) for name in names)
+
+
+def _lines(path: Path) -> list[str]:
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    return [line.rstrip("\r\n") for line in io.StringIO(text, newline="")]
+
+
+def _compare(name: str, before: list[str], after: list[str]) -> InjectedCode:
+    hunks: list[str] = []
+    n_lines = n_characters = 0
+    for number, (old, new) in enumerate(zip(before, after, strict=False), start=1):
+        if old == new:
+            continue
+        n_lines += 1
+        n_characters += len(old) + len(new)
+        if n_characters <= MOST_CHARACTERS:
+            hunks += [f"@@ {number} @@", f"-{redact(old)}", f"+{redact(new)}"]
+    return InjectedCode(
+        file=name,
+        n_lines=n_lines,
+        diff=tuple(hunks),
+        is_cut=n_characters > MOST_CHARACTERS,
+        original=f"snapshot/{ORIGINALS}/{name}",
+        instrumented=f"snapshot/{TREE}/{name}",
+    )
+
+
+def _beginning(path: Path) -> tuple[str, bool]:
+    """Whole lines from the beginning of a file, redacted, and whether there are more; nothing where there is none."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_CHARACTERS + 1)
+    except OSError:
+        return "", False
+    is_cut = len(data) > MOST_CHARACTERS
+    if is_cut:
+        data = data[: data.rfind(b"\n", 0, MOST_CHARACTERS) + 1]
+    return redact(data.decode("utf-8", errors="replace")), is_cut

@@ -1,0 +1,117 @@
+"""Experiments over several tasks: mean ranks with bars over those that are not told apart, and performance profiles.
+
+Source: Demšar (2006), figure 1, for the critical-difference diagram; its names stand in rows as wide as the figure, so
+that they need no second column. Agarwal et al. (2021), section 4.2, for profiles: the share of scores above each
+threshold, with its band.
+"""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from deviate.report.figures.panel import Entry, Panel, add_panel, is_dashed, new_figure, new_panel
+from deviate.report.figures.surface import Surface
+from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
+
+SIDE, HEAD, BAR, ROW, FOOT = 14, 84, 10, 20, 8
+
+
+def draw_ranks(plot: RankPlot, surface: Surface) -> Figure:
+    """Draw the diagram, best rank at the left; the better half is named at the left, the others at the right."""
+    n = len(plot.ranks)
+    height = HEAD + BAR * len(plot.cliques) + 16 + ROW * ((n + 1) // 2) + FOOT
+    figure = new_figure(surface, height)
+    panel = add_panel(figure, surface, left=0, bottom=0, right=0, top=0)
+    scale = _RankScale(panel, plot, height)
+    # Coordinates are units from the top left: all there is are lines and names at set distances.
+    panel.axes.set_xlim(0, surface.n_units)
+    panel.axes.set_ylim(height, 0)
+    panel.axes.set_axis_off()
+    _draw_rank_scale(scale, plot)
+    for index, (low, high) in enumerate(plot.cliques):
+        y = HEAD + 9 + BAR * index
+        scale.panel.line([scale.x(low) - 4, scale.x(high) + 4], [y, y], None, width=4)
+    for index, (label, text, rank) in enumerate(plot.ranks):
+        _draw_name(scale, index, label, text, rank, HEAD + BAR * len(plot.cliques) + 14)
+    return figure
+
+
+class _RankScale:
+    """Converts ranks to units from the left."""
+
+    def __init__(self, panel: Panel, plot: RankPlot, height: float) -> None:
+        self.panel, self.n, self.height = panel, len(plot.ranks), height
+        self.width = panel.surface.n_units
+        longest = max(panel.surface.text_width(f"{label}  {text}") for label, text, _ in plot.ranks)
+        # The scale has what names leave, and never less than a quarter.
+        self.left = min(max(0.15 * self.width, longest + 17 + SIDE / 2), 0.375 * self.width)
+        self.right = self.width - self.left
+
+    def x(self, rank: float) -> float:
+        return self.left + (rank - 1) * (self.right - self.left) / (self.n - 1)
+
+    def text(self, x: float, y: float, text: str, *, ha: str = "left", va: str = "center") -> None:
+        self.panel.text(x, self.height - y, text, ha=ha, va=va)
+
+
+def _draw_rank_scale(scale: _RankScale, plot: RankPlot) -> None:
+    n, width, surface = scale.n, scale.width, scale.panel.surface
+    scale.panel.line([scale.left, scale.right], [HEAD, HEAD], None, width=1)
+    # Whole ranks, and no more of them than have room for their number.
+    for rank in range(1, n + 1, max(1, -(-n // 10))):
+        scale.panel.line([scale.x(rank)] * 2, [HEAD - 5, HEAD], None, width=1)
+        scale.text(scale.x(rank), HEAD - 7, str(rank), ha="center", va="bottom")
+    scale.text(width / 2, 10, surface.fit(plot.note, width - 2 * SIDE), ha="center")
+    length = plot.difference * (scale.right - scale.left) / (n - 1)
+    begin = max(float(SIDE), min(scale.left, (width - length) / 2))
+    end = min(begin + length, width - SIDE)
+    goes_on = begin + length > end + 0.5
+    for x in [begin] if goes_on else [begin, end]:
+        scale.panel.line([x, x], [46, 54], None, width=1)
+    scale.panel.line([begin, end], [50, 50], None, width=2)
+    label = f"{plot.difference_label}{', longer than the scale' if goes_on else ''}"
+    fitted = surface.fit(label, width - 2 * SIDE)
+    x = min(begin, width - SIDE - surface.text_width(fitted))
+    scale.text(x, 43, fitted, va="bottom")
+
+
+def _draw_name(scale: _RankScale, index: int, label: str, text: str, rank: float, first_row: float) -> None:
+    """Draw a name: the better half at the left, best on top; others at the right, worst on top; no lines cross."""
+    n_left = (scale.n + 1) // 2
+    is_left = index < n_left
+    y = first_row + ROW * ((index if is_left else scale.n - 1 - index) + 0.5)
+    surface = scale.panel.surface
+    edge = scale.left - 12 if is_left else scale.right + 12
+    room = edge - 5 - SIDE / 2 if is_left else scale.width - SIDE / 2 - edge - 5
+    tail = f"  {text}"
+    name = f"{surface.fit(label, room - surface.text_width(tail))}{tail}"
+    scale.panel.line([scale.x(rank), scale.x(rank), edge], [HEAD, y, y], None, width=0.8)
+    scale.text(edge - 5 if is_left else edge + 5, y, name, ha="right" if is_left else "left")
+
+
+PROFILE_HEIGHT, PROFILE_LEFT = 190, 46
+SHAPES_ON_LINE = 3
+
+
+def draw_profiles(plot: ProfilePlot, surface: Surface) -> Figure:
+    """Draw a line per experiment; higher is better."""
+    entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
+    panel = new_panel(surface, PROFILE_HEIGHT, entries, left=PROFILE_LEFT)
+    panel.set_scale((plot.thresholds[0], plot.thresholds[-1]), (-0.02, 1.02))
+    x = np.array(plot.thresholds)
+    for line in plot.lines:
+        if line.band:
+            low, high = np.array(line.band).T
+            panel.band(x, low, high, line.index)
+    for place, line in enumerate(plot.lines):
+        y, places = np.array(line.shares), _shape_places(line, place / len(plot.lines))
+        panel.line(x, y, line.index, width=2, is_dashed=is_dashed(line.index))
+        panel.points(x[places], y[places], line.index, diameter=7)
+    return panel.finish("share of scores above the threshold", f"threshold: {plot.axis}")
+
+
+def _shape_places(line: ProfileLine, phase: float) -> list[int]:
+    """Thresholds at which the line carries the marker of its experiment: where it falls and lines are apart."""
+    between = np.flatnonzero([0 < share < 1 for share in line.shares])
+    places = between if len(between) else np.arange(len(line.shares))
+    parts = (np.arange(SHAPES_ON_LINE) + 0.25 + 0.5 * phase) / SHAPES_ON_LINE
+    return [int(places[place]) for place in sorted({round(part * (len(places) - 1)) for part in parts})]

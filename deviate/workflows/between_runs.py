@@ -1,0 +1,159 @@
+"""What is decided between runs: whether there are enough, and whether the first ones were tested on the same data."""
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deviate import records
+from deviate.errors import DeviateError, InputError
+from deviate.model import DrawEvent, EvaluationData, Variant
+from deviate.replay import Order, Outcome, RunUpdate
+from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, fair_order
+from deviate.workflows.judge import AnalysisOptions, judge_scores
+from deviate.workflows.sources import read
+
+MOST_RUNS = 30
+"""Where precision decides and the user names no limit."""
+
+
+def declare(
+    *, until: str | None, looks: str | None, runs: int | None, least: int | None, most: int | None, confidence: float
+) -> SampleSizeRule:
+    """The user's declaration before the first run on the number of runs.
+
+    Raises:
+        InputError: a target or looks that cannot be read, both of them, or limits that make no sense.
+    """
+    if until is None and (least or most):
+        raise InputError("--min-runs and --max-runs are for --until", "name a target as well, or give --runs alone")
+    if until is None and looks is None:
+        return SampleSizeRule()
+    from deviate import stats  # half a second of scipy, which a plain run need not wait for
+
+    if until is not None and looks is not None:
+        raise InputError("--until and --looks exclude each other", "precision decides one, comparisons the other")
+    if until is not None:
+        first = least or runs or stats.MIN_RUNS
+        last = most or max(MOST_RUNS, first)
+        if last < first:
+            raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
+        return SampleSizeRule(precision=stats.parse_target(until).text, least=first, most=last)
+    plan = stats.parse_looks(looks or "", runs, confidence=confidence)
+    if runs is not None and runs != plan.numbers[-1]:
+        raise InputError(f"--runs {runs} is not the last of --looks {looks}", "leave --runs away, or let them agree")
+    return SampleSizeRule(looks=plan.numbers, spending=plan.spending)
+
+
+class StoppingRule:
+    """Called by the scheduler when all runs have ended: returns runs to add, none if there are enough."""
+
+    def __init__(
+        self,
+        experiments: Sequence[PreparedExperiment],
+        variants: Sequence[str],
+        request: Request,
+        options: AnalysisOptions,
+    ) -> None:
+        self._experiments, self._variants = experiments, variants
+        self._sample_size, self._options = request.sample_size, options
+        self._at_a_time = request.settings.jobs
+        self._n_runs = request.runs
+        self._folder = experiments[0].folder.parent.parent
+
+    def __call__(self, _: Sequence[Outcome]) -> Sequence[Order]:
+        before, self._n_runs = self._n_runs, self._count_wanted()
+        if self._n_runs == before:
+            return ()
+        grown = [_grow(experiment, self._variants, self._n_runs) for experiment in self._experiments]
+        return [order for order in fair_order(grown, self._variants) if before <= order.spec.replicate < self._n_runs]
+
+    def _count_wanted(self) -> int:
+        """Number of runs per variant that are needed so far."""
+        sample_size, n_runs = self._sample_size, self._n_runs
+        if not sample_size.precision and not sample_size.looks:
+            return n_runs
+        from deviate import stats
+
+        if sample_size.precision:
+            target = stats.parse_target(sample_size.precision)
+            names = [f"{experiment.name}:{variant}" for experiment in self._experiments for variant in self._variants]
+            far = [
+                stats.progress(experiment, target, confidence=self._options.confidence, min_runs=sample_size.least)
+                for experiment in read(self._folder, names)
+            ]
+            return (
+                n_runs
+                if all(progress.is_reached for progress in far)
+                else min(sample_size.most, n_runs + self._at_a_time)
+            )
+        if sample_size.looks and len(self._experiments) > 1:
+            compared = read(
+                self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._experiments]
+            )
+            if not stats.is_settled(judge_scores(compared, self._options)):
+                return stats.next_look(sample_size.looks, n_runs) or n_runs
+        return n_runs
+
+
+def _grow(experiment: PreparedExperiment, variants: Sequence[str], n_runs: int) -> PreparedExperiment:
+    """Add runs to the plan of the experiment."""
+    planned = tuple(
+        dataclasses.replace(variant, n_runs=max(variant.n_runs, n_runs)) if variant.name in variants else variant
+        for variant in records.read_plan(experiment.folder).variants
+    )
+    plan = records.change_experiment(experiment.folder, time=time.time(), variants=planned)
+    return dataclasses.replace(experiment, plan=plan)
+
+
+ENOUGH = 2
+"""Runs of a variant that are looked at."""
+
+
+@dataclass(slots=True)
+class SameData:
+    """Accepts updates on runs, and reports if the first runs of a variant had different test data.
+
+    Data that is not known to be examples is ignored, as are variants that vary the split.
+    """
+
+    experiments: Sequence[PreparedExperiment]
+    _seen: dict[tuple[str, str], list[tuple[EvaluationData, ...]]] = field(default_factory=dict)
+    _drawn: dict[tuple[str, str], list[DrawEvent]] = field(default_factory=dict)
+
+    def take(self, update: RunUpdate) -> str | None:
+        """Process an update; returns a sentence for the user, or None."""
+        if update.kind != "finished" or update.status != "completed":
+            return None
+        variant = self._variant(update)
+        key = (update.experiment, update.variant)
+        seen = self._seen.setdefault(key, [])
+        if variant is None or "split" in variant.varied or len(seen) >= ENOUGH:
+            return None
+        try:
+            evaluation, drawn = records.evaluation_of(Path(update.folder))
+        except (DeviateError, OSError):  # reported when the records are read at the end
+            return None
+        seen.append(evaluation)
+        events = self._drawn.setdefault(key, [])
+        events += drawn
+        return _sentence(variant, seen, events) if len(seen) == ENOUGH else None
+
+    def _variant(self, update: RunUpdate) -> Variant | None:
+        plans = [experiment.plan for experiment in self.experiments if update.experiment == experiment.folder.name]
+        variants = (variant.definition for plan in plans for variant in plan.variants if variant.name == update.variant)
+        return next(variants, None)
+
+
+def _sentence(
+    variant: Variant, evaluations: Sequence[Sequence[EvaluationData]], drawn: Sequence[DrawEvent]
+) -> str | None:
+    from deviate.stats import agreement, cure, hash_words  # numpy, which the report loads in any case
+
+    if agreement(evaluations) != "differ":
+        return None
+    hashed = hash_words([word for run in evaluations for word in run])
+    split_note = ", although the seed of split is held" if "split" in variant.held else ""
+    sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}{split_note}"
+    return f"{sentence}. {cure(variant.varied, drawn)}"

@@ -1,0 +1,75 @@
+"""Test data of the first two runs: said at once where they differ, if they are shown to be examples."""
+
+from pathlib import Path
+
+import pytest
+
+from deviate import replay
+from deviate.eventlog import encode
+from deviate.model import Selection, Snapshot, Variant
+from deviate.records import Plan, VariantPlan
+from deviate.replay import RunUpdate
+from deviate.workflows import SameData
+from deviate.workflows.execute import PreparedExperiment
+
+
+def begun(folder: Path, *variants: str) -> PreparedExperiment:
+    plans = tuple(VariantPlan(name, 5, replay.VARIANTS[name]) for name in variants)
+    plan = Plan(
+        name="train", created=0.0, root=folder, command=("python", "train.py"), cwd=".", seed=0, sources_hash="0" * 64,
+        variants=plans, selection=Selection(()),
+    )  # fmt: skip
+    return PreparedExperiment("train", folder / "train", Snapshot(folder, folder, "0" * 64), plan)
+
+
+def ended(folder: Path, variant: str, replicate: int, evidence: str, status: str = "completed") -> RunUpdate:
+    """A run that has ended, with a hash of its own."""
+    attempt = folder / variant / str(replicate)
+    attempt.mkdir(parents=True)
+    events = [
+        encode("value", 0, 0, [], 0.1, 0.5, None),
+        encode("drawn", "numpy.random.rand", "other", "data.py", 9),
+        encode("evaluation", "sklearn", f"{replicate}" * 64, 20, evidence),
+        '["evaluation", "torn',
+    ]
+    (attempt / "events-1-1.jsonl").write_text("".join(events))
+    return RunUpdate(
+        kind="finished", run_id="0", replicate=replicate, variant=variant, folder=attempt, status=status,  # type: ignore[arg-type]
+        experiment="train",
+    )  # fmt: skip
+
+
+def told(folder: Path, variant: str, evidence: str = "labels", **changes: str) -> list[str | None]:
+    data = SameData([begun(folder, variant)])
+    return [data.take(ended(folder, variant, replicate, evidence, **changes)) for replicate in range(3)]
+
+
+def test_other_test_data_are_said_once_when_two_runs_have_ended(tmp_path: Path) -> None:
+    sentence = (
+        "algo: the first 2 runs were not tested on the same data, by a hash of the evaluation data, although the seed "
+        "of split is held. Drawn outside of the main loop, in streams that vary: numpy.random.rand (data.py:9, other). "
+        "Read the data from files, or hold other: --variants init+shuffle+augment+dropout."
+    )
+    assert told(tmp_path, "algo") == [None, sentence, None]
+
+
+@pytest.mark.parametrize(("variant", "evidence"), [("algo", "inputs"), ("split", "labels")])
+def test_nothing_is_said_of_inputs_that_may_be_the_models_own_or_where_the_split_varies(
+    tmp_path: Path, variant: str, evidence: str
+) -> None:
+    assert told(tmp_path, variant, evidence) == [None, None, None]
+
+
+def test_runs_that_failed_do_not_count(tmp_path: Path) -> None:
+    assert told(tmp_path, "algo", status="crashed") == [None, None, None]
+
+
+def test_a_variant_of_the_users_own_is_asked_for_what_it_varies(tmp_path: Path) -> None:
+    own = Variant("mine", "", varied=("split",))
+    start = begun(tmp_path, "algo")
+    plan = Plan(
+        name="train", created=0.0, root=tmp_path, command=("python", "train.py"), cwd=".", seed=0,
+        sources_hash="0" * 64, variants=(VariantPlan("mine", 5, own),), selection=Selection(()),
+    )  # fmt: skip
+    data = SameData([PreparedExperiment("train", tmp_path / "train", start.snapshot, plan)])
+    assert [data.take(ended(tmp_path, "mine", replicate, "labels")) for replicate in range(2)] == [None, None]
