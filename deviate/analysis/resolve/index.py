@@ -30,7 +30,7 @@ class Binding:
 
     Attributes:
         how: `assign`, `add` (augmented assignment), `item` (`name[key] = value`), `for` (target of a loop), `with`,
-            `parameter`, `stars` (`*args`, `**options`), `import`, `define`, `other`.
+            `parameter`, `stars` (`*args`, `**options`), `import`, `define`, `caught` (an exception).
         value: assigned expression, iterable, context, default of a parameter, or definition; None when there is none.
         position: place in the unpacked target, outermost first; empty for a plain target.
         target: imported name; relative ones begin with dots.
@@ -432,4 +432,4 @@ def _bound_targets(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
         case cst.WithItem(asname=cst.AsName() as alias):
             yield alias.name, Binding("with", node.item, node)
         case cst.ExceptHandler(name=cst.AsName() as alias):
-            yield alias.name, Binding("other", None, node)
+            yield alias.name, Binding("caught", None, node)

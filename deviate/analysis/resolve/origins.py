@@ -133,6 +133,8 @@ class Reason(Enum):
     NAME_OR_TEXT = "text", "a name or text"
     KEY = "text", "key of a dict (line {})"
     ONE_OF_TEXTS = "text", "one of the texts at line {}"
+    EXCEPTION = "text", "an exception, caught at line {}"
+    PATH = "text", "a path"
     CONSTANT = "constant", "a constant"
     ONLY_CONSTANTS = "constant", "only constants are assigned (line {})"
     DEFINED = "object", "defined at line {}"
@@ -340,6 +342,8 @@ class Origins:
             return self._of_parameter(name, binding, scope, depth)
         if binding.how == "define":
             return Origin(Reason.DEFINED, where)
+        if binding.how == "caught":
+            return Origin(Reason.EXCEPTION, where)
         if value is None:
             return UNKNOWN
         if binding.how == "for":
@@ -748,6 +752,8 @@ def combine(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: float
     """
     kinds = {left.kind, right.kind}
     is_quotient = isinstance(operator, cst.Divide | cst.FloorDivide)
+    if isinstance(operator, cst.Divide) and "text" in kinds:
+        return Origin(Reason.PATH)
     if isinstance(operator, cst.Subtract) and "clock" in kinds and kinds <= DIFFERENCES:
         return Origin(Reason.ELAPSED)
     if is_quotient and right.kind == "duration" and left.kind != "duration":

@@ -149,3 +149,29 @@ def test_a_counter_kept_by_an_object_is_a_counter(analyse: Analyse) -> None:
 def test_evidence_tells_what_the_loop_changes(shown: Callable[[str], Analysis]) -> None:
     (metric,) = shown('f"{best:.3f}"').metrics
     assert any("loop" in reason for reason in metric.evidence)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('f"metrics failed: {error}"', "name: an exception, caught at line 9"),
+        ('f"metrics -> {folder / name}"', "name: a path"),
+    ],
+)
+def test_exceptions_and_paths_are_no_measurements(analyse: Analyse, text: str, reason: str) -> None:
+    analysis = analyse(
+        f"""
+        from pathlib import Path
+        folder = Path("results")
+        for epoch in range(3):
+            loss.backward()
+            name = f"{{epoch}}.json"
+            try:
+                evaluate(model)
+            except OSError as error:
+                print({text})
+            print("loss", loss.item())
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ["loss.item()"]
+    assert [rejected.reason for rejected in analysis.rejected] == [reason]
