@@ -9,6 +9,7 @@ from pathlib import Path
 
 import libcst as cst
 
+from deviate.analysis.entries import project_files
 from deviate.analysis.hazards import find_hazards
 from deviate.analysis.hazards.seeds import seed_calls
 from deviate.analysis.hazards.survey import Survey
@@ -47,7 +48,7 @@ class _Found:
     context: Context
 
 
-def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = ()) -> Analysis:
+def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = (), is_whole: bool = False) -> Analysis:
     """Find what a script trains and reports. Nothing of the script is run.
 
     Args:
@@ -55,6 +56,8 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
         root: the project folder; files are named relative to it.
         shared: files and spans of sites that other scripts of the run also reach: metrics reported there keep their
             label and call path, even where this script has only one.
+        is_whole: also list what the other files of the project report, to be tapped: the analysis does not see that
+            they are imported, and a run may do it.
 
     Raises:
         InputError: the script is missing, outside the project, or no Python.
@@ -66,7 +69,7 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
         sys.setrecursionlimit(max(limit, DEEPEST))
         try:
             graph = CallGraph(Project(source, root))
-            analysis = _analyze(graph, root, file, shared)
+            analysis = _analyze(graph, root, file, shared, is_whole=is_whole)
             graph.release()
         except RecursionError:
             raise InputError(
@@ -100,7 +103,9 @@ def _relative(script: Path, root: Path) -> str:
         raise InputError(f"{script} is outside the project {root}", "Run deviate in the project's folder.") from None
 
 
-def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[str, Span]]) -> Analysis:
+def _analyze(
+    graph: CallGraph, root: Path, file: str, shared: Collection[tuple[str, Span]], *, is_whole: bool
+) -> Analysis:
     collector = Collector(graph, Judge(Origins(graph)))
     judged = collector.collect()
     trainings = _trainings(graph, judged)
@@ -109,6 +114,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
     metrics: list[_Found] = []
     rejected: list[Rejected] = []
     call_paths: list[CallPath] = []
+    unreached: list[_Found] = []
     for item in judged:
         node = item.candidate.value.node
         is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
@@ -128,6 +134,8 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
             metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:
             site = replace(site, label=None)
+            if item.decision.role is not None:
+                unreached.append(_Found(item, site.id, Context((), (), None)))
         if site is not None:
             sites.append(site)
         if objection is not None:
@@ -139,22 +147,46 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
         find_hazards(survey),
         find_side_effects(survey),
     )  # before the files are listed: reads more of them
+    files, notices = graph.project.files(), tuple(graph.project.notices)
+    named = _metrics(metrics, outer, graph)
+    effects = output_paths(graph), seed_calls(graph, collector.contents)
+    alternatives = _alternatives(trainings, loops, graph)
+    if is_whole:
+        for item in _collect_elsewhere(graph, collector, root):
+            sites.append(replace(_site(item, len(sites)), label=None))
+            unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
     return Analysis(
         root=root,
         script=file,
         main_loop=next((loop for loop in loops if loop.is_main), None),
         loops=loops,
-        metrics=_metrics(metrics, outer, graph),
+        metrics=named,
         rejected=tuple(rejected),
         sites=tuple(sites),
-        seeds=seed_calls(graph, collector.contents),
-        outputs=output_paths(graph),
-        files=graph.project.files(),
-        notices=tuple(graph.project.notices),
-        alternatives=_alternatives(trainings, loops, graph),
+        seeds=effects[1],
+        outputs=effects[0],
+        files=files,
+        notices=notices,
+        alternatives=alternatives,
         hazards=hazards,
         side_effects=side_effects,
+        unreached=_name_metrics(unreached),
     )
+
+
+def _collect_elsewhere(graph: CallGraph, collector: Collector, root: Path) -> list[Judged]:
+    """The measurements that functions report to which no call leads, in any file of the project."""
+    reached = set(graph.functions)
+    for file in project_files(root).scripts:
+        graph.project.load(file)
+    modules = graph.project.modules.values()
+    functions = [function for module in modules for function in module.scopes if function not in reached]
+    judged = Collector(graph, collector.judge, functions).collect()
+    return [
+        item
+        for item in judged
+        if item.decision.role is not None and _is_tappable(item) and item.candidate.sink != GRAPH_SUMMARY
+    ]
 
 
 def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
@@ -257,9 +289,13 @@ def _alternatives(trainings: Trainings, loops: tuple[Loop, ...], graph: CallGrap
     return tuple(listed.get((loop.file, loop.span), loop) for loop in alternatives if loop is not None)
 
 
-def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
+def _name_metrics(unnamed: list[_Found]) -> tuple[Metric, ...]:
     names = give_names(name_parts([(item.judged, item.context) for item in unnamed]))
-    metrics = [_to_metric(item, name) for item, name in zip(unnamed, names, strict=True)]
+    return tuple(_to_metric(item, name) for item, name in zip(unnamed, names, strict=True))
+
+
+def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
+    metrics = [*_name_metrics(unnamed)]
     for training in trainings:
         metrics += _managed_metrics(training, {metric.name for metric in metrics}, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}

@@ -16,20 +16,23 @@ UNITED = ("seeds", "outputs", "files", "notices", "hazards", "side_effects")
 """What a joined analysis has of all scripts, equal ones once."""
 
 
-def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None = None) -> Analysis:
+def analyze_together(
+    scripts: Sequence[Path], root: Path, *, train: str | None = None, is_whole: bool = False
+) -> Analysis:
     """Find what the scripts of one run report, in the order in which they run.
 
     Args:
         train: the training script relative to the root; by default the first one that has a main loop.
+        is_whole: as in `analyze`.
 
     Raises:
         InputError: a script is missing, outside the project, or no Python.
     """
-    analyses = [analyze(script, root) for script in scripts]
+    analyses = [analyze(script, root, is_whole=is_whole) for script in scripts]
     places = [{(site.file, site.span) for site in analysis.sites} for analysis in analyses]
     shared = {place for one, other in itertools.combinations(places, 2) for place in one & other}
     if shared:  # an `evaluate()` called by training and by evaluation is two metrics
-        analyses = [analyze(script, root, shared=shared) for script in scripts]
+        analyses = [analyze(script, root, shared=shared, is_whole=is_whole) for script in scripts]
     analyses.sort(
         key=lambda analysis: (
             train is None or PurePosixPath(train).as_posix() != analysis.script,
@@ -113,6 +116,8 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     rejected = [
         dataclasses.replace(item, site=None if item.site is None else site_ids[item.site]) for item in other.rejected
     ]
+    metric_sites = {metric.site for metric in (*first.metrics, *new_metrics)}
+    unreached = [dataclasses.replace(metric, site=site_ids[metric.site or 0]) for metric in other.unreached]
     united: dict[str, Any] = {
         name: tuple(dict.fromkeys((*getattr(first, name), *getattr(other, name)))) for name in UNITED
     }
@@ -122,6 +127,11 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
         loops=(*first.loops, *new_loops),
         metrics=(*first.metrics, *new_metrics),
         rejected=(*first.rejected, *(item for item in rejected if item not in first.rejected)),
+        unreached=tuple(
+            {
+                metric.site: metric for metric in (*first.unreached, *unreached) if metric.site not in metric_sites
+            }.values()
+        ),
         **united,
     )
 

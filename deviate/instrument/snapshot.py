@@ -198,6 +198,7 @@ def _manifest(
         "sites": [asdict(site) for site in analysis.sites],
         "loops": [asdict(loop) for loop in analysis.loops],
         "metrics": [asdict(metric) for metric in analysis.metrics],
+        "unreached": [asdict(metric) for metric in analysis.unreached],
         "warnings": tree.warnings,
         "git": asdict(git) if git else None,
         "digests": digests_of(snapshot.folder, edited),

@@ -242,6 +242,8 @@ class Analysis:
         alternatives: other loops that may be meant as the main loop, best first.
         hazards: in source order; each kind once in a line.
         side_effects: likewise.
+        unreached: the rejected values that are measurements, to which nothing leads from the main loop as far as the
+            analysis sees; a run may show that something does.
     """
 
     root: Path
@@ -258,3 +260,4 @@ class Analysis:
     alternatives: tuple[Loop, ...] = ()
     hazards: tuple[Hazard, ...] = ()
     side_effects: tuple[SideEffect, ...] = ()
+    unreached: tuple[Metric, ...] = ()

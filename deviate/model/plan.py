@@ -29,9 +29,14 @@ differently and is no noise."""
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The metrics the user wants, after `deviate.toml` was obeyed."""
+    """The metrics the user wants, after `deviate.toml` was obeyed.
+
+    Attributes:
+        is_fixed: whether the file lists them: then nothing that a run shows is added to them.
+    """
 
     metrics: tuple["SelectedMetric", ...]
+    is_fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class SelectedMetric:
         margin: smallest difference that matters, in units of the metric; None when the user gave none.
         target: value whose attainment is timed, in units of the metric; None for none.
         n_examples: size of the test set behind an accuracy; None where nobody said.
+        is_found_by_running: whether nothing but a run showed that it is reported in or after the main loop.
     """
 
     name: str
@@ -55,6 +61,7 @@ class SelectedMetric:
     margin: float | None = None
     target: float | None = None
     n_examples: int | None = None
+    is_found_by_running: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,13 +95,14 @@ def analyze_target(target: Target) -> AnalyzedScript:
     Raises:
         InputError: the script or the file cannot be used.
     """
-    return _read_config(target, _analyze(target))
+    return _read_config(target, _analyze(target, is_whole=False))
 
 
-def _analyze(target: Target) -> Analysis:
+def _analyze(target: Target, *, is_whole: bool) -> Analysis:
     """Analyse all scripts of a run; the training script is that of `deviate.toml`, else the first that trains."""
     train = config.load(target.root / CONFIG).train
-    return analysis.analyze_together((target.script, *target.later_scripts), target.root, train=train)
+    scripts = (target.script, *target.later_scripts)
+    return analysis.analyze_together(scripts, target.root, train=train, is_whole=is_whole)
 
 
 def _read_config(target: Target, script_analysis: Analysis) -> AnalyzedScript:
@@ -116,12 +117,12 @@ def _read_config(target: Target, script_analysis: Analysis) -> AnalyzedScript:
 
 
 def prepare(target: Target) -> PreparedScript:
-    """Analyse the script and apply the user's `deviate.toml`.
+    """Analyse the script for a run, and apply the user's `deviate.toml`.
 
     Raises:
         InputError: the script or the file cannot be used, or nothing is left to record.
     """
-    return apply_config(analyze_target(target))
+    return apply_config(_read_config(target, _analyze(target, is_whole=True)))
 
 
 def apply_config(script: AnalyzedScript) -> PreparedScript:

@@ -269,7 +269,7 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
                 f"two sections of deviate.toml name {metric.expression} at {metric.file}:{metric.line}", "Delete one."
             )
         chosen.append(_select(metric, one.section))
-    return Selection(tuple(chosen))
+    return Selection(tuple(chosen), is_fixed=True)
 
 
 def describe_moves(matches: Sequence[Match]) -> str:

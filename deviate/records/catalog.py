@@ -13,6 +13,10 @@ from deviate.records.snapshot import Manifest
 JOINT = ": "
 """Between the value of a label variable and the item of what is reported under it, as the guest writes them."""
 
+FOUND_BY_RUNNING = "found by running: the analysis did not see that the main loop reaches it"
+MOST_PATHS = 8
+"""Call paths to one site that are metrics of their own; a recursion has one for each depth."""
+
 
 @dataclass(slots=True)
 class Catalog:
@@ -22,19 +26,31 @@ class Catalog:
 
     Attributes:
         added: metrics that only the runs showed, in order of appearance.
+        found_by_running: names of those among them that the analysis would have taken for metrics, had it seen that the
+            main loop reaches them; what was reported of them before the main loop does not count.
     """
 
     manifest: Manifest
     selection: Selection
     added: list[SelectedMetric] = field(default_factory=list)
+    found_by_running: set[str] = field(default_factory=set)
     _names: dict[Source, str | None] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[SelectedMetric, ...]:
-        return (*self.selection.metrics, *self.added)
+        added = (metric for metric in self.added if not (self.selection.is_fixed and metric.is_found_by_running))
+        return (*self.selection.metrics, *added)
+
+    @property
+    def left_out(self) -> tuple[SelectedMetric, ...]:
+        """What was found by running and is not added, for `deviate.toml` lists the metrics."""
+        return tuple(metric for metric in self.added if self.selection.is_fixed and metric.is_found_by_running)
 
     def name(self, source: Source) -> str | None:
-        """Name of the metric a source belongs to; None for what the user deselected or the analysis rejected."""
+        """Name of the metric a source belongs to; None for what the user deselected or the analysis rejected.
+
+        The analysis rejects what is no measurement; what it only did not reach is a metric.
+        """
         if source not in self._names:
             self._names[source] = self._find(source)
         return self._names[source]
@@ -54,8 +70,35 @@ class Catalog:
             return self._item(chosen, source, item if holder.label == label else f"{label}_{item}") if chosen else None
         selected = [selected for selected in self.selection.metrics if _is_of(selected.metric, source)]
         if source.site is not None and not selected:
-            return None
+            unreached = next((metric for metric in self.manifest.unreached if metric.site == source.site), None)
+            return None if unreached is None else self._find_by_running(source, unreached)
         return self._add(source, selected[0] if selected else None)
+
+    def _find_by_running(self, source: Source, unreached: Metric) -> str:
+        """A metric for a source that the analysis did not reach: one for each call path to its site."""
+        _, item = self._parts(source)
+        paths = {metric.metric.path for metric in self.added if metric.metric.site == source.site}
+        path = source.path if len(paths | {source.path}) <= MOST_PATHS else next(iter(paths))
+        name, role, direction = unreached.name, unreached.role, unreached.direction
+        if item:
+            name = item_name(name, item)
+            role = item_role(item, role)
+            direction = item_direction(item, role, direction)
+        place = path[-1] if path else Place(unreached.file, unreached.line)
+        metric = dataclasses.replace(
+            unreached,
+            role=role,
+            direction=direction,
+            evidence=(FOUND_BY_RUNNING, *unreached.evidence),
+            path=path,
+            label=source.label,
+        )
+        known = next((known.name for known in self.added if _same(known.metric, metric)), None)
+        if known is not None:
+            return known
+        chosen = self._append(metric, (name, f"{name} ({place})"), is_found_by_running=True)
+        self.found_by_running.add(chosen)
+        return chosen
 
     def _find_selected(self, metric: Metric) -> SelectedMetric | None:
         return next((selected for selected in self.selection.metrics if _same(selected.metric, metric)), None)
@@ -138,15 +181,17 @@ class Catalog:
         )
         return self._append(metric, (name,))
 
-    def _append(self, metric: Metric, names: Sequence[str]) -> str:
+    def _append(self, metric: Metric, names: Sequence[str], *, is_found_by_running: bool = False) -> str:
         """Add a metric under the first of the names that is free, or else under the last one numbered."""
-        names_used = {selected.name for selected in self.metrics}
+        names_used = {selected.name for selected in (*self.selection.metrics, *self.added)}
         numbered = (f"{names[-1]} #{index}" for index in itertools.count(2))
         name = next(candidate for candidate in itertools.chain(names, numbered) if candidate not in names_used)
         metrics = itertools.chain(self._iterate_metrics(), (selected.metric for selected in self.added))
         number = 1 + max((metric.id for metric in metrics), default=-1)
         metric = dataclasses.replace(metric, id=number, name=name)
-        self.added.append(SelectedMetric(name, metric, metric.role, metric.direction))
+        self.added.append(
+            SelectedMetric(name, metric, metric.role, metric.direction, is_found_by_running=is_found_by_running)
+        )
         return name
 
     def _place(self, source: Source) -> Place | None:

@@ -4,7 +4,7 @@ A file is read piece by piece and folded at once, so memory grows with the numbe
 """
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,6 +133,26 @@ class ProcessLog:
     not_captured: list[NotCaptured] = field(default_factory=list)
 
 
+class LatePoints(Points):
+    """Measurements of which those before the main loop do not count, once that has begun."""
+
+    def __init__(self, log: ProcessLog) -> None:
+        super().__init__()
+        self.log = log
+        self.is_early = False
+
+    def add(self, step: int, value: float, seconds: float) -> None:
+        self.forget_early()
+        super().add(step, value, seconds)
+
+    def forget_early(self) -> None:
+        """Drop what was reported before the main loop, if that has begun by now."""
+        if self.is_early and self.log.n_steps:
+            del self.steps[:], self.values[:], self.times[:]
+            self.last = NO_STEP
+        self.is_early = not self.log.n_steps
+
+
 Moment = Literal["loop", "exit"]
 """When weights are hashed. A report publishes it as text, but a file with another word is damaged."""
 T = TypeVar("T")
@@ -177,12 +197,19 @@ def _check(step: int) -> None:
         raise ValueError("no step")
 
 
-def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str | None]) -> ProcessLog:
+def read_events(
+    path: Path,
+    main_loop: int | None,
+    name: Callable[[Source], str | None],
+    found_by_running: Container[str] = (),
+) -> ProcessLog:
     """Read the events of one process.
 
     Args:
         main_loop: id of the loop whose steps count.
         name: gives the metric that a source belongs to, None when its values are not wanted.
+        found_by_running: metrics of which only what is reported in the main loop and after it counts; `name` may add to
+            them.
     """
     log = ProcessLog()
     loops: dict[int | None, _Steps] = {number: _Steps() for number in (main_loop, UNKNOWN_MAIN) if number is not None}
@@ -203,7 +230,8 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
                     value, seconds = float(number(value)), float(seconds)
                 key = (origin, way, rest[0] if rest else None)
                 if key not in targets:
-                    targets[key] = _target(log, Source(*_origin(kind, origin), log.ways[way], key[2]), name)
+                    points = _target(log, Source(*_origin(kind, origin), log.ways[way], key[2]), name, found_by_running)
+                    targets[key] = points
                 points = targets[key]
                 if main is not None and main.is_announced and around and around[0] == main_loop:
                     step = main.offset + around[1]
@@ -215,9 +243,17 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
                 RARE[kind](event_of(*event), log)
         except BAD:
             log.n_bad += 1
+    _finish(log, seconds)
+    return log
+
+
+def _finish(log: ProcessLog, seconds: object) -> None:
+    """Close the log of a process whose last event came at a time."""
+    for points in log.points.values():
+        if isinstance(points, LatePoints):
+            points.forget_early()
     if not log.is_whole:
         log.ended = log.started + (seconds if isinstance(seconds, int | float) else 0.0)
-    return log
 
 
 def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
@@ -236,9 +272,13 @@ def _origin(kind: str, origin: int | str) -> tuple[int | None, str | None]:
     return (int(origin), None) if kind == "value" else (None, str(origin))
 
 
-def _target(log: ProcessLog, source: Source, name: Callable[[Source], str | None]) -> Points | None:
+def _target(
+    log: ProcessLog, source: Source, name: Callable[[Source], str | None], found_by_running: Container[str]
+) -> Points | None:
     metric = name(source)
-    return None if metric is None else log.points.setdefault(metric, Points())
+    if metric is None:
+        return None
+    return log.points.setdefault(metric, LatePoints(log) if metric in found_by_running else Points())
 
 
 def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:

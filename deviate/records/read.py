@@ -1,10 +1,11 @@
 """An experiment read back from its folder: runs, measurements, and what a reader must be told."""
 
 import dataclasses
+import json
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,13 +91,21 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         )
         for variant in plan.variants
     ]
-    metrics = _that_stand(catalog, [run for _, runs, _ in read for run in runs])
+    every = [run for _, runs, _ in read for run in runs]
+    metrics = _that_stand(catalog, every)
     snapshot = snapshot_folder(folder)
     frozen = revision(snapshot, manifest.git), list_injected(snapshot)
     ladder = _ladder(plan)
     return tuple(
         _experiment(
-            folder, plan, variant, catalog, metrics, runs, (*manifest.warnings, *ladder, *unreadable, *warnings), frozen
+            folder,
+            plan,
+            variant,
+            catalog,
+            metrics,
+            runs,
+            (*manifest.warnings, *ladder, *unreadable, *_left_out(catalog, every), *warnings),
+            frozen,
         )
         for variant, runs, warnings in read
     )
@@ -136,12 +145,29 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
 
 
 def _that_stand(catalog: Catalog, runs: Sequence[Run]) -> tuple[SelectedMetric, ...]:
-    """The metrics without mappings that were reported item by item: the items stand for them."""
+    """The metrics, without mappings that were reported item by item, whose items stand for them.
+
+    Of those that were found by running, the ones of which a value counts.
+    """
     reported = {name for run in runs for name in run.series}
     mappings = {selected.metric.site for selected in catalog.added if selected.metric.label is not None} - {None}
     return tuple(
-        selected for selected in catalog.metrics if selected.name in reported or selected.metric.site not in mappings
+        selected
+        for selected in catalog.metrics
+        if selected.name in reported or not (selected.is_found_by_running or selected.metric.site in mappings)
     )
+
+
+def _left_out(catalog: Catalog, runs: Iterable[Run]) -> list[str]:
+    """What was reported and is not selected, with what `deviate.toml` would have to say."""
+    reported = {name for run in runs for name in run.series}
+    return [
+        f"{selected.name} was reported and is not selected, for deviate.toml lists the metrics: to add it, write "
+        f'[metrics.{selected.name}] with where = "{selected.metric.file}:{selected.metric.line}" and expression = '
+        f"{json.dumps(selected.metric.expression)}"
+        for selected in catalog.left_out
+        if selected.name in reported
+    ]
 
 
 def _experiment(
@@ -295,7 +321,7 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
         return dataclasses.replace(run, reason=f"damaged: {names} is not what it was when the run ended")
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
-    logs = [read_events(path, main_loop, catalog.name) for path, _ in files]
+    logs = [read_events(path, main_loop, catalog.name, catalog.found_by_running) for path, _ in files]
     numbers = [attempt_number(part) or 1 for _, part in files]
     several = process_warnings(logs, catalog.metrics, numbers)
     files_kept = artifacts(logs, [part for _, part in files])

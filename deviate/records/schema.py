@@ -127,7 +127,10 @@ class VariantEntry(Struct):
 
 
 class ExperimentFile(Struct, kw_only=True):
-    """`experiment.json`: a `Plan`. `streams` and `scores` with usual values are left out, as are empty `plugins`."""
+    """`experiment.json`: a `Plan`.
+
+    Left out are `streams` and `scores` with usual values, empty `plugins`, and `is_selection_fixed` unless it is true.
+    """
 
     name: str
     created: float
@@ -158,6 +161,7 @@ class ExperimentFile(Struct, kw_only=True):
     streams: int | UnsetType | None = UNSET
     scores: int | UnsetType | None = UNSET
     plugins: tuple[Plugin, ...] | UnsetType = UNSET
+    is_selection_fixed: bool | UnsetType = UNSET
 
 
 class SpecFile(Struct, kw_only=True, omit_defaults=True):
@@ -246,6 +250,7 @@ class ManifestFile(Struct, kw_only=True):
     """`manifest.json` of a snapshot, as written by `instrument`: the fields that records and replay read.
 
     Attributes:
+        unreached: since 2026-11-26.
         prepared: files that were not as they were frozen once the project was prepared; None for those that had gone.
     """
 
@@ -257,6 +262,7 @@ class ManifestFile(Struct, kw_only=True):
     sites: tuple[SiteEntry, ...]
     metrics: tuple[Metric, ...]
     warnings: tuple[str, ...]
+    unreached: tuple[Metric, ...] = ()
     prepared: dict[str, FileEntry | None] | UnsetType = UNSET
     git: Commit | UnsetType | None = UNSET
     digests: dict[str, str] | UnsetType = UNSET

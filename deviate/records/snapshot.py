@@ -34,6 +34,8 @@ class Manifest:
         main_loop: id of the main loop, None when the script has none.
         metrics: every metric the analysis found, whether the user selected it or not.
         sites: site id to (place, whether it has a label variable).
+        unreached: what would be metrics if anything led to them, as `Analysis.unreached`; () in manifests from before
+            2026-11-26, whose experiments keep the metrics that they have.
         shared: files of which runs share the snapshot's copy through a hard link.
         hard_links: files that runs share with the user through a hard link.
         pointed: files and folders that runs reach through a symbolic link made by deviate.
@@ -54,6 +56,7 @@ class Manifest:
     warnings: tuple[str, ...]
     git: Commit | None = None
     digests: dict[str, str] | None = None
+    unreached: tuple[Metric, ...] = ()
 
 
 def read_manifest(snapshot: Path) -> Manifest:
@@ -78,6 +81,7 @@ def read_manifest(snapshot: Path) -> Manifest:
         warnings=file.warnings,
         git=file.git or None,
         digests=None if file.digests is UNSET else file.digests,
+        unreached=file.unreached,
     )
 
 

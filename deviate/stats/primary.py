@@ -17,7 +17,8 @@ def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
     """Name of the primary metric, or None and the warning that asks for one.
 
     A declared primary metric is kept. Otherwise it is the only quality metric on test data with a known direction, then
-    on validation data, then of all; with two candidates at one level it stays open.
+    on validation data, then of all; with two candidates at one level it stays open. What only the runs showed is no
+    candidate where anything else is: it was not there to be chosen before them.
     """
     declared = [metric.name for metric in metrics if metric.is_primary]
     if len(declared) == 1:
@@ -25,6 +26,7 @@ def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
     if declared:
         return None, _ask("several metrics are declared primary", declared)
     candidates = [metric for metric in metrics if metric.role == "quality" and metric.direction is not None]
+    candidates = [metric for metric in candidates if not metric.is_found_by_running] or candidates
     for kind, words in (("on test data", TEST_WORDS), ("on validation data", VALIDATION_WORDS)):
         names = [metric.name for metric in candidates if words & _words(metric.name)]
         if len(names) == 1:

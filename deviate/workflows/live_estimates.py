@@ -150,7 +150,10 @@ class ExperimentScores:
         from deviate.stats import aggregate_series
 
         files = [path for part in records.collect_continued(attempt) for path in records.event_files(part)]
-        logs = [records.read_events(path, self._manifest.main_loop, self._catalog.name) for path in files]
+        logs = [
+            records.read_events(path, self._manifest.main_loop, self._catalog.name, self._catalog.found_by_running)
+            for path in files
+        ]
         series = records.measure(logs)
         metrics = {
             metric.name: metric

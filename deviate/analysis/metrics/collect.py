@@ -1,7 +1,7 @@
 """Candidates: every value that a sink reports, with the text around it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -46,14 +46,18 @@ class Judged:
 
 
 class Collector:
-    """Collects and judges every reported value."""
+    """Collects and judges every reported value.
 
-    def __init__(self, graph: CallGraph, judge: Judge) -> None:
+    Args:
+        functions: whose reports are collected; by default those that the script reaches, and all of the script.
+    """
+
+    def __init__(self, graph: CallGraph, judge: Judge, functions: Sequence[Function] | None = None) -> None:
         self.graph = graph
         self.nodes = graph.nodes
         self.judge = judge
         self.parser = MessageParser(graph, judge.origins)
-        self.reports = Reports(self.graph, self.parser.texts)
+        self.reports = Reports(self.graph, self.parser.texts, graph.functions if functions is None else functions)
         self.contents = ContainerContents(self.parser.displays, self.parser.meters)
         self.readings_left = MOST_READINGS
         self.judgements: dict[tuple[cst.CSTNode, object], Judged] = {}

@@ -1,6 +1,6 @@
 """Reports: the calls and assignments with which a script reports values, and the arguments that carry them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -53,21 +53,23 @@ def find_sink_or_load_plugins(qualified: str | None, spelling: str) -> Sink | No
 
 
 class Reports:
-    """Finds the reports in the code that a script reaches.
+    """Finds the reports in functions.
 
     Attributes:
         keepers: functions of the project that store the values reported through them; grows during the search.
     """
 
-    def __init__(self, graph: CallGraph, texts: Texts) -> None:
+    def __init__(self, graph: CallGraph, texts: Texts, functions: Sequence[Function]) -> None:
         self.graph = graph
+        self.functions = functions
         self.resolver = graph.resolver
         self.texts = texts
         self.keepers: dict[Function, None] = {}
         self.is_graph_written = any(last_name(call.func) in GRAPH_WRITERS for call, _ in graph.calls)
 
     def __iter__(self) -> Iterator[Report]:
-        for call, function in self.graph.calls:
+        calls = [(call, function) for function in self.functions for call in function.calls]
+        for call, function in calls:
             sink = self._sink(call, function)
             if sink is not None:
                 carried = sink.carried(self._positional(call, function), _by_name(call))
@@ -75,7 +77,7 @@ class Reports:
             frame = self._written_frame(call, function)
             if frame is not None:
                 yield Report(call, function, "pandas", "", [Record(frame)])
-        for function in self.graph.functions:
+        for function in self.functions:
             for target, value in function.assigned:
                 if target.attr.value in SHOWING and self._shows(target, value, function):
                     yield Report(value, function, "progress", "", [Message(value)])
