@@ -2,7 +2,8 @@
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from deviate.model import Metric, Place, Role, SelectedMetric, Selection
@@ -26,14 +27,15 @@ class Catalog:
 
     Attributes:
         added: metrics that only the runs showed, in order of appearance.
-        found_by_running: names of those among them that the analysis would have taken for metrics, had it seen that the
-            main loop reaches them; what was reported of them before the main loop does not count.
+        found_by_running: what the analysis would have taken for metrics, had it seen that the main loop reaches it: the
+            name of each, and the one that it would have if its site had one call path. What was reported of them before
+            the main loop does not count.
     """
 
     manifest: Manifest
     selection: Selection
     added: list[SelectedMetric] = field(default_factory=list)
-    found_by_running: set[str] = field(default_factory=set)
+    found_by_running: dict[str, str] = field(default_factory=dict)
     _names: dict[Source, str | None] = field(default_factory=dict)
 
     @property
@@ -45,6 +47,17 @@ class Catalog:
     def left_out(self) -> tuple[SelectedMetric, ...]:
         """What was found by running and is not added, for `deviate.toml` lists the metrics."""
         return tuple(metric for metric in self.added if self.selection.is_fixed and metric.is_found_by_running)
+
+    def plain_names(self, reported: Collection[str]) -> dict[str, str]:
+        """New names of metrics that were found by running and are the only ones of their site that count.
+
+        Args:
+            reported: names of which any run has a value.
+        """
+        counting = [(name, plain) for name, plain in self.found_by_running.items() if name in reported]
+        n_of = Counter(plain for _, plain in counting)
+        others = {metric.name for metric in self.metrics if metric.name not in self.found_by_running}
+        return {name: plain for name, plain in counting if n_of[plain] == 1 and plain not in others}
 
     def name(self, source: Source) -> str | None:
         """Name of the metric a source belongs to; None for what the user deselected or the analysis rejected.
@@ -97,7 +110,7 @@ class Catalog:
         if known is not None:
             return known
         chosen = self._append(metric, (name, f"{name} ({place})"), is_found_by_running=True)
-        self.found_by_running.add(chosen)
+        self.found_by_running[chosen] = name
         return chosen
 
     def _find_selected(self, metric: Metric) -> SelectedMetric | None:

@@ -5,7 +5,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +92,13 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         for variant in plan.variants
     ]
     every = [run for _, runs, _ in read for run in runs]
-    metrics = _that_stand(catalog, every)
+    reported = {name for run in every for name in run.series}
+    names = catalog.plain_names(reported)
+    metrics = tuple(
+        dataclasses.replace(selected, name=names.get(selected.name, selected.name))
+        for selected in _that_stand(catalog, reported)
+    )
+    left_out = _left_out(catalog, reported)
     snapshot = snapshot_folder(folder)
     frozen = revision(snapshot, manifest.git), list_injected(snapshot)
     ladder = _ladder(plan)
@@ -103,8 +109,8 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
             variant,
             catalog,
             metrics,
-            runs,
-            (*manifest.warnings, *ladder, *unreadable, *_left_out(catalog, every), *warnings),
+            [_rename(run, names) for run in runs],
+            (*manifest.warnings, *ladder, *unreadable, *left_out, *warnings),
             frozen,
         )
         for variant, runs, warnings in read
@@ -144,12 +150,18 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
     )
 
 
-def _that_stand(catalog: Catalog, runs: Sequence[Run]) -> tuple[SelectedMetric, ...]:
+def _rename(run: Run, names: Mapping[str, str]) -> Run:
+    """A run with other names of some metrics."""
+    if not any(names.get(name, name) != name for name in run.series):
+        return run
+    return dataclasses.replace(run, series={names.get(name, name): series for name, series in run.series.items()})
+
+
+def _that_stand(catalog: Catalog, reported: Collection[str]) -> tuple[SelectedMetric, ...]:
     """The metrics, without mappings that were reported item by item, whose items stand for them.
 
     Of those that were found by running, the ones of which a value counts.
     """
-    reported = {name for run in runs for name in run.series}
     mappings = {selected.metric.site for selected in catalog.added if selected.metric.label is not None} - {None}
     return tuple(
         selected
@@ -158,9 +170,8 @@ def _that_stand(catalog: Catalog, runs: Sequence[Run]) -> tuple[SelectedMetric, 
     )
 
 
-def _left_out(catalog: Catalog, runs: Iterable[Run]) -> list[str]:
+def _left_out(catalog: Catalog, reported: Collection[str]) -> list[str]:
     """What was reported and is not selected, with what `deviate.toml` would have to say."""
-    reported = {name for run in runs for name in run.series}
     return [
         f"{selected.name} was reported and is not selected, for deviate.toml lists the metrics: to add it, write "
         f'[metrics.{selected.name}] with where = "{selected.metric.file}:{selected.metric.line}" and expression = '
