@@ -6,9 +6,10 @@ SOURCES holds a plain checkout of each labelled project as owner+name/<commit>/.
 
 A prediction is right when a label of the same statement has the same expression; blanks, quotes and superfluous
 parentheses do not matter, and the header of a compound statement is a statement of its own. What a framework reports
-by itself (sink "history") has no statement and is known by its key. A second accepted spelling of a value beside the
-first, and values labelled as out of scope, are neither right nor wrong. A run that fails or takes more than a minute
-counts as no predictions.
+by itself (sink "history") has no statement and is known by its key. A label may name equivalent places ("also"). A
+second accepted spelling of a value beside the first, values labelled as out of scope, and those that other arguments
+reach ("accepted_extra") are neither right nor wrong. A run that fails or takes more than a minute counts as no
+predictions.
 """
 
 import argparse
@@ -94,19 +95,34 @@ def answer(script: Path, folder: Path) -> tuple[dict, str, float]:
 def compare(entry: dict, predictions: list[dict], folder: Path) -> tuple[list[Key], list[Key]]:
     """The labels that were missed and the predictions that are wrong."""
     left = {key_of(item, folder): str(item["name"]) for item in predictions}
+    used: set[Key] = set()
     missed = []
     for label in sorted(entry["metrics"], key=lambda label: label["sink"] == "history"):
-        spellings = {key_of(item, folder) for item in (label, *label.get("accept", []))}
-        found = spellings & set(left)
-        if not found and label["sink"] == "history":  # it may be predicted where the script passes the value on
-            found = set([key for key, name in left.items() if label["expression"] in {name, key[2]}][:1])
+        found = {key for item in (label, *label.get("accept", [])) for key in find_keys(item, left, folder)[:1]}
+        for place in label.get("also", []):  # the same value, as often, at an equivalent place
+            if not found:
+                found = set(find_keys(place, left, folder)[:1])
+            if not found and place.get("shared"):
+                found = {key_of(place, folder)} & used
         if not found:
             missed.append(key_of(label, folder))
+        used |= found
         for key in found:
+            left.pop(key, None)
+    for item in (*entry.get("out_of_scope", []), *entry.get("accepted_extra", [])):
+        for key in find_keys(item, left, folder):
             del left[key]
-    for item in entry.get("out_of_scope", []):
-        left.pop(key_of(item, folder), None)
     return missed, list(left)
+
+
+def find_keys(item: dict, left: dict[Key, str], folder: Path) -> list[Key]:
+    """The predictions, by name, that fall on a place; what a framework reports may be predicted at any place."""
+    key = key_of(item, folder)
+    if key in left:
+        return [key]
+    if item.get("sink") != "history":
+        return []
+    return [key for key, name in left.items() if item["expression"] in {name, key[2]}]
 
 
 def key_of(item: dict, folder: Path) -> Key:
