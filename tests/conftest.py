@@ -55,8 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
 collect_ignore = ["support/plugin", "support/routes"]
 """Scripts that tests run: they import what only a run finds."""
 
-TURN_SIZE = 16
-"""Tests that `--cold=turn` draws of a framework: of PyTorch there are hundreds, which would take CI five minutes."""
+TURN_SIZE = 8
+"""Tests that `--cold=turn` draws of a framework, others each day: of PyTorch there are hundreds, five minutes of CI."""
 
 QUICK = ("analysis", "base", "diverge", "instrument", "records", "report", "sinks", "stability", "stats")
 """Folders of tests that start few programs."""

@@ -30,7 +30,6 @@ EXAMPLES = [
     Example("tiny.py", "sys", ("--epochs", "5"), ()),
     Example("digits_torch/train.py", "torch", ("--epochs", "2"), ("best.pt",)),
     Example("digits_keras/train.py", "tensorflow", ("--epochs", "2"), ("digits.weights.h5",)),
-    Example("fgsm_digits/train.py", "tensorflow", ("--epochs", "2"), ("weights.npz",)),
     Example("factors_jax/train.py", "jax", ("--epochs", "2"), ()),
 ]
 
