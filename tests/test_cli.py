@@ -53,7 +53,7 @@ def test_two_experiments_are_run_and_compared(project: Path, deviate) -> None:  
     assert "test_acc" in page
     assert "<svg" in page
     document = json.loads((project / "out.json").read_text())
-    assert document["schema"] == 7
+    assert document["schema"] == 8
 
 
 def test_one_print_called_for_two_splits_is_two_metrics(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

@@ -15,7 +15,7 @@ from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, Record
 from deviate.report.format import SURROGATE
 from deviate.stats import labelled_statistics
 
-SCHEMA = 7
+SCHEMA = 8
 # 2026-11-21  1  first format.
 # 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
 # 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes
@@ -27,6 +27,7 @@ SCHEMA = 7
 # 2026-11-23  7  both tests of comparisons: the interval of both, Welch's own beside it, sign flips of pairs, whether
 #                a difference is within its margin; no spread verdict says that two sides are equally steady; draws
 #                outside of the main loop of runs; evidence of evaluation data, "undecided" of their agreement.
+# 2026-11-26  8  whether a metric was found by running.
 
 CHECK_SCHEMA = 2
 # 2026-11-22  1  first format of the JSON of a check.
