@@ -2,10 +2,11 @@
 
 import gc
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import libcst as cst
 
@@ -36,6 +37,8 @@ from deviate.model.metric_vocabulary import direction_of, split_identifier
 DEEPEST = 4000
 """Recursion limit of the analysis: a few calls per level of nesting in the script."""
 COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")
+MOST_ELSEWHERE = 400_000
+"""Bytes of files that are read for what they report though no call leads there: at most some three seconds."""
 UNTAPPABLE = frozenset(reason for reason in RejectionReason if reason.kind in ("name", "constant", "object", "ignored"))
 
 
@@ -175,18 +178,40 @@ def _analyze(
 
 
 def _collect_elsewhere(graph: CallGraph, collector: Collector, root: Path) -> list[Judged]:
-    """The measurements that functions report to which no call leads, in any file of the project."""
+    """The measurements that functions report to which no call leads, in files that the script could import."""
     reached = set(graph.functions)
-    for file in project_files(root).scripts:
+    n_notices, left = len(graph.project.notices), MOST_ELSEWHERE
+    for file in _importable(graph.project.files(), root):
+        left -= (root / file).stat().st_size
+        if left < 0:
+            break
         graph.project.load(file)
+    del graph.project.notices[n_notices:]  # on files that may never be imported
     modules = graph.project.modules.values()
     functions = [function for module in modules for function in module.scopes if function not in reached]
-    judged = Collector(graph, collector.judge, functions).collect()
+    try:
+        judged = Collector(graph, collector.judge, functions).collect()
+    except RecursionError:  # what the script reaches has been read
+        return []
     return [
         item
         for item in judged
         if item.decision.role is not None and _is_tappable(item) and item.candidate.sink != GRAPH_SUMMARY
     ]
+
+
+def _importable(files: Sequence[str], root: Path) -> list[str]:
+    """The other files of the folders that the script imports from, those beside files that it imports first.
+
+    Args:
+        files: those that are read already, the script first.
+    """
+    beside = PurePosixPath(files[0]).parent
+    packages = {PurePosixPath(file).parts[0] for file in files[1:] if "/" in file}
+    folders = Counter(PurePosixPath(file).parent for file in files)
+    paths = [PurePosixPath(file) for file in project_files(root).scripts if file not in files]
+    near = [path for path in paths if path.is_relative_to(beside) or path.parts[0] in packages]
+    return [path.as_posix() for path in sorted(near, key=lambda path: -folders[path.parent])]
 
 
 def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
