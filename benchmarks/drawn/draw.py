@@ -1,6 +1,6 @@
 """Draw the scripts of the two further looks from `candidates.json`, and print them with an ordered reserve.
 
-    python benchmarks/labels/draw.py
+    python benchmarks/drawn/draw.py
 
 Of each kind, the candidates are shuffled: the first two belong to the first look, the next two to the second, and the
 others are the reserve. A drawn script whose project cannot be fetched, that does not parse or that trains nothing
