@@ -150,31 +150,27 @@ def _analyze(
         find_hazards(survey),
         find_side_effects(survey),
     )  # before the files are listed: reads more of them
-    files, notices = graph.project.files(), tuple(graph.project.notices)
-    named = _metrics(metrics, outer, graph)
-    effects = output_paths(graph), seed_calls(graph, collector.contents)
-    alternatives = _alternatives(trainings, loops, graph)
-    if is_whole:
-        for item in _collect_elsewhere(graph, collector, root):
-            sites.append(replace(_site(item, len(sites)), label=None))
-            unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
-    return Analysis(
+    analysis = Analysis(
         root=root,
         script=file,
         main_loop=next((loop for loop in loops if loop.is_main), None),
         loops=loops,
-        metrics=named,
+        metrics=_metrics(metrics, outer, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
-        seeds=effects[1],
-        outputs=effects[0],
-        files=files,
-        notices=notices,
-        alternatives=alternatives,
+        seeds=seed_calls(graph, collector.contents),
+        outputs=output_paths(graph),
+        files=graph.project.files(),
+        notices=tuple(graph.project.notices),
+        alternatives=_alternatives(trainings, loops, graph),
         hazards=hazards,
         side_effects=side_effects,
-        unreached=_name_metrics(unreached),
     )
+    if is_whole:  # last, as it reads files on which nothing else in the analysis may rest
+        for item in _collect_elsewhere(graph, collector, root):
+            sites.append(replace(_site(item, len(sites)), label=None))
+            unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
+    return replace(analysis, sites=tuple(sites), unreached=_name_metrics(unreached))
 
 
 def _collect_elsewhere(graph: CallGraph, collector: Collector, root: Path) -> list[Judged]:

@@ -28,10 +28,11 @@ def analyze_together(
     Raises:
         InputError: a script is missing, outside the project, or no Python.
     """
-    analyses = [analyze(script, root, is_whole=is_whole) for script in scripts]
+    is_single = len(scripts) == 1
+    analyses = [analyze(script, root, is_whole=is_whole and is_single) for script in scripts]
     places = [{(site.file, site.span) for site in analysis.sites} for analysis in analyses]
     shared = {place for one, other in itertools.combinations(places, 2) for place in one & other}
-    if shared:  # an `evaluate()` called by training and by evaluation is two metrics
+    if shared or (is_whole and not is_single):  # an `evaluate()` called by training and by evaluation is two metrics
         analyses = [analyze(script, root, shared=shared, is_whole=is_whole) for script in scripts]
     analyses.sort(
         key=lambda analysis: (
@@ -85,6 +86,8 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     sites = {_place(site): site for site in first.sites}
     loops = {(loop.file, loop.span): loop for loop in first.loops}
     site_ids: dict[int, int] = {}
+    own_sites = {site.id: site for site in first.sites}
+    idle = {metric.site for metric in first.unreached}
     new_sites: list[Site] = []
     next_site, next_loop, next_metric = (
         itertools.count(1 + _last(items)) for items in (first.sites, first.loops, first.metrics)
@@ -94,6 +97,8 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
         if site_there is None:
             site_there = dataclasses.replace(site, id=next(next_site))
             new_sites.append(site_there)
+        elif site_there.id in idle:  # the other script reaches it, and may know a label
+            own_sites[site_there.id] = dataclasses.replace(site, id=site_there.id)
         site_ids[site.id] = site_there.id
     new_loops: list[Loop] = [
         dataclasses.replace(loop, id=next(next_loop), is_main=False)
@@ -116,22 +121,21 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     rejected = [
         dataclasses.replace(item, site=None if item.site is None else site_ids[item.site]) for item in other.rejected
     ]
-    metric_sites = {metric.site for metric in (*first.metrics, *new_metrics)}
-    unreached = [dataclasses.replace(metric, site=site_ids[metric.site or 0]) for metric in other.unreached]
+    reached = {metric.site for metric in (*first.metrics, *new_metrics)}
+    unreached = {metric.site: metric for metric in first.unreached}
+    for metric in other.unreached:
+        if metric.site is not None:
+            unreached.setdefault(site_ids[metric.site], dataclasses.replace(metric, site=site_ids[metric.site]))
     united: dict[str, Any] = {
         name: tuple(dict.fromkeys((*getattr(first, name), *getattr(other, name)))) for name in UNITED
     }
     return dataclasses.replace(
         first,
-        sites=(*first.sites, *new_sites),
+        sites=(*own_sites.values(), *new_sites),
         loops=(*first.loops, *new_loops),
         metrics=(*first.metrics, *new_metrics),
         rejected=(*first.rejected, *(item for item in rejected if item not in first.rejected)),
-        unreached=tuple(
-            {
-                metric.site: metric for metric in (*first.unreached, *unreached) if metric.site not in metric_sites
-            }.values()
-        ),
+        unreached=tuple(metric for site, metric in unreached.items() if site not in reached),
         **united,
     )
 
