@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from deviate.model import Metric, Place, Role, SelectedMetric, Selection
+from deviate.model import Direction, Metric, Place, Role, SelectedMetric, Selection
 from deviate.model.metric_vocabulary import item_direction, item_name, item_role, snake
 from deviate.records.events import Source
 from deviate.records.snapshot import Manifest
@@ -43,10 +43,17 @@ class Catalog:
         added = (metric for metric in self.added if not (self.selection.is_fixed and metric.is_found_by_running))
         return (*self.selection.metrics, *added)
 
-    @property
-    def left_out(self) -> tuple[SelectedMetric, ...]:
-        """What was found by running and is not added, for `deviate.toml` lists the metrics."""
-        return tuple(metric for metric in self.added if self.selection.is_fixed and metric.is_found_by_running)
+    def left_out(self, reported: Collection[str]) -> dict[str, Metric]:
+        """What was found by running and is not added, for `deviate.toml` lists the metrics; by its name alone.
+
+        Args:
+            reported: names of which any run has a value.
+        """
+        if not self.selection.is_fixed:
+            return {}
+        names = self.found_by_running
+        found = [selected for selected in self.added if selected.name in names and selected.name in reported]
+        return {names[selected.name]: selected.metric for selected in found}
 
     def plain_names(self, reported: Collection[str]) -> dict[str, str]:
         """New names of metrics that were found by running and are the only ones of their site that count.
@@ -90,13 +97,9 @@ class Catalog:
     def _find_by_running(self, source: Source, unreached: Metric) -> str:
         """A metric for a source that the analysis did not reach: one for each call path to its site."""
         _, item = self._parts(source)
-        paths = {metric.metric.path for metric in self.added if metric.metric.site == source.site}
-        path = source.path if len(paths | {source.path}) <= MOST_PATHS else next(iter(paths))
-        name, role, direction = unreached.name, unreached.role, unreached.direction
-        if item:
-            name = item_name(name, item)
-            role = item_role(item, role)
-            direction = item_direction(item, role, direction)
+        paths = dict.fromkeys(selected.metric.path for selected in self.added if selected.metric.site == source.site)
+        path = source.path if len(paths | {source.path: None}) <= MOST_PATHS else next(iter(paths))
+        name, role, direction = _name_item(item, unreached.name, unreached.role, unreached.direction)
         place = path[-1] if path else Place(unreached.file, unreached.line)
         metric = dataclasses.replace(
             unreached,
@@ -106,9 +109,9 @@ class Catalog:
             path=path,
             label=source.label,
         )
-        known = next((known.name for known in self.added if _same(known.metric, metric)), None)
-        if known is not None:
-            return known
+        earlier = next((selected.name for selected in self.added if _same(selected.metric, metric)), None)
+        if earlier is not None:
+            return earlier
         chosen = self._append(metric, (name, f"{name} ({place})"), is_found_by_running=True)
         self.found_by_running[chosen] = name
         return chosen
@@ -169,11 +172,7 @@ class Catalog:
         label, item = self._parts(source)
         name = source.name or (model.name if model else "value")
         role: Role = model.role if model else "quality"
-        direction = model.direction if model else None
-        if item:
-            name = item_name(name, item)
-            role = item_role(item, role)
-            direction = item_direction(item, role, direction)
+        name, role, direction = _name_item(item, name, role, model.direction if model else None)
         if label is not None:
             name = f"{name}[{label}]"
         elif model is not None:
@@ -209,6 +208,14 @@ class Catalog:
 
     def _place(self, source: Source) -> Place | None:
         return None if source.site is None else self.manifest.sites.get(source.site, (None, False))[0]
+
+
+def _name_item(item: str, name: str, role: Role, direction: Direction | None) -> tuple[str, Role, Direction | None]:
+    """Name, role and direction of an item of what is reported whole; those of the whole where it is no item."""
+    if not item:
+        return name, role, direction
+    own_role = item_role(item, role)
+    return item_name(name, item), own_role, item_direction(item, own_role, direction)
 
 
 def _nearest(fitting: Sequence[Metric]) -> Metric:

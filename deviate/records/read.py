@@ -173,11 +173,9 @@ def _that_stand(catalog: Catalog, reported: Collection[str]) -> tuple[SelectedMe
 def _left_out(catalog: Catalog, reported: Collection[str]) -> list[str]:
     """What was reported and is not selected, with what `deviate.toml` would have to say."""
     return [
-        f"{selected.name} was reported and is not selected, for deviate.toml lists the metrics: to add it, write "
-        f'[metrics.{selected.name}] with where = "{selected.metric.file}:{selected.metric.line}" and expression = '
-        f"{json.dumps(selected.metric.expression)}"
-        for selected in catalog.left_out
-        if selected.name in reported
+        f"{name} was reported and is not selected, for deviate.toml lists the metrics: to add it, write "
+        f'[metrics.{name}] with where = "{metric.file}:{metric.line}" and expression = {json.dumps(metric.expression)}'
+        for name, metric in catalog.left_out(reported).items()
     ]
 
 
