@@ -12,7 +12,7 @@ from types import FrameType
 from weakref import WeakKeyDictionary
 
 from ...adapter_context import AdapterContext
-from ...annotations import TYPE_CHECKING, Any, Callable, Mapping
+from ...annotations import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 from ...observers.augmentations import Augmentation, Images
 from ...observers.capture_sets import Loops, Way
 from ...observers.rows import LABELS, MOST_WAITING, NOTHING, first, numbers, size_of
@@ -283,9 +283,9 @@ class JaxCapture(Loops):
             parts[key] = self._part(inner.trace(*args, **kwargs).jaxpr, len(flat))
         part = parts[key]
         weights = weights_in((args, kwargs), self.programs.shapes())
-        states = {*states, *leaf_ids([*weights, *optax_states((args, kwargs))])}
+        data = self._without_states((args, kwargs), leaves, weights, states)
         if part is not None:
-            call = Call(part, flat, [each for each in leaves if id(each[1]) not in states], self._sizes())
+            call = Call(part, flat, data, self._sizes())
             call.place = self.place(call.data, frame)
             if not program.trains:
                 self._run(call)
@@ -293,16 +293,24 @@ class JaxCapture(Loops):
                 call.shape = program.grads[0]
                 self._await(call)
         elif not program.trains and weights:
-            self._plain([each for each in leaves if id(each[1]) not in states], flat, result, frame)
+            self._plain(data, flat, result, frame)
 
     def see_mapped(self, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """A function of `vmap` was called outside of compiled functions and gradients."""
+        if not (self.has_trained and self.capture.is_script_thread()):
+            return
         weights = weights_in((args, kwargs), self.programs.shapes())
-        if weights and self.has_trained and self.capture.is_script_thread():
+        if weights:
             leaves = named_leaves((args, kwargs))
-            states = leaf_ids([*weights, *optax_states((args, kwargs))])
-            beside = [each for each in leaves if id(each[1]) not in states]
-            self._plain(beside, [leaf for _, leaf in leaves], result, frame)
+            data = self._without_states((args, kwargs), leaves, weights)
+            self._plain(data, [leaf for _, leaf in leaves], result, frame)
+
+    def _without_states(
+        self, arguments: Any, leaves: list[tuple[str, Any]], weights: list[Any], states: Iterable[int] = ()
+    ) -> list[tuple[str, Any]]:
+        """The leaves of arguments that are neither weights nor of an optimizer, nor among the ids of other states."""
+        ids = {*states, *leaf_ids([*weights, *optax_states(arguments)])}
+        return [each for each in leaves if id(each[1]) not in ids]
 
     def _await(self, call: Call) -> None:
         """A call that computes gradients counts as an evaluation unless the weights are updated with them."""
