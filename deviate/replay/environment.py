@@ -56,12 +56,12 @@ for folder in sys.path:
         name, _, version = stem.partition("-")
         files = ("METADATA",) if kind == ".dist-info" else ("PKG-INFO", "")
         try:
-            found = [os.path.join(at, it) if it else at for it in files]
-            found = [it for it in found if os.path.isfile(it)][0]
+            paths = [os.path.join(at, file) if file else at for file in files]
+            metadata = [path for path in paths if os.path.isfile(path)][0]
             if kind == ".egg-info":
-                with open(found, encoding="utf-8", errors="replace") as file:
-                    told = dict(line.rstrip("\n").partition(": ")[::2] for line in file if ": " in line)
-                name, version = told["Name"], told["Version"]
+                with open(metadata, encoding="utf-8", errors="replace") as lines:
+                    fields = dict(line.rstrip("\n").partition(": ")[::2] for line in lines if ": " in line)
+                name, version = fields["Name"], fields["Version"]
         except (OSError, LookupError):
             continue
         packages.setdefault(name.lower().replace("_", "-").replace(".", "-"), version)
