@@ -47,6 +47,7 @@ SCHEMA = 2
 # 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip; later n_bytes of end,
 #                artifact, not captured.
 # 2026-11-23  2  signal, drawn; fixed, an action of seed; evidence of evaluation, which older files lack.
+# 2026-11-26  2  loops.
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""
@@ -252,6 +253,17 @@ class Environment(NamedTuple):
     facts: dict[str, Any]
 
 
+class Loops(NamedTuple):
+    """How the loops of the project ran in this process, in the order in which they first began.
+
+    rows: [loop, the loop in which it first began or null, times entered, steps over all times, steps in which weights
+    that had existed before have changed, seconds]. Of the steps only the first ones of each time are compared; -1 where
+    no weights were seen.
+    """
+
+    rows: list[tuple[int, int | None, int, int, int, float]]
+
+
 class End(NamedTuple):
     """The interpreter exited normally; `n_bytes` is the size of the file before this line."""
 
@@ -263,7 +275,8 @@ KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "start": Start, "path": Path, "value": Value, "named": Named, "step": Step, "seed": Seed, "control": Control,
     "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "operation": Operation, "weights": Weights,
     "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured, "write": Write,
-    "checkpoint": Checkpoint, "signal": Signal, "error": Error, "environment": Environment, "end": End,
+    "checkpoint": Checkpoint, "signal": Signal, "error": Error, "environment": Environment,
+    "loops": Loops, "end": End,
 }  # fmt: skip
 
 

@@ -323,7 +323,6 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
     assert not (project / ".deviate").exists()
 
 
-NO_METRIC = "for epoch in range(3):\n    print('epoch', epoch)\n"
 
 
 @pytest.mark.parametrize(
@@ -333,7 +332,7 @@ NO_METRIC = "for epoch in range(3):\n    print('epoch', epoch)\n"
         ({"main.py": TRAIN}, ("run", "train.py"), ["no script train.py", "main.py"]),
         ({"train.py": "def f(:\n"}, ("run", "train.py"), ["train.py:1"]),
         ({"train.py": "x = 1\nfor i in (:\n"}, ("analyze", "train.py"), ["train.py:2"]),
-        ({"train.py": NO_METRIC}, ("run", "train.py"), ["epoch", "deviate.toml"]),
+        ({"train.py": "x = 1\n"}, ("run", "train.py"), ["reports no values", "deviate.toml"]),
         ({"train.py": TRAIN}, ("compare", "a", "b"), ["no experiment named 'a'"]),
         ({"train.py": TRAIN}, ("compare", "a"), ["no experiment named 'a'"]),
         ({"a.csv": "run,test_acc\n0,0.9\n1,0.8\n"}, ("compare", "a.csv"), ["baseline", "candidate"]),

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from deviate import records
+
 LOOP = """\
 weight = 1.0
 for epoch in range(2):
@@ -138,3 +140,45 @@ def test_a_file_that_lists_the_metrics_is_obeyed(run, project: Path) -> None:  #
     assert values_of(report) == {"loss": [0.25, 0.25]}
     text = " ".join(out.split())
     assert 'write [metrics.val_accuracy] with where = "metrics.py:2" and expression = "1 - weight"' in text
+
+
+def test_the_runs_confirm_the_main_loop(run, project: Path) -> None:  # type: ignore[no-untyped-def]
+    """The only loop that the analysis sees never runs; the one that trains is in a file that it does not reach."""
+    files = {
+        "train.py": 'import library\nlibrary.choose("Trainer")().fit(1.0)\n',
+        "library.py": """\
+import importlib
+def solve(n_steps):
+    step = 0
+    while step < n_steps:
+        step += 1
+        print("loss", 0.5 / step)
+def choose(name):
+    return vars(importlib.import_module("trainers"))[name]
+""",
+        "trainers.py": """\
+class Trainer:
+    def fit(self, weight):
+        for epoch in range(4):
+            weight *= 0.5
+            self.tell(weight)
+    def tell(self, weight):
+        print("val loss: %.3f" % weight)
+""",
+    }
+    out, report = run(files)
+    assert values_of(report) == {"val_loss": [0.0625, 0.0625]}
+    assert "main loop: trainers.py:3, by the first run (4 steps)" in " ".join(out.split())
+    assert "found by running: val_loss (trainers.py:7)" in out
+    (folder,) = (project / ".deviate" / "experiments").glob("*/")
+    (variant,) = records.read_experiment(folder)
+    assert list(variant.runs[0].series["val_loss"].steps) == [0, 1, 2, 3]
+
+
+def test_a_run_that_reports_nothing_ends_the_experiment(project: Path, deviate_in: Callable[..., Any]) -> None:
+    (project / "train.py").write_text('for epoch in range(3):\n    print("ready", epoch)\n')
+    answer = deviate_in(project)("run", "train.py", "--runs", "5", "--jobs", "1")
+    assert answer.code == 1
+    assert "the first run reported no metric; it printed:\n  ready 0\n  ready 1\n  ready 2\n" in answer.both
+    assert "train.py:2  epoch  (counter of the loop at line 1)" in answer.both
+    assert len(list((project / ".deviate").glob("experiments/*/runs/*/1/result.json"))) == 1

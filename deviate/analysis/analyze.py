@@ -4,7 +4,7 @@ import gc
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -14,7 +14,8 @@ from deviate.analysis.entries import project_files
 from deviate.analysis.hazards import find_hazards
 from deviate.analysis.hazards.seeds import seed_calls
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, loop_value
+from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, counted_unit, loop_value
+from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.metrics.collect import Collector, Judged
 from deviate.analysis.metrics.contexts import Context, contexts, reach
 from deviate.analysis.metrics.judge import Candidate, Judge, Objection
@@ -23,7 +24,7 @@ from deviate.analysis.metrics.labels import is_key
 from deviate.analysis.metrics.naming import find_repeats, give_names, name_parts
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.resolve.calls import CallGraph, CallPath
-from deviate.analysis.resolve.index import LoopNode
+from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.project import Project
@@ -39,6 +40,11 @@ DEEPEST = 4000
 COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")
 MOST_ELSEWHERE = 400_000
 """Bytes of files that are read for what they report though no call leads there: at most some three seconds."""
+REPORTING = frozenset({
+    "catboost", "deviate", "keras", "lightgbm", "lightning", "pytorch_lightning", "tensorflow", "tf_keras",
+    "transformers", "xgboost",
+})  # fmt: skip
+"""Packages whose adapters record what they report, without a site in the project."""
 UNTAPPABLE = frozenset(reason for reason in RejectionReason if reason.kind in ("name", "constant", "object", "ignored"))
 
 
@@ -167,15 +173,52 @@ def _analyze(
         side_effects=side_effects,
     )
     if is_whole:  # last, as it reads files on which nothing else in the analysis may rest
-        for item in _collect_elsewhere(graph, collector, root):
+        functions = set(graph.functions)
+        for item in _collect_elsewhere(graph, collector, root, functions):
             sites.append(replace(_site(item, len(sites)), label=None))
             unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
-    return replace(analysis, sites=tuple(sites), unreached=_name_metrics(unreached))
+        with suppress(RecursionError):  # what the script reaches has been read
+            loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), functions, loops))
+    return replace(
+        analysis,
+        loops=loops,
+        sites=tuple(sites),
+        unreached=_name_metrics(unreached),
+        reporting=tuple(sorted(REPORTING & graph.imported_packages)),
+    )
 
 
-def _collect_elsewhere(graph: CallGraph, collector: Collector, root: Path) -> list[Judged]:
+def _loops_elsewhere(
+    graph: CallGraph, sites: Iterable[Judged], reached: Collection[Function], loops: Sequence[Loop]
+) -> list[Loop]:
+    """Loops of functions to which no call leads that may be the main loop: they train, or are around one of the sites.
+
+    Args:
+        loops: those that are listed already.
+    """
+    signs = TrainingSigns(graph)
+
+    def may_be_main(loop: LoopNode, function: Function) -> bool:
+        unit = counted_unit(loop, function, graph)
+        return unit == "epochs" or (unit == "steps" and bool(signs.inside(loop.body) or signs.likely(loop.body)))
+
+    nodes: dict[LoopNode, None] = {}
+    for module in graph.project.modules.values():
+        nodes.update(
+            (loop, None) for loop, function in module.loops if function not in reached if may_be_main(loop, function)
+        )
+    for item in sites:
+        nodes.update(dict.fromkeys(graph.nodes.loops_around(item.candidate.value.node)))
+    listed = {(loop.file, loop.span) for loop in loops}
+    values = [loop_value(node, -1, graph.nodes) for node in nodes]
+    further = [loop for loop in values if loop is not None and (loop.file, loop.span) not in listed]
+    return [replace(loop, id=number) for number, loop in enumerate(further, len(loops))]
+
+
+def _collect_elsewhere(
+    graph: CallGraph, collector: Collector, root: Path, reached: Collection[Function]
+) -> list[Judged]:
     """The measurements that functions report to which no call leads, in files that the script could import."""
-    reached = set(graph.functions)
     n_notices, left = len(graph.project.notices), MOST_ELSEWHERE
     for file in _importable(graph.project.files(), root):
         left -= (root / file).stat().st_size

@@ -12,7 +12,7 @@ from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.model import Analysis, Loop, Metric, Site
 from deviate.model.metric_vocabulary import split_identifier
 
-UNITED = ("seeds", "outputs", "files", "notices", "hazards", "side_effects")
+UNITED = ("seeds", "outputs", "files", "notices", "hazards", "side_effects", "reporting")
 """What a joined analysis has of all scripts, equal ones once."""
 
 

@@ -64,11 +64,11 @@ class Output:
                 watcher.expect(len(outcomes) + len(orders))
                 return orders
 
-            data = workflows.SameData(experiments)
+            watchers = workflows.FirstRun(experiments), workflows.SameData(experiments)
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)
-                if text := data.take(update):
+                for text in filter(None, (each.take(update) for each in watchers)):
                     watcher.notice(text)
 
             listeners = replay.Listeners(show, watcher.notice, further)

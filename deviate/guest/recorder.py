@@ -32,6 +32,8 @@ WINDOW_S = 0.25
 """Events wait at most this long in memory while more of them arrive …"""
 EAGER = 250
 """… and the first ones of every window do not wait at all, so that a slow script is on disk at once."""
+MOST_COMPARED = 64
+"""Steps of a loop, each time it is entered, after which it is seen whether weights have changed."""
 HIGH_FD = 200
 """File numbers of the script stay what they were: ours is moved out of the way."""
 
@@ -44,7 +46,7 @@ class Running:
     they want to be told of its lines. Frames begin without that mark.
     """
 
-    __slots__ = ("caller", "code", "frame", "head", "id", "is_marked", "step")
+    __slots__ = ("began", "caller", "code", "frame", "head", "id", "is_marked", "step", "versions")
 
     def __init__(self, number: int, frame: int = 0, code: CodeType | None = None, caller: int = 0) -> None:
         self.id = number
@@ -54,6 +56,28 @@ class Running:
         self.code = code
         self.caller = caller
         self.is_marked = False
+        self.began = 0.0
+        self.versions: dict[int, int] = {}
+
+
+class LoopCount:
+    """How a loop ran in this process.
+
+    Attributes:
+        outer: id of the loop in which it began first, None where it began in none.
+        n_begun: how often it was entered; n_steps: over all times.
+        n_updated: steps, of those that are compared, in which weights changed that had existed before; -1 if unknown.
+        seconds: that it took, over all times.
+    """
+
+    __slots__ = ("n_begun", "n_steps", "n_updated", "outer", "seconds")
+
+    def __init__(self, outer: int | None) -> None:
+        self.outer = outer
+        self.n_begun = 0
+        self.n_steps = 0
+        self.n_updated = -1
+        self.seconds = 0.0
 
 
 class Guarded:
@@ -93,6 +117,7 @@ class Recorder:
 
     Attributes:
         has_stepped: whether a main loop has begun, in this process or in the one that forked it.
+        weight_versions: gives a number for each optimizer, which rises when its weights change; None without any.
     """
 
     def __init__(self, folder: str, facts: dict[str, object], project: Project) -> None:
@@ -108,6 +133,7 @@ class Recorder:
         self.at_main_step: list[Callable[[int], object]] = []
         self.at_main_end: list[Callable[[], object]] = []
         self.at_close: list[Callable[[], object]] = []
+        self.weight_versions: Callable[[], dict[int, int]] | None = None
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -125,6 +151,7 @@ class Recorder:
         self.stamp = "], 0, "
         self.in_window = 0
         self.running: dict[int, list[Running]] = {}
+        self.counts: dict[int, LoopCount] = {}
         self.has_while = False
         self.ways: dict[tuple[int, ...], str] = {}
         self.declared: dict[tuple[tuple[str, int], ...], int] = {}
@@ -199,6 +226,7 @@ class Recorder:
         self.tell(self.at_close)
         try:
             self.settle()
+            self._report_counts()
             if self.fd is not None or self.buffer:
                 self.flush()
                 self.buffer.append(encode("end", round(perf_counter() - self.began, 6), self.due))
@@ -321,14 +349,52 @@ class Recorder:
     # ------------------------------------------------------------ loops
 
     def begin(self, running: Running) -> None:
-        self.running.setdefault(get_ident(), []).append(running)
+        self._enter(self.running.setdefault(get_ident(), []), running)
+
+    def _enter(self, stack: list[Running], running: Running) -> None:
+        count = self.counts.get(running.id)
+        if count is None:
+            count = self.counts[running.id] = LoopCount(stack[-1].id if stack else None)
+        count.n_begun += 1
+        running.began = perf_counter()
+        stack.append(running)
 
     def end(self, running: Running) -> None:
         stack = self.running.get(get_ident())
         if stack and running in stack:
             stack.remove(running)
+            self._count(running)
             if running.id in self.main_ids:
                 self.tell(self.at_main_end)
+
+    def _count(self, running: Running) -> None:
+        """Add a loop that was left to the count of its steps."""
+        count = self.counts.get(running.id)
+        if count is not None:
+            count.n_steps += running.step + 1
+            count.seconds += perf_counter() - running.began
+
+    def compare_weights(self, running: Running) -> None:
+        """A step begins: see whether the one before has changed weights that were there when it began."""
+        count = self.counts.get(running.id)
+        if self.weight_versions is None or count is None:  # none: the loop began in the process that forked this one
+            return
+        versions = self.weight_versions()
+        if versions:
+            before, running.versions = running.versions, versions
+            is_updated = any(before.get(number, version) != version for number, version in versions.items())
+            count.n_updated = max(count.n_updated, 0) + is_updated
+
+    def _report_counts(self) -> None:
+        for stack in self.running.values():  # of a program that was left in the middle of them
+            for running in stack:
+                self._count(running)
+        if self.counts:
+            rows = [
+                (number, count.outer, count.n_begun, count.n_steps, count.n_updated, round(count.seconds, 3))
+                for number, count in self.counts.items()
+            ]
+            self.event("loops", rows)
 
     def main_step(self, loop: int, step: int) -> None:
         """The main loop begins a step. As hot as `line`, in loops that do little else."""
@@ -353,9 +419,11 @@ class Recorder:
             running = Running(loop, id(frame), frame.f_code, caller)
             if gettrace() is None:
                 running.is_marked, frame.f_trace_lines = True, False
-            stack.append(running)
-        elif running.caller != caller and not running.is_marked:
-            running = stack[-1] = Running(loop, id(frame), frame.f_code, caller)  # an unmarked frame has been left
+            self._enter(stack, running)
+        elif running.caller != caller and not running.is_marked:  # an unmarked frame has been left
+            self._count(stack.pop())
+            running = Running(loop, id(frame), frame.f_code, caller)
+            self._enter(stack, running)
         running.step += 1
         return running
 
@@ -380,4 +448,4 @@ class Recorder:
                 line, end_line, _ = self.loops[running.id]
                 if line <= owner.f_lineno <= end_line:
                     return
-            stack.pop()
+            self._count(stack.pop())

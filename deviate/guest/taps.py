@@ -8,7 +8,7 @@ from sys import _getframe
 from types import FrameType
 
 from .annotations import TYPE_CHECKING, Any, Callable, Iterable
-from .recorder import UNLABELLED, Recorder, Running
+from .recorder import MOST_COMPARED, UNLABELLED, Recorder, Running
 from .values import ABSENT, DeferredScalar, item
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ class Steps:
             _recorder.leave_whiles(_getframe(1))
         if not running.step:
             _recorder.begin(running)
+        if running.step < MOST_COMPARED:
+            _compare(running)
         if self.is_main or _recorder.pending:
             _step(running, self.is_main)
         return True
@@ -131,12 +133,22 @@ def while_(number: int, condition: V) -> V:
         running = _recorder.while_step(number, _getframe(1))
         # Only plain values may be asked for their truth: the loop itself asks, and must be the only one to ask others.
         if type(condition) in (bool, int) and not condition:
+            running.step -= 1  # no step has begun
             _recorder.end(running)
         else:
+            if running.step < MOST_COMPARED:
+                _compare(running)
             _step(running, _recorder.loops[number][2])
     except Exception as error:
         _recorder.fault("loop %s" % number, error)
     return condition
+
+
+def _compare(running: Running) -> None:
+    try:
+        _recorder.compare_weights(running)
+    except Exception as error:
+        _recorder.fault("loop %s" % running.id, error)
 
 
 def _step(running: Running, is_main: bool) -> None:

@@ -18,6 +18,10 @@ or none for its name, the callee is wrapped: `call` reads the arguments of a sin
 `*values`, names built at run time); `meter` reads, after `losses.update(…)`, what the meter itself will print."""
 
 
+NAMED = "named in deviate.toml"
+"""The evidence of a main loop that the user has chosen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A line in a file of the project."""
@@ -244,6 +248,7 @@ class Analysis:
         side_effects: likewise.
         unreached: the rejected values that are measurements, to which nothing leads from the main loop as far as the
             analysis sees; a run may show that something does.
+        reporting: packages that the script imports and whose adapters record values by themselves.
     """
 
     root: Path
@@ -261,3 +266,4 @@ class Analysis:
     hazards: tuple[Hazard, ...] = ()
     side_effects: tuple[SideEffect, ...] = ()
     unreached: tuple[Metric, ...] = ()
+    reporting: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from deviate.analysis import Statements, normalise, read_statements
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
+from deviate.model.analysis import NAMED
 from deviate.project.config import Config, MetricConfig
 
 # ---------------------------------------------------------------- moved places
@@ -154,7 +155,6 @@ def _nearest(wanted: int, lines: Sequence[int]) -> int | None:
 # ---------------------------------------------------------------- selection
 
 MOST_MOVES = 3
-NAMED = "named in deviate.toml"
 
 
 class AmbiguousError(InputError):

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from deviate.records.machine import machine_name as machine_name
     from deviate.records.machine import this_machine as this_machine
     from deviate.records.machine import writer_name as writer_name
+    from deviate.records.main_loop import MainLoop as MainLoop
+    from deviate.records.main_loop import confirm_main_loop as confirm_main_loop
     from deviate.records.merge_processes import measure as measure
     from deviate.records.plans import WARNS as WARNS
     from deviate.records.plans import Plan as Plan

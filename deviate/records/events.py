@@ -94,7 +94,7 @@ class ProcessLog:
     Attributes:
         started, ended: seconds since the epoch of its first and last event.
         is_whole: whether the process left in good order, so that what is told last was told.
-        n_steps: main-loop steps begun, over all times the loop was entered.
+        has_main: whether the main loop has begun.
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
         ways: ways to sites by the numbers that the process gave them.
         points: by name of the metric.
@@ -111,7 +111,7 @@ class ProcessLog:
     started: float = 0.0
     ended: float = 0.0
     is_whole: bool = False
-    n_steps: int = 0
+    has_main: bool = False
     n_bad: int = 0
     n_torn: int = 0
     ways: dict[int, tuple[Place, ...]] = field(default_factory=dict)
@@ -147,10 +147,10 @@ class LatePoints(Points):
 
     def forget_early(self) -> None:
         """Drop what was reported before the main loop, if that has begun by now."""
-        if self.is_early and self.log.n_steps:
+        if self.is_early and self.log.has_main:
             del self.steps[:], self.values[:], self.times[:]
             self.last = NO_STEP
-        self.is_early = not self.log.n_steps
+        self.is_early = not self.log.has_main
 
 
 Moment = Literal["loop", "exit"]
@@ -223,7 +223,7 @@ def read_events(
                 seconds = event[3]
                 if event[1] in loops:
                     loops[event[1]].begin(event[2])
-                    log.n_steps += 1
+                    log.has_main = True
             elif kind in VALUES:
                 _, origin, way, around, seconds, value, *rest = event
                 if type(value) is not float or type(seconds) is not float:
@@ -237,6 +237,7 @@ def read_events(
                     step = main.offset + around[1]
                 else:
                     step = _main_step(around, loops)
+                    log.has_main = log.has_main or step != NO_STEP
                 if points is not None:
                     points.add(step, value, seconds)
             else:
@@ -361,6 +362,7 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "signal": _signal,
     "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
     "environment": _environment,
+    "loops": lambda *_: None,  # read before all else, to know the main loop
 })  # fmt: skip
 """What becomes of the events that come a few times per run, by kind; a kind that is not here is a bad line."""
 

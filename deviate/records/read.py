@@ -34,6 +34,7 @@ from deviate.records.layout import (
     snapshot_folder,
     spec_file,
 )
+from deviate.records.main_loop import MainLoop, confirm_main_loop
 from deviate.records.merge_processes import (
     artifacts,
     draws,
@@ -56,7 +57,7 @@ from deviate.records.runs import (
     read_spec,
     run_id,
 )
-from deviate.records.snapshot import damaged_sources, list_injected, read_manifest, revision
+from deviate.records.snapshot import Manifest, damaged_sources, list_injected, read_manifest, revision
 
 TAP_FAILED = "a tap failed, the script was not disturbed"
 """How a run begins to tell of a fault of what watches it."""
@@ -82,11 +83,12 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         unreadable.append(
             f"the code that the report shows is damaged: {first_few(damaged, MOST_NAMED)} in the snapshot has changed"
         )
+    main_loop = _confirm_main_loop(plan, manifest, specs)
     read = [
         (
             variant,
             *_read_runs(
-                folder, [run for run in specs if run[1].variant == variant.name], variant, manifest.main_loop, catalog
+                folder, [run for run in specs if run[1].variant == variant.name], variant, main_loop.id, catalog
             ),
         )
         for variant in plan.variants
@@ -110,7 +112,7 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
             catalog,
             metrics,
             [_rename(run, names) for run in runs],
-            (*manifest.warnings, *ladder, *unreadable, *left_out, *warnings),
+            (*manifest.warnings, *filter(None, (main_loop.note,)), *ladder, *unreadable, *left_out, *warnings),
             frozen,
         )
         for variant, runs, warnings in read
@@ -134,6 +136,17 @@ def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
             continue
         specs.append((path, spec))
     return specs, damaged
+
+
+def _confirm_main_loop(plan: Plan, manifest: Manifest, specs: Sequence[tuple[Path, Spec]]) -> MainLoop:
+    """The main loop by the first run that has completed, in the order of the plan, so that more runs change nothing."""
+    order = {variant.name: number for number, variant in enumerate(plan.variants)}
+    planned = [(path, spec) for path, spec in specs if spec.variant in order]
+    for path, _ in sorted(planned, key=lambda run: (order[run[1].variant], run[1].replicate)):
+        attempt, result, damaged = _attempt_that_counts(path)
+        if result is not None and result.status == "completed" and not damaged:
+            return confirm_main_loop(manifest, attempt)
+    return MainLoop(manifest.main_loop)
 
 
 def _cure(experiment: Path) -> str:

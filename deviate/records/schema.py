@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from deviate.errors import RecordError
-from deviate.model import Metric, PastComparison, SelectedMetric, Spending, Status
+from deviate.model import LoopKind, Metric, PastComparison, SelectedMetric, Spending, Status
 from deviate.model.plan import SweptValue
 from deviate.registry import Plugin
 
@@ -222,6 +222,16 @@ class FolderEntry(Struct):
     is_environment: bool
 
 
+class LoopEntry(Struct):
+    """A loop with a tap."""
+
+    id: int
+    file: str
+    line: int
+    kind: LoopKind
+    evidence: tuple[str, ...] = ()
+
+
 class SiteEntry(Struct):
     """A place with a tap."""
 
@@ -262,6 +272,7 @@ class ManifestFile(Struct, kw_only=True):
     sites: tuple[SiteEntry, ...]
     metrics: tuple[Metric, ...]
     warnings: tuple[str, ...]
+    loops: tuple[LoopEntry, ...] = ()
     unreached: tuple[Metric, ...] = ()
     prepared: dict[str, FileEntry | None] | UnsetType = UNSET
     git: Commit | UnsetType | None = UNSET

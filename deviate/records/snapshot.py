@@ -10,7 +10,8 @@ from pathlib import Path
 from msgspec import UNSET
 
 from deviate.base import FIELD, document_digest, file_digest, redact
-from deviate.model import InjectedCode, Metric, Place, Revision
+from deviate.model import InjectedCode, LoopKind, Metric, Place, Revision
+from deviate.model.analysis import NAMED
 from deviate.records.files import read_record
 from deviate.records.schema import Commit, FileEntry, ManifestFile
 
@@ -24,6 +25,20 @@ class LinkedFile:
 
     size: int | None
     mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class TappedLoop:
+    """A loop whose steps runs count.
+
+    Attributes:
+        is_named: whether `deviate.toml` names it as the main loop.
+    """
+
+    id: int
+    place: Place
+    kind: LoopKind
+    is_named: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +72,7 @@ class Manifest:
     git: Commit | None = None
     digests: dict[str, str] | None = None
     unreached: tuple[Metric, ...] = ()
+    loops: tuple[TappedLoop, ...] = ()
 
 
 def read_manifest(snapshot: Path) -> Manifest:
@@ -82,6 +98,9 @@ def read_manifest(snapshot: Path) -> Manifest:
         git=file.git or None,
         digests=None if file.digests is UNSET else file.digests,
         unreached=file.unreached,
+        loops=tuple(
+            TappedLoop(loop.id, Place(loop.file, loop.line), loop.kind, NAMED in loop.evidence) for loop in file.loops
+        ),
     )
 
 

@@ -103,7 +103,7 @@ class Attempt:
         return RunUpdate(
             kind, run_id(self.spec), self.spec.replicate, self.spec.variant, self.folder,
             self.progress.step, self.progress.value, wall_time_s=time.monotonic() - self.began,
-            device=self.slot.device, experiment=self.order.experiment.name,
+            device=self.slot.device, experiment=self.order.experiment.name, is_silent=self.progress.is_silent,
         )  # fmt: skip
 
 

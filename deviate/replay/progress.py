@@ -11,8 +11,13 @@ from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, Named, Step, Value, decode, number
 from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
 
+FIRST_PASS_S = 120.0
+"""Seconds of the first pass of the main loop after which a value is missed."""
 TAIL_BYTES = 16_384
 """Looked at per file and time; what was missed in between is of no interest to somebody who watches."""
+
+
+VALUES = (b'["value"', b'["named"')
 
 
 class Progress:
@@ -21,6 +26,7 @@ class Progress:
     Attributes:
         step: the main-loop step it is in, None before the first.
         value: the last value of a metric of quality with its name.
+        is_silent: whether no value was recorded in the first pass of the main loop, or in two minutes of it.
         has_shrunk: whether an event file became shorter than it had been: somebody else has written to it.
         stirred: when it last wrote events or output, by the monotonic clock; at first when it began to be followed.
     """
@@ -28,17 +34,21 @@ class Progress:
     def __init__(self, attempt: Path, manifest: Manifest) -> None:
         self.step: int | None = None
         self.value = ""
+        self.is_silent = False
         self.stirred = time.monotonic()
         self.has_shrunk = False
         self._written = 0
         self._attempt = attempt
         self._main_loops = (manifest.main_loop, UNKNOWN_MAIN)
         self._names = _names(manifest)
+        self._sites = {metric.site for metric in (*manifest.metrics, *manifest.unreached)}
         self._sizes: dict[Path, int] = {}
+        self._stepped: float | None = None
+        self._is_judged = False
 
     def look(self) -> bool:
-        """Read what was written since the last call; returns whether step or value have changed."""
-        before = self.step, self.value
+        """Read what was written since the last call; returns whether step, value or silence have changed."""
+        before = self.step, self.value, self.is_silent
         written = sum(path.stat().st_size for path in log_files(self._attempt) if path.exists())
         for path in event_files(self._attempt):
             with contextlib.suppress(OSError):
@@ -51,7 +61,26 @@ class Progress:
                     self._read(path, max(self._sizes.get(path, 0), size - TAIL_BYTES), size)
         if written != self._written:
             self._written, self.stirred = written, time.monotonic()
-        return before != (self.step, self.value)
+        self._judge_silence(time.monotonic())
+        return before != (self.step, self.value, self.is_silent)
+
+    def _judge_silence(self, now: float) -> None:
+        if self._is_judged or self.step is None:
+            return
+        self._stepped = now if self._stepped is None else self._stepped
+        if self.value or self.step > 0 or now - self._stepped > FIRST_PASS_S:
+            self._is_judged = True
+            self.is_silent = not self.value and not any(map(self._has_value, event_files(self._attempt)))
+
+    def _has_value(self, path: Path) -> bool:
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            for line in file:
+                if line.startswith(VALUES):
+                    with contextlib.suppress(ValueError):
+                        event = decode(line)
+                        if isinstance(event, Named) or (isinstance(event, Value) and event.site in self._sites):
+                            return True
+        return False
 
     def _read(self, path: Path, begin: int, end: int) -> None:
         whole, self._sizes[path] = _read_lines(path, begin, end)

@@ -51,6 +51,7 @@ class RunUpdate:
         device: what it computes on, e.g. "GPU 0"; empty where it was given nothing.
         experiment: name of the experiment.
         outcome: when it has finished.
+        is_silent: whether it recorded no value in the first pass of the main loop.
     """
 
     kind: Literal["started", "progress", "finished"]
@@ -66,6 +67,7 @@ class RunUpdate:
     device: str = ""
     experiment: str = ""
     outcome: Outcome | None = None
+    is_silent: bool = False
 
 
 # ---------------------------------------------------------------- executors

@@ -44,13 +44,15 @@ def validate_request(
         from deviate import stats
 
         metric_of_flag["--until"] = stats.parse_target(sample_size.precision).metric
+    script = prepared.analysis
     names = [item.name for item in prepared.selection.metrics]
-    may_be_more = any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics)
+    may_be_more = bool(script.unreached or script.reporting)
+    may_be_more = may_be_more or any(_may_hold_more(item.metric, script) for item in prepared.selection.metrics)
     missing = {flag: name for flag, name in metric_of_flag.items() if name is not None and name not in names}
     for flag, name in missing.items():
         if not may_be_more:
             raise InputError(
-                f"no metric named {name!r} will be recorded of {prepared.analysis.script}, as {flag} asks",
+                f"no metric named {name!r} will be recorded of {script.script}, as {flag} asks",
                 f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
             )
     return tuple(
@@ -83,8 +85,7 @@ def begin(
         RecordError: the plan of the experiment of this name is damaged.
         RunError: a command that prepares has failed.
     """
-    if request.needs_metrics and not prepared.selection.metrics:
-        raise analysis.explain_nothing_found(prepared.analysis)
+    _refuse_mute(prepared, request)
     plans = {plan.name: plan for plan in records.list_experiments(folder)}
     wanted_name = name or request.name
     stem = name_of(Path(prepared.analysis.script))
@@ -110,13 +111,19 @@ def begin(
 
 def refuse_misfit(prepared: PreparedScript, request: Request, folder: Path, name: str) -> None:
     """Raise InputError if an experiment cannot start under this name, before any other one has started."""
-    if request.needs_metrics and not prepared.selection.metrics:
-        raise analysis.explain_nothing_found(prepared.analysis)
+    _refuse_mute(prepared, request)
     plans = {plan.name: plan for plan in records.list_experiments(folder)}
     if name in plans:
         with _frozen_now(prepared, folder) as now:
             if misfit := _misfit(plans[name], prepared, request, folder, now):
                 raise _name_is_taken(name, misfit)
+
+
+def _refuse_mute(prepared: PreparedScript, request: Request) -> None:
+    """Raise InputError if a script cannot report anything: the analysis sees no site and no framework that reports."""
+    script = prepared.analysis
+    if request.needs_metrics and not (prepared.selection.metrics or script.sites or script.reporting):
+        raise analysis.explain_nothing_found(script)
 
 
 def _name_is_taken(name: str, misfit: str) -> InputError:
@@ -168,7 +175,11 @@ def _make(
         plugins=plugins,
     )
     records.create_experiment(place, plan)
-    return PreparedExperiment(name, place, snapshot, plan)
+    return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))
+
+
+def _script_of(prepared: PreparedScript, request: Request) -> Analysis | None:
+    return prepared.analysis if request.needs_metrics else None
 
 
 def _frozen(prepared: PreparedScript, request: Request, place: Path) -> Snapshot:
@@ -290,7 +301,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
     notes += [*_rule_notes(plan), *_selection_notes(plan, prepared), *_looks_notes(plan, request)]
     notes += _capture_notes(plan, request)
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
-    return PreparedExperiment(plan.name, place, snapshot, changed, tuple(notes))
+    return PreparedExperiment(plan.name, place, snapshot, changed, tuple(notes), _script_of(prepared, request))
 
 
 def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from deviate import records, replay
 from deviate.errors import InputError, RecordError
 from deviate.model import (
+    Analysis,
     Comparison,
     Experiment,
     Findings,
@@ -87,13 +88,19 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class PreparedExperiment:
-    """An experiment ready to run. `notes` tell the user what differs from the last time."""
+    """An experiment ready to run.
+
+    Attributes:
+        notes: tell the user what differs from the last time.
+        script: the analysed script, where runs that report nothing are to be refused; else None.
+    """
 
     name: str
     folder: Path
     snapshot: Snapshot
     plan: Plan
     notes: tuple[str, ...] = ()
+    script: Analysis | None = None
 
 
 def fair_order(

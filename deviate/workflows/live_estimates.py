@@ -69,6 +69,7 @@ class ExperimentScores:
     _manifest: records.Manifest = field(init=False)
     _specs: dict[Path, Spec] = field(default_factory=dict)
     _uncounted: set[str] = field(default_factory=set)
+    _main_loop: records.MainLoop | None = None
 
     def __post_init__(self) -> None:
         self.plan = records.read_plan(self.experiment)
@@ -150,8 +151,10 @@ class ExperimentScores:
         from deviate.stats import aggregate_series
 
         files = [path for part in records.collect_continued(attempt) for path in records.event_files(part)]
+        if self._main_loop is None:
+            self._main_loop = records.confirm_main_loop(self._manifest, attempt)
         logs = [
-            records.read_events(path, self._manifest.main_loop, self._catalog.name, self._catalog.found_by_running)
+            records.read_events(path, self._main_loop.id, self._catalog.name, self._catalog.found_by_running)
             for path in files
         ]
         series = records.measure(logs)

@@ -50,7 +50,7 @@ def test_steps_go_on_rising_when_the_main_loop_is_entered_again(tmp_path: Path) 
     rare = [encode("step", 0, 0, 0.1), encode("step", 0, 1, 0.1), value((0, 1), 9)]
     log = read(tmp_path, *once, *rare)
     assert log.points["0 None"].steps.tolist() == [0, 1, 2, 4]
-    assert log.n_steps == 5
+    assert log.has_main
 
 
 def test_a_loop_of_one_step_entered_often_counts_on(tmp_path: Path) -> None:

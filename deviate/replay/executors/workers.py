@@ -343,6 +343,7 @@ class WorkersExecutor:
             wall_time_s=max(0.0, time.time() - claim.started) if claim else 0.0,
             device=claim.device if claim else "",
             experiment=job.order.experiment.name,
+            is_silent=bool(job.progress and job.progress.is_silent),
         )
 
 

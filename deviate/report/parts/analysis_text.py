@@ -4,6 +4,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
+from deviate.base import first_few
 from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, RejectionReason, SelectedMetric, Selection
 from deviate.report.format import group_pairs, printable
 from deviate.report.lines import name
@@ -60,6 +61,12 @@ def _loop(loop: Loop | None) -> str:
 
 def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
     selected = {item.metric.id: item for item in selection.metrics}
+    if not analysis.metrics and (analysis.unreached or analysis.reporting):
+        names = dict.fromkeys(name(metric.name) for metric in analysis.unreached)
+        sources = [*names, *(f"what {package} reports" for package in analysis.reporting)]
+        return _wrap(
+            f"Metrics    none found before a run; a run may report {first_few(sources, MOST_OF_A_KIND)}", width
+        )
     if not analysis.metrics:
         return "Metrics    none found\n" + _wrap(HOW_TO_REPORT, width)
     sinks = Counter(metric.sink for metric in analysis.metrics)

@@ -10,6 +10,7 @@ import gc
 import os
 import weakref
 from collections import deque
+from contextlib import suppress
 from itertools import chain, count
 
 from ...adapter_context import AdapterContext
@@ -90,6 +91,17 @@ class Trained:
             if module is not None:
                 for name, tensor in chain(module.named_parameters(), module.named_buffers()):
                     yield "%d.%s" % (number, name), tensor
+
+    def versions(self) -> dict[int, int]:
+        """Of each optimizer that exists, how often PyTorch has counted a change in place of any of its weights."""
+        versions = {}
+        for number, reference in enumerate(self.optimizers):
+            optimizer = reference()
+            if optimizer is not None:
+                with suppress(RuntimeError):  # weights made for inference alone have no version
+                    weights = (weight for group in optimizer.param_groups for weight in group["params"])
+                    versions[number] = sum(weight._version for weight in weights)
+        return versions
 
     def optimized_weights(self) -> Iterator[tuple[str, Any]]:
         """Weights that optimizers update."""
@@ -301,6 +313,7 @@ class Proof(Observations):
             self.trained.optimizers.append(weakref.ref(optimizer))
 
         self.context.observe(self.torch.optim.Optimizer, "__init__", after=note)
+        self.recorder.weight_versions = self.trained.versions
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
         """A module with weights is about to run, not called by another one."""

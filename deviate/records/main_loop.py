@@ -1,0 +1,159 @@
+"""The main loop as runs show it: which loops ran, how often, and in which of them weights were updated.
+
+The analysis judges loops by words. What the first completed run counted decides where it contradicts: a main loop that
+never ran is none, and a loop around the main loop is the better one where the same weights go on from step to step and
+at least as many metrics are reported between its inner loops as inside them.
+"""
+
+from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from deviate.eventlog import Loops, decode
+from deviate.records.files import BAD, json_lines
+from deviate.records.layout import event_files
+from deviate.records.snapshot import Manifest
+
+MARK = b'["loops",'
+TAIL_BYTES = 1 << 16
+"""How far before its end a file tells of its loops, which is one of the last things that a process does."""
+FEWEST_STEPS = 2
+"""Steps of a loop that repeats something."""
+MANAGED = -1
+"""The guest's number for a loop inside of a framework that the analysis did not see."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCount:
+    """How one loop ran in the main process of a run: fields as in `eventlog.Loops`."""
+
+    loop: int
+    outer: int | None
+    n_begun: int
+    n_steps: int
+    n_updated: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class MainLoop:
+    """The main loop of an experiment.
+
+    Attributes:
+        id: None where there is none.
+        note: a sentence, where the runs showed another one than the analysis had taken; else empty.
+    """
+
+    id: int | None
+    note: str = ""
+
+
+def count_loops(attempt: Path) -> dict[int, LoopCount]:
+    """How often the loops ran, in the process of the run that spent most time in them; empty where none tells."""
+    processes = [_counts(path) for path in event_files(attempt)]
+    return max(processes, key=lambda counts: sum(count.seconds for count in counts.values()), default={})
+
+
+def _counts(path: Path) -> dict[int, LoopCount]:
+    with suppress(OSError):
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            tail = file.read()
+        for line in reversed(tail.split(b"\n")):
+            if line.startswith(MARK):
+                with suppress(*BAD):
+                    event = decode(line)
+                    if isinstance(event, Loops):
+                        counts = [LoopCount(*row) for row in event.rows]
+                        return {count.loop: count for count in counts}
+    return {}
+
+
+def confirm_main_loop(manifest: Manifest, attempt: Path) -> MainLoop:
+    """The main loop of an experiment, by what a completed run of it counted.
+
+    Args:
+        attempt: the attempt folder of the run.
+    """
+    supposed = MainLoop(manifest.main_loop)
+    loops = {loop.id: loop for loop in manifest.loops}
+    counts = count_loops(attempt)
+    main = None if manifest.main_loop is None else loops.get(manifest.main_loop)
+    if not counts or (main is not None and main.is_named):
+        return supposed
+    ran = {number: count for number, count in counts.items() if count.n_steps > 0}
+    if MANAGED in ran or (main is not None and main.kind == "managed" and main.id in ran):
+        return supposed
+    if main is None or main.id not in ran:
+        chosen = _longest(ran)
+        if chosen is None or chosen.loop not in loops:
+            return supposed
+        taken = "found none" if main is None else f"took {main.place}, which never ran"
+    else:
+        chosen = _better_outer(ran, main.id, attempt, {metric.site for metric in manifest.metrics})
+        if chosen is None or chosen.loop not in loops:
+            return supposed
+        taken = f"took {main.place} inside of it"
+    steps = f"{chosen.n_steps} {'step' if chosen.n_steps == 1 else 'steps'}"
+    return MainLoop(
+        chosen.loop, f"main loop: {loops[chosen.loop].place}, by the first run ({steps}); the analysis {taken}"
+    )
+
+
+def _longest(ran: Mapping[int, LoopCount]) -> LoopCount | None:
+    """Of the outermost loops in which weights were updated, or else of those that repeat, the one that took longest."""
+    updating = [count for count in ran.values() if count.n_updated > 0]
+    pool = {count.loop: count for count in updating or ran.values() if count.n_steps >= FEWEST_STEPS}
+    outermost = [count for count in pool.values() if not any(outer in pool for outer in _around(count.loop, ran))]
+    return max(outermost, key=lambda count: count.seconds, default=None)
+
+
+def _better_outer(
+    ran: Mapping[int, LoopCount], main: int, attempt: Path, sites: Container[int | None]
+) -> LoopCount | None:
+    """The outermost loop around the main one that goes on training the same weights and reports at least as much."""
+    candidates = [
+        ran[outer]
+        for outer in _around(main, ran)
+        if outer in ran and ran[outer].n_steps >= FEWEST_STEPS and ran[outer].n_updated > 0
+    ]
+    if not candidates:
+        return None
+    inside: set[int] = set()
+    steps_beside: dict[int, dict[int, set[int]]] = {count.loop: {} for count in candidates}
+    for site, around in _values(attempt):
+        if site in sites:
+            if main in around:
+                inside.add(site)
+            for loop, steps in steps_beside.items():
+                if loop in around and main not in around:
+                    steps.setdefault(site, set()).add(around[loop])
+    for count in reversed(candidates):
+        repeated = [steps for steps in steps_beside[count.loop].values() if len(steps) >= FEWEST_STEPS]
+        if repeated and len(repeated) >= len(inside):
+            return count
+    return None
+
+
+def _around(loop: int, counts: Mapping[int, LoopCount]) -> list[int]:
+    """The loops in which a loop began, innermost first."""
+    around: list[int] = []
+    outer = counts[loop].outer
+    while outer is not None and outer in counts and outer not in around:
+        around.append(outer)
+        outer = counts[outer].outer
+    return around
+
+
+def _values(attempt: Path) -> Iterator[tuple[int, dict[int, int]]]:
+    """Each value at a site: the site, and the step of every loop around it."""
+
+    def pass_over() -> None: ...
+
+    for path in event_files(attempt):
+        for event in json_lines(path, piece=TAIL_BYTES, on_bad=pass_over, on_torn=pass_over):
+            with suppress(*BAD):
+                if event[0] == "value":
+                    loops = event[3]
+                    yield int(event[1]), dict(zip(loops[::2], loops[1::2], strict=True))

@@ -1,0 +1,71 @@
+"""What the first run of an experiment shows: that it records nothing, or metrics that the analysis did not see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from deviate import analysis, records
+from deviate.base import first_few
+from deviate.errors import DeviateError, InputError
+from deviate.model import Analysis, Run
+from deviate.replay import RunUpdate
+from deviate.workflows.execute import PreparedExperiment
+
+MOST_NAMED = 8
+STDOUT_LINES = 6
+
+
+@dataclass(slots=True)
+class FirstRun:
+    """Accepts updates on runs, and tells once for each experiment what its first run shows.
+
+    While the run goes on: that the first pass of the main loop recorded nothing. When it has completed: the metrics
+    that were found by running.
+    """
+
+    experiments: Sequence[PreparedExperiment]
+    _is_over: set[str] = field(default_factory=set)
+    _is_silent: set[str] = field(default_factory=set)
+
+    def take(self, update: RunUpdate) -> str | None:
+        """Process an update; returns a sentence for the user, or None.
+
+        Raises:
+            InputError: the first run has completed and reported nothing, where it should.
+        """
+        experiment = next((item for item in self.experiments if item.folder.name == update.experiment), None)
+        if experiment is None or update.experiment in self._is_over:
+            return None
+        if update.status == "completed":
+            self._is_over.add(update.experiment)
+            return _look(experiment)
+        if update.is_silent and experiment.script is not None and update.experiment not in self._is_silent:
+            self._is_silent.add(update.experiment)
+            return (
+                f"no value was recorded in the first pass of the main loop of replicate {update.replicate}, which goes "
+                f"on; what it prints is in {records.log_files(update.folder)[0]}"
+            )
+        return None
+
+
+def _look(experiment: PreparedExperiment) -> str | None:
+    """A sentence on the metrics of an experiment that were found by running; None if there are none."""
+    try:
+        variants = records.read_experiment(experiment.folder)
+    except DeviateError:  # said when the records are read at the end
+        return None
+    runs = [run for variant in variants for run in variant.runs]
+    reported = {name for run in runs for name in run.series}
+    if not reported and experiment.script is not None:
+        raise _explain_silence(experiment.script, next(run for run in runs if run.status == "completed"))
+    metrics = [metric for metric in variants[0].metrics if metric.is_found_by_running and metric.name in reported]
+    names = [f"{metric.name} ({metric.metric.file}:{metric.metric.line})" for metric in metrics]
+    return f"found by running: {first_few(names, MOST_NAMED)}" if names else None
+
+
+def _explain_silence(script: Analysis, run: Run) -> InputError:
+    """The error for a run that reported nothing: the end of what it printed, and what comes nearest to a metric."""
+    error = analysis.explain_nothing_found(script)
+    printed = records.log_end(records.log_files(run.folder)[0]).splitlines()[-STDOUT_LINES:]
+    end = f"; it printed{' at the end' if len(printed) == STDOUT_LINES else ''}:" if printed else " and printed nothing"
+    listing = "".join(f"\n  {line}" for line in printed)
+    return InputError(f"the first run reported no metric{end}{listing}\n{error.message}", error.hint)
