@@ -50,9 +50,12 @@ class MainLoop:
 
 
 def count_loops(attempt: Path) -> dict[int, LoopCount]:
-    """How often the loops ran, in the process of the run that spent most time in them; empty where none tells."""
-    processes = [_counts(path) for path in event_files(attempt)]
-    return max(processes, key=lambda counts: sum(count.seconds for count in counts.values()), default={})
+    """How often the loops ran in the process that updated weights, or else spent most time in loops; {} if none tells."""
+
+    def rank(counts: dict[int, LoopCount]) -> tuple[bool, float]:
+        return any(count.n_updated > 0 for count in counts.values()), sum(count.seconds for count in counts.values())
+
+    return max((_counts(path) for path in event_files(attempt)), key=rank, default={})
 
 
 def _counts(path: Path) -> dict[int, LoopCount]:
