@@ -323,8 +323,6 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
     assert not (project / ".deviate").exists()
 
 
-
-
 @pytest.mark.parametrize(
     ("files", "arguments", "told"),
     [

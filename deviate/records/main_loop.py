@@ -50,7 +50,7 @@ class MainLoop:
 
 
 def count_loops(attempt: Path) -> dict[int, LoopCount]:
-    """How often the loops ran in the process that updated weights, or else spent most time in loops; {} if none tells."""
+    """How often loops ran in the process that updated weights, or else spent most time in loops; {} if none tells."""
 
     def rank(counts: dict[int, LoopCount]) -> tuple[bool, float]:
         return any(count.n_updated > 0 for count in counts.values()), sum(count.seconds for count in counts.values())
