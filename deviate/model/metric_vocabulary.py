@@ -35,6 +35,11 @@ COUNTERS = word_set(
     "epoch epochs step steps iter iters iteration iterations batch batches idx index episode episodes round rounds "
     "generation generations fold count counter num number total seen timestep timesteps update updates rank"
 )
+AMOUNTS = word_set(
+    "tokens samples images imgs nimg kimg frames examples sequences sentences transitions candidates params parameters "
+    "documents interactions"
+)
+"""What programs count. A number of them is no measurement, whatever it is divided by to be shown in thousands."""
 ESTIMATES = word_set("eta remaining left estimated")
 MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
 CONTAINERS = word_set(

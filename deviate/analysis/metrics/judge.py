@@ -8,9 +8,10 @@ import libcst as cst
 from deviate.analysis.resolve.identifier_words import QUALIFIERS, TUNED, all_words, clause, tag_words, unit_after
 from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
-from deviate.analysis.resolve.tree import dotted_name, identifiers, last_name
+from deviate.analysis.resolve.tree import dotted_name, last_name, telling_identifiers
 from deviate.model import Direction, RejectionReason, Role
 from deviate.model.metric_vocabulary import (
+    AMOUNTS,
     COUNTERS,
     ESTIMATES,
     MEMORY,
@@ -44,8 +45,10 @@ FIXED = {
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
 TEXT_NAMES = word_set(
-    "name names type types dir dirs directory path paths file files filename folder mode title url tag"
+    "name names type types dir dirs directory path paths file files filename folder mode title url tag extension ext "
+    "suffix prefix"
 )
+REPAIRS = ("ensure_", "fix_", "assert_")
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
@@ -216,6 +219,15 @@ def counter_name(view: View) -> Objection | None:
     return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
 
 
+def amount(view: View) -> Objection | None:
+    """`tokens / 1e9` is a counter that is shown in billions."""
+    around = {*view.expression_words, *view.words_before}
+    is_named = bool(view.numerator_words) and view.numerator_words[-1] in AMOUNTS
+    if not is_named or view.origin.kind not in ("unknown", "computed") or (QUALITY | TIMES | {"per"}) & around:
+        return None
+    return None if view.unit else Objection(RejectionReason.NAMED_COUNTER, view.numerator_words[-1])
+
+
 def tracked_setting(view: View) -> Objection | None:
     """What is handed to a tracker under the name of a counter or of something that is chosen."""
     last = view.words_before[-1:]
@@ -300,6 +312,7 @@ EVIDENCE: tuple[Rule, ...] = (
     text_name,
     whole_number,
     counter_name,
+    amount,
     tracked_setting,
     time_origin,
     quality_origin,
@@ -392,8 +405,8 @@ class Judge:
         return View(
             value=value,
             origin=self.origin(value),
-            expression_words=all_words([*identifiers(value.source), value.path]),
-            numerator_words=all_words([*identifiers(_numerator(value.source)), value.path]),
+            expression_words=_words_of(value.source, value.path),
+            numerator_words=_words_of(_numerator(value.source), value.path),
             words_before=split_identifier(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
@@ -404,6 +417,12 @@ class Judge:
     def _change(self, candidate: Candidate) -> str:
         line = self.origins.changing_line(candidate.value.source, candidate.value.function)
         return f"set anew in each turn of the loop at line {line}" if line else ""
+
+
+def _words_of(node: cst.BaseExpression, path: str) -> list[str]:
+    """The words of an expression, without functions that put something right: `ensure_correct_name(path)`."""
+    names = [name for name in telling_identifiers(node) if not name.startswith(REPAIRS)]
+    return all_words([*names, path])
 
 
 def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:

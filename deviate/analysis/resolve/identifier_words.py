@@ -131,7 +131,7 @@ def expression_words(spelled: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """The words of a text, without remarks in parentheses and without numbers, except in `Acc@1`."""
-    text = re.sub(r"@\s*(\d)", r"\1", PARENTHESES.sub(" ", text))
+    text = re.sub(r"(?:@\s*|[_ ]at[_ ])(\d)", r"\1", PARENTHESES.sub(" ", text))
     return [word for word in split_identifier(text) if not word.isdigit()]
 
 
