@@ -57,10 +57,21 @@ def split_identifier(text: str) -> list[str]:
     return list(_words(text))
 
 
+OTHER_SENSE = re.compile(
+    r"(?<![a-z])(label|feature|attention|attn|heat|color|class|classes|idx|index|tree|key|name|id|device|token|char|word"
+    r"|saliency|depth|state|weight|param|type|seg|density|activation|texture|score)[ _.-]+(maps?)(?![a-z])"
+    r"|(?<![a-z])(?:(mixed|numerical|float\d*|matmul|inference|amp|autocast|compute)[ _-]+(precision))(?![a-z])",
+    re.IGNORECASE,
+)
+"""Words that name no measurement together: a label map is not the mean average precision."""
+
+
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[str, ...]:
     joined = re.sub(r"learning[ _]rate", "learningrate", text, flags=re.IGNORECASE)
     joined = re.sub(r"cross[ _-]entropy", "crossentropy", joined, flags=re.IGNORECASE)
+    if "map" in joined or "recision" in joined:
+        joined = OTHER_SENSE.sub(lambda match: "".join(filter(None, match.groups())), joined)
     return tuple(word.lower() for word in WORD.findall(joined))
 
 

@@ -113,8 +113,14 @@ class View:
 
     @property
     def describes_other(self) -> bool:
-        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`."""
-        return self.digits is None and bool(self.words_before) and self.words_before[-1] in QUALIFIERS
+        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`.
+
+        A message of an error begins with that word and goes on: `error in {file}`.
+        """
+        if self.digits is not None or not self.words_before:
+            return False
+        is_of_error = self.words_before[0] in ("error", "errors") and len(self.words_before) > 1
+        return self.words_before[-1] in QUALIFIERS or (is_of_error and "rate" not in self.words_before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ COUNTING = ("num_", "nb_", "n_")
 PARSERS = ("parse_args", "parse_known_args", "load_config", "safe_load", "parse_args_into_dataclasses")
 SETTINGS = word_set("args opt opts config cfg conf hparams hp flags options settings hyperparams configs argv")
 TEXT_PARTS = word_set("name __name__ device dtype __class__ path filename isoformat join format upper lower")
+DECODING = ("batch_decode", "detokenize", "convert_ids_to_tokens", "convert_tokens_to_string")
+TOKENIZERS = word_set("tokenizer tok tokeniser enc processor vocab sp bpe")
 MEMORY_CALLS = word_set("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info")
 # Schedulers of torch and timm.
 RATE_CALLS = ("get_last_lr", "get_lr", "get_epoch_values")
@@ -97,6 +99,7 @@ SHARED = ("setting", "rate", "memory", "quality", "computed")
 """Kinds of origin that an item shares with its mapping; items of other kinds have their own."""
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Data frames, whose origin is that of their contents."""
+AVERAGING = word_set("compute get calculate evaluate eval calc")
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
 UNITS = word_set("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
@@ -641,7 +644,10 @@ class Origins:
                 return self._of_shown(
                     [*arguments, *keywords(node).values()], _literal_text(format_fields(template)), function, depth
                 )
-        return Origin(Reason.NAME_OR_TEXT) if name in TEXT_PARTS else None
+        if name in ("get", "getattr", "pop") and len(arguments) > 1 and constant_text(arguments[-1]) is not None:
+            return Origin(Reason.NAME_OR_TEXT)  # what takes its place where it is missing is a text
+        is_text = name in TEXT_PARTS or name in DECODING or (name == "decode" and _decodes_text(node))
+        return Origin(Reason.NAME_OR_TEXT) if is_text else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
         """The arguments whose kind the result of a call has."""
@@ -736,7 +742,9 @@ class Origins:
 def _is_measuring(name: str) -> bool:
     """Whether the name of a callable says that it measures; `ensure_correct_name` corrects something."""
     called = split_identifier(name)
-    inside = MEASURING.intersection(called)
+    inside = set(MEASURING.intersection(called))
+    if AVERAGING.isdisjoint(called):
+        inside.discard("map")  # `tree_map` and `dataset.map` apply a function
     return bool(inside - {"correct"} or "correct" in called[-1:])
 
 
@@ -763,6 +771,13 @@ def _is_text(node: cst.BaseExpression) -> bool:
             return True
         node = node.left
     return isinstance(node, cst.BaseString) or (isinstance(node, cst.Call) and last_name(node.func) == "str")
+
+
+def _decodes_text(call: cst.Call) -> bool:
+    """Whether a call of `decode` is one of bytes or of a tokenizer, and not one of an autoencoder."""
+    owner = split_identifier(dotted_name(call.func).rpartition(".")[0])
+    arguments = [argument.value for argument in call.args]
+    return not TOKENIZERS.isdisjoint(owner) or all(constant_text(value) is not None for value in arguments)
 
 
 def _holds_texts(node: cst.BaseExpression) -> bool:
