@@ -14,6 +14,7 @@ from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import without_unit
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -281,12 +282,20 @@ class Collector:
             for back in range(number - 1, -1, -1):
                 if judged[back].decision.role is not None:
                     break
-                earlier.append(texts[back])
+                earlier.append(without_unit(texts[back]) if back else texts[back])
             line = self.nodes.statement_line(value.node)
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
             label_name = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(
-                value, texts[number], texts[number + 1], line, sink, message, tuple(earlier), label_name
+                value,
+                texts[number],
+                texts[number + 1],
+                line,
+                sink,
+                message,
+                tuple(earlier),
+                label_name,
+                is_first=number == 0,
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.analysis.resolve.identifier_words import QUALIFIERS, TUNED, all_words, clause, tag_words, unit_after
+from deviate.analysis.resolve.identifier_words import (
+    QUALIFIERS,
+    TUNED,
+    all_words,
+    clause,
+    tag_words,
+    unit_after,
+    without_unit,
+)
 from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
 from deviate.analysis.resolve.tree import dotted_name, last_name, telling_identifiers
@@ -354,7 +362,7 @@ class Candidate:
     """A reported value with the text around it.
 
     Attributes:
-        before, after: text up to the neighbouring values of the message.
+        before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
@@ -366,6 +374,12 @@ class Candidate:
     message: str
     earlier: tuple[str, ...] = ()
     label: str | None = None
+    is_first: bool = True
+
+    @property
+    def lead(self) -> str:
+        """The text that leads to the value, without the unit of the value before it."""
+        return self.before if self.is_first else without_unit(self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +421,7 @@ class Judge:
 
     def _view(self, candidate: Candidate) -> View:
         value = candidate.value
-        text = clause(candidate.before)
+        text = clause(candidate.lead)
         return View(
             value=value,
             origin=self.origin(value),
