@@ -35,6 +35,11 @@ COUNTERS = word_set(
     "epoch epochs step steps iter iters iteration iterations batch batches idx index episode episodes round rounds "
     "generation generations fold count counter num number total seen timestep timesteps update updates rank"
 )
+AMOUNTS = word_set(
+    "tokens samples images imgs nimg kimg frames examples sequences sentences transitions candidates params parameters "
+    "documents interactions"
+)
+"""What programs count. A number of them is no measurement, whatever it is divided by to be shown in thousands."""
 ESTIMATES = word_set("eta remaining left estimated")
 MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
 CONTAINERS = word_set(
@@ -52,10 +57,21 @@ def split_identifier(text: str) -> list[str]:
     return list(_words(text))
 
 
+OTHER_SENSE = re.compile(
+    r"(?<![a-z])(label|feature|attention|attn|heat|color|class|classes|idx|index|tree|key|name|id|device|token|char|word"
+    r"|saliency|depth|state|weight|param|type|seg|density|activation|texture|score)[ _.-]+(maps?)(?![a-z])"
+    r"|(?<![a-z])(?:(mixed|numerical|float\d*|matmul|inference|amp|autocast|compute)[ _-]+(precision))(?![a-z])",
+    re.IGNORECASE,
+)
+"""Words that name no measurement together: a label map is not the mean average precision."""
+
+
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[str, ...]:
     joined = re.sub(r"learning[ _]rate", "learningrate", text, flags=re.IGNORECASE)
     joined = re.sub(r"cross[ _-]entropy", "crossentropy", joined, flags=re.IGNORECASE)
+    if "map" in joined or "recision" in joined:
+        joined = OTHER_SENSE.sub(lambda match: "".join(filter(None, match.groups())), joined)
     return tuple(word.lower() for word in WORD.findall(joined))
 
 

@@ -14,6 +14,7 @@ from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import without_unit
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -25,7 +26,7 @@ from deviate.analysis.resolve.message_items import (
     Style,
     Substitute,
 )
-from deviate.analysis.resolve.tree import constant_key, positional, walk
+from deviate.analysis.resolve.tree import constant_key, constant_text, positional, walk
 from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
@@ -45,6 +46,35 @@ class Judged:
     decision: Decision
 
 
+class Headers:
+    """Names of the columns of tables: rows of texts that a file writes, by file and number of columns."""
+
+    def __init__(self, reports: Reports, parser: MessageParser) -> None:
+        self.reports = reports
+        self.parser = parser
+        self._headers: dict[tuple[str, int], list[list[str]]] | None = None
+
+    def names(self, function: Function, n_columns: int) -> list[str] | None:
+        """The names of the columns of a table with one header; None where there are several, or none."""
+        if self._headers is None:
+            self._headers = {}
+            for report in self.reports:
+                for part in report.carried:
+                    texts = self._texts(part, report.function)
+                    headers = self._headers.setdefault((report.function.module.file, len(texts)), [])
+                    if texts and texts not in headers:
+                        headers.append(texts)
+        headers = self._headers.get((function.module.file, n_columns), [])
+        return headers[0] if len(headers) == 1 and n_columns > 1 else None
+
+    def _texts(self, part: Carried, function: Function) -> list[str]:
+        if not isinstance(part, Row) or not isinstance(part.values, cst.BaseExpression):
+            return []
+        items = self.parser.displays.sequence_items(part.values, function) or ()
+        texts = [text for node, _ in items if (text := constant_text(node))]
+        return texts if len(texts) == len(items) else []
+
+
 class Collector:
     """Collects and judges every reported value.
 
@@ -59,6 +89,7 @@ class Collector:
         self.parser = MessageParser(graph, judge.origins)
         self.reports = Reports(self.graph, self.parser.texts, graph.functions if functions is None else functions)
         self.contents = ContainerContents(self.parser.displays, self.parser.meters)
+        self.headers = Headers(self.reports, self.parser)
         self.readings_left = MOST_READINGS
         self.judgements: dict[tuple[cst.CSTNode, object], Judged] = {}
         self._judged: set[tuple[str, tuple[MessageItem, ...]]] = set()
@@ -147,7 +178,13 @@ class Collector:
                 for items in parser.record(part.mapping, function, scene):
                     yield [*prefix, *items]
             case Row():
-                yield from parser.row(part.values, function, scene)
+                messages = parser.row(part.values, function, scene)
+                names = self.headers.names(function, len(messages))
+                yield from (
+                    messages
+                    if names is None
+                    else [[f"{name}: ", *one] for name, one in zip(names, messages, strict=True)]
+                )
             case Table():
                 yield from parser.table(part.rows, function, scene)
 
@@ -205,9 +242,13 @@ class Collector:
             return self._extend_scenes(scene, edges, arguments)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
-        return (
-            self._extend_scenes(scene, edges, arguments) if is_value and not any(map(split_identifier, texts)) else []
-        )
+        if not is_value or any(map(split_identifier, texts)):
+            return []
+        reported = [name for name in mine if any(name in _names_in(value.node) for value in values)]
+        is_tagged = any(value.style == Style.NAME for value in values)
+        if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
+            return []  # `save(metrics)` calls them what the function calls them
+        return self._extend_scenes(scene, edges, arguments)
 
     def _extend_scenes(
         self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]
@@ -241,12 +282,20 @@ class Collector:
             for back in range(number - 1, -1, -1):
                 if judged[back].decision.role is not None:
                     break
-                earlier.append(texts[back])
+                earlier.append(without_unit(texts[back]) if back else texts[back])
             line = self.nodes.statement_line(value.node)
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
             label_name = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(
-                value, texts[number], texts[number + 1], line, sink, message, tuple(earlier), label_name
+                value,
+                texts[number],
+                texts[number + 1],
+                line,
+                sink,
+                message,
+                tuple(earlier),
+                label_name,
+                is_first=number == 0,
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
@@ -316,6 +365,10 @@ def _is_built(argument: object, parser: MessageParser) -> bool:
         parser.displays.mapping_items(node, function) is not None
         or parser.displays.sequence_items(node, function) is not None
     )
+
+
+def _is_same_name(argument: object, name: str) -> bool:
+    return isinstance(argument, tuple) and isinstance(argument[0], cst.Name) and argument[0].value == name
 
 
 def _keyed_names(node: cst.CSTNode) -> set[str]:

@@ -5,12 +5,21 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.analysis.resolve.identifier_words import QUALIFIERS, TUNED, all_words, clause, tag_words, unit_after
+from deviate.analysis.resolve.identifier_words import (
+    QUALIFIERS,
+    TUNED,
+    all_words,
+    clause,
+    tag_words,
+    unit_after,
+    without_unit,
+)
 from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
-from deviate.analysis.resolve.tree import dotted_name, identifiers, last_name
+from deviate.analysis.resolve.tree import dotted_name, last_name, telling_identifiers
 from deviate.model import Direction, RejectionReason, Role
 from deviate.model.metric_vocabulary import (
+    AMOUNTS,
     COUNTERS,
     ESTIMATES,
     MEMORY,
@@ -44,8 +53,10 @@ FIXED = {
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
 TEXT_NAMES = word_set(
-    "name names type types dir dirs directory path paths file files filename folder mode title url tag"
+    "name names type types dir dirs directory path paths file files filename folder mode title url tag extension ext "
+    "suffix prefix"
 )
+REPAIRS = ("ensure_", "fix_", "assert_")
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
@@ -110,8 +121,14 @@ class View:
 
     @property
     def describes_other(self) -> bool:
-        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`."""
-        return self.digits is None and bool(self.words_before) and self.words_before[-1] in QUALIFIERS
+        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`.
+
+        A message of an error begins with that word and goes on: `error in {file}`.
+        """
+        if self.digits is not None or not self.words_before:
+            return False
+        is_of_error = self.words_before[0] in ("error", "errors") and len(self.words_before) > 1
+        return self.words_before[-1] in QUALIFIERS or (is_of_error and "rate" not in self.words_before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +233,15 @@ def counter_name(view: View) -> Objection | None:
     return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
 
 
+def amount(view: View) -> Objection | None:
+    """`tokens / 1e9` is a counter that is shown in billions."""
+    around = {*view.expression_words, *view.words_before}
+    is_named = bool(view.numerator_words) and view.numerator_words[-1] in AMOUNTS
+    if not is_named or view.origin.kind not in ("unknown", "computed") or (QUALITY | TIMES | {"per"}) & around:
+        return None
+    return None if view.unit else Objection(RejectionReason.NAMED_COUNTER, view.numerator_words[-1])
+
+
 def tracked_setting(view: View) -> Objection | None:
     """What is handed to a tracker under the name of a counter or of something that is chosen."""
     last = view.words_before[-1:]
@@ -300,6 +326,7 @@ EVIDENCE: tuple[Rule, ...] = (
     text_name,
     whole_number,
     counter_name,
+    amount,
     tracked_setting,
     time_origin,
     quality_origin,
@@ -335,7 +362,7 @@ class Candidate:
     """A reported value with the text around it.
 
     Attributes:
-        before, after: text up to the neighbouring values of the message.
+        before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
@@ -347,6 +374,12 @@ class Candidate:
     message: str
     earlier: tuple[str, ...] = ()
     label: str | None = None
+    is_first: bool = True
+
+    @property
+    def lead(self) -> str:
+        """The text that leads to the value, without the unit of the value before it."""
+        return self.before if self.is_first else without_unit(self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,12 +421,12 @@ class Judge:
 
     def _view(self, candidate: Candidate) -> View:
         value = candidate.value
-        text = clause(candidate.before)
+        text = clause(candidate.lead)
         return View(
             value=value,
             origin=self.origin(value),
-            expression_words=all_words([*identifiers(value.source), value.path]),
-            numerator_words=all_words([*identifiers(_numerator(value.source)), value.path]),
+            expression_words=_words_of(value.source, value.path),
+            numerator_words=_words_of(_numerator(value.source), value.path),
             words_before=split_identifier(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
@@ -404,6 +437,12 @@ class Judge:
     def _change(self, candidate: Candidate) -> str:
         line = self.origins.changing_line(candidate.value.source, candidate.value.function)
         return f"set anew in each turn of the loop at line {line}" if line else ""
+
+
+def _words_of(node: cst.BaseExpression, path: str) -> list[str]:
+    """The words of an expression, without functions that put something right: `ensure_correct_name(path)`."""
+    names = [name for name in telling_identifiers(node) if not name.startswith(REPAIRS)]
+    return all_words([*names, path])
 
 
 def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compiles
-from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance
+from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import (
@@ -31,7 +31,7 @@ SELF_NAMED = word_set(
 )
 """Metrics of the Evaluate library whose result is an item of the same name."""
 
-DEEPEST = 4
+DEEPEST = 6
 
 
 def history_keys(call: cst.Call, framework: Framework, graph: CallGraph) -> list[str]:
@@ -78,15 +78,25 @@ class _Keras:
         keys += self._metrics(argument(compiled, 2, "metrics"), function)
         return keys + self._metrics(argument(compiled, None, "weighted_metrics"), function)
 
-    def _assigned(self, name: str, function: Function) -> list[cst.BaseExpression]:
-        """What is assigned to a variable, in order."""
-        values = [binding.value for binding in self.graph.resolver.find(name, function)[1] if binding.how == "assign"]
-        return [value for value in values if isinstance(value, cst.BaseExpression)]
+    def _assigned(self, name: str, function: Function) -> list[Placed]:
+        """What is assigned to a variable, in order; of several that a function returns, the one that it takes."""
+        scope, bindings = self.graph.resolver.find(name, function)
+        values: list[Placed] = []
+        for binding in bindings:
+            if binding.how != "assign" or not isinstance(binding.value, cst.BaseExpression):
+                continue
+            parts = (
+                self.graph.resolver.unpacked_items(binding.value, binding.position, scope)
+                if binding.position
+                else [(binding.value, scope)]
+            )
+            values += [(value, where) for value, where in parts if isinstance(value, cst.BaseExpression)]
+        return values
 
     def _output_keys(self, node: cst.BaseExpression | None, function: Function) -> list[str]:
         """The keys of a dict, or of the one that a variable holds."""
         values = self._assigned(node.value, function) if isinstance(node, cst.Name) else []
-        return _constant_keys(values[-1] if values else node)
+        return _constant_keys(values[-1][0] if values else node)
 
     def _metrics(self, metrics: cst.BaseExpression | None, function: Function, depth: int = DEEPEST) -> list[str]:
         if metrics is None or depth == 0:
@@ -103,21 +113,25 @@ class _Keras:
         if text is not None:
             return [text if text.islower() else _snake(text)]
         if isinstance(metrics, cst.Call):
-            return [self._metric_name(metrics, function)]
-        if isinstance(metrics, cst.Name):
-            if metrics.value == "None":
-                return []
+            returned = self._returned(metrics, function)
+            return self._metrics(*returned[-1], depth - 1) if returned else [self._metric_name(metrics, function)]
+        if isinstance(metrics, cst.Name) and metrics.value != "None":
             scope, bindings = self.graph.resolver.find(metrics.value, function)
             values = self._assigned(metrics.value, function)
             if values:
-                return self._metrics(values[-1], scope, depth - 1)
+                return self._metrics(*values[-1], depth - 1)
             for edge in self.graph.edges_into(scope) if any(binding.how == "parameter" for binding in bindings) else ():
                 handed = edge.argument(metrics.value)
                 if handed is not None and isinstance(handed[0], cst.BaseExpression):
                     return self._metrics(handed[0], handed[1], depth - 1)
             if any(binding.how == "parameter" for binding in bindings):
                 return []
-        return [last_name(metrics)] if last_name(metrics) else []
+        return [last_name(metrics)] if last_name(metrics) not in ("", "None") else []
+
+    def _returned(self, call: cst.Call, function: Function) -> list[Placed]:
+        """What a function of the project returns: metrics, or the function that is one."""
+        callees = (reference.function for reference in self.graph.resolver.functions(call.func, function))
+        return [(value, callee) for callee in callees if callee.name != "__init__" for value in callee.returns]
 
     def _metric_name(self, call: cst.Call, function: Function) -> str:
         """Name of a metric object: its argument, the default of its constructor, or derived from its class."""

@@ -223,7 +223,7 @@ class MessageParser:
             case cst.FormattedString():
                 return self._f_string(node, function, scene)
             case cst.ConcatenatedString():
-                return self.take(node.left, function, scene) + self.take(node.right, function, scene)
+                return [item for part in _joined(node) for item in self.take(part, function, scene)]
             case cst.BinaryOperation():
                 return self._operation(node, function, scene)
             case cst.IfExp() if is_text(node.body, function) or is_text(node.orelse, function):
@@ -472,10 +472,22 @@ class MessageParser:
             mapping = _text_keys(node.right)
             return self._percent_template(text, [] if mapping else values, mapping, function, scene)
         if isinstance(node.operator, cst.Add) and self.texts.is_text(node, function):
-            return self.take(node.left, function, scene) + self.take(node.right, function, scene)
+            return [item for part in self._summands(node, function) for item in self.take(part, function, scene)]
         if isinstance(node.operator, cst.Multiply) and (constant_text(node.left) or constant_text(node.right)):
             return [constant_text(node.left) or constant_text(node.right) or ""]
         return None
+
+    def _summands(self, node: cst.BaseExpression, function: Function) -> list[cst.BaseExpression]:
+        """The texts that `+` joins; a sum of numbers is one of them."""
+        summands: list[cst.BaseExpression] = []
+        while (
+            isinstance(node, cst.BinaryOperation)
+            and isinstance(node.operator, cst.Add)
+            and self.texts.is_text(node, function)
+        ):
+            summands.append(node.right)
+            node = node.left
+        return [node, *reversed(summands)]
 
     def _percent_values(self, node: cst.BaseExpression, function: Function) -> list[cst.BaseExpression]:
         """The values right of `%`; a value with unknown items stands for all of them."""
@@ -577,7 +589,7 @@ class MessageParser:
             returned = [value for value in inner.returns if self.texts.is_text(value, inner)]
             if inner.name == "__init__" or not returned:
                 continue
-            if self.texts.reads_clock(inner):
+            if self.texts.reads_clock(inner) or self.texts.spells_out(inner):
                 return [self.plain(node, function)]
             if self.texts.is_formatter(inner):
                 return self._formatter_call(node, function, scene)
@@ -604,6 +616,16 @@ def _expression(argument: Substitute | None) -> Placed | None:
     if isinstance(argument, tuple) and isinstance(argument[0], cst.BaseExpression):
         return argument[0], argument[1]
     return None
+
+
+def _joined(node: cst.ConcatenatedString) -> list[cst.BaseExpression]:
+    """The texts that stand side by side; a long message has more of them than may be nested."""
+    pieces: list[cst.BaseExpression] = []
+    rest: cst.BaseExpression = node
+    while isinstance(rest, cst.ConcatenatedString):
+        pieces.append(rest.left)
+        rest = rest.right
+    return [*pieces, rest]
 
 
 def _is_constant(node: cst.CSTNode) -> bool:

@@ -43,6 +43,7 @@ class NameParts:
         function: words of the function that reports.
         variant: words such as `best` and `final` around the value.
         statistic: what of a meter is shown: `current`, `avg`, ….
+        is_tag: whether the text is a tag under which a tracker keeps the value: the name by itself.
     """
 
     text: Sequence[str]
@@ -53,6 +54,7 @@ class NameParts:
     variant: Sequence[str] = ()
     statistic: str = ""
     sink: str = ""
+    is_tag: bool = False
 
 
 def give_names(name_parts: Sequence[NameParts]) -> list[str]:
@@ -65,7 +67,7 @@ def give_names(name_parts: Sequence[NameParts]) -> list[str]:
 
 def _first(item: NameParts) -> str:
     chosen = list(item.text or item.expression)
-    if item.text and not _stems(chosen) & TELLING and "per" not in chosen:
+    if item.text and not item.is_tag and not _stems(chosen) & TELLING and "per" not in chosen:
         chosen += [word for word in item.expression if word in TELLING][:1]
     if all(word in PHASES for word in chosen):
         chosen += item.expression
@@ -177,7 +179,7 @@ def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
     value = candidate.value
     if candidate.sink == "deviate" and (name := _declared_name(candidate)):
         return NameParts(text=[name], expression=[], hint=context.hint, sink=candidate.sink)
-    name_text = _listed_name(candidate, place) or candidate.before
+    name_text = _listed_name(candidate, place) or candidate.lead
     text = tag_words(name_text) if candidate.sink in TRACKERS else text_words(name_text, candidate.earlier)
     if role == "time":
         text = _time_words(text, candidate)
@@ -192,6 +194,7 @@ def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
         variant=[word for word in split_identifier(f"{head} {name_text}") if word in VARIANTS],
         statistic=STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), ""),
         sink=candidate.sink,
+        is_tag=candidate.sink in TRACKERS and "{}" not in candidate.message.removesuffix("{}"),
     )
 
 

@@ -1,5 +1,7 @@
 """Strings: which expressions are strings, their templates, and which functions only format their arguments."""
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from deviate.analysis.metrics.containers import Displays
@@ -7,7 +9,7 @@ from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import Field, format_fields, percent_fields
 from deviate.analysis.resolve.origins import CLOCKS
-from deviate.analysis.resolve.tree import constant_text, dotted_name, positional, walk
+from deviate.analysis.resolve.tree import constant_text, dotted_name, last_name, positional, walk
 from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
 
 TEXT_METHODS = word_set(
@@ -17,6 +19,8 @@ DUMPING = frozenset(
     {"json.dumps", "pprint.pformat", "builtins.str", "builtins.repr", "tabulate.tabulate", "yaml.dump", "ujson.dumps"}
 )
 TEXT_CALLS = DUMPING | {"builtins.format"}
+SPELLING = word_set("join chr decode batch_decode")
+FORMATTING = word_set("format format_map str repr round strftime timedelta")
 ANYTHING = " "
 """Stands for an unknown part of a template."""
 
@@ -92,7 +96,7 @@ class Texts:
             case cst.BinaryOperation(operator=cst.Modulo()):
                 return self.template(node.left, function) is not None
             case cst.BinaryOperation(operator=cst.Add()):
-                return any(self.is_text(side, function, depth - 1) for side in (node.left, node.right))
+                return any(self.is_text(part, function, depth - 1) for part in _summands(node))
             case cst.BinaryOperation(operator=cst.Multiply()):
                 return constant_text(node.left) is not None or constant_text(node.right) is not None
             case cst.IfExp():
@@ -157,12 +161,30 @@ class Texts:
                     ]
         return True
 
+    def spells_out(self, function: Function) -> bool:
+        """Whether a function makes a text of characters or words and formats no number: `"".join(map(chr, tokens))`."""
+        parts = list(walk(function.node))
+        called = {last_name(part.func) for part in parts if isinstance(part, cst.Call)}
+        is_number = any(
+            isinstance(part, cst.FormattedStringExpression)
+            or (isinstance(part, cst.BinaryOperation) and isinstance(part.operator, cst.Modulo))
+            for part in parts
+        )
+        return bool(called & SPELLING) and not is_number and not called & FORMATTING
+
     def reads_clock(self, function: Function) -> bool:
         """Whether a function reads the clock for the time that it reports, and reports nothing under a name."""
         parts = [part for value in function.returns for part in walk(value)]
         if any(_names_a_value(part) for part in parts):
             return False
         return any(self.resolver.qualified_name(call.func, function) in CLOCKS for call in function.calls)
+
+
+def _summands(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    while isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        yield node.right
+        node = node.left
+    yield node
 
 
 def _fields(template: str) -> set[object]:

@@ -66,6 +66,23 @@ UNIT = re.compile(
 )
 
 
+CLOSING = re.compile(r"\s*[,;|/)\]\n]|\s-")
+ALONE = ("s", "ms", "sec", "secs")
+
+
+def without_unit(text: str) -> str:
+    """The text between two values without the unit of the first: ` ms | loss ` names the loss.
+
+    A word that stands apart, as in ` min `, may be the name of what follows unless a mark closes it.
+    """
+    match = UNIT.match(text)
+    if match is None:
+        return text
+    rest = text[match.end() :]
+    is_unit = match["speed"] or match["time"].lower() in ALONE or not text[0].isspace()
+    return rest if is_unit or CLOSING.match(rest) else text
+
+
 def unit_after(text: str) -> tuple[str, str]:
     """The unit at the start of the text after a value: its kind (`speed`, `time` or empty) and its words."""
     match = UNIT.match(text)
@@ -89,6 +106,11 @@ def phases_in(text: str) -> list[str]:
 # The words of a message, tag or expression that describe its value.
 
 MOST_WORDS = 4
+LONGEST_TAG = 6
+RATE = re.compile(r"(\w+)\s*/\s*((?:s|sec|second|tick|step|epoch|iter|kimg|batch|sample|token)s?)\b", re.IGNORECASE)
+TAG_RATE = re.compile(r"(\w+)/(s|sec|second)\s*:?\s*$", re.IGNORECASE)
+CLOSED = re.compile(r"[|;\n]")
+"""What separates the items of a message: what stands before it says nothing about the values after it."""
 PLURALS = frozenset(word for word in COUNTERS if word.endswith("s") and word[:-1] in COUNTERS)
 DENOMINATOR = re.compile(r"//?\s*(?:\([^()]*\)|[\w.]+(?:\([^()]*\))?)")
 PARENTHESES = re.compile(r"(?:(?<![^\s\W])|(?<=@))\([^()]*\)")
@@ -98,22 +120,27 @@ PARENTHESES = re.compile(r"(?:(?<![^\s\W])|(?<=@))\([^()]*\)")
 def text_words(before: str, earlier: Sequence[str] = ()) -> list[str]:
     """The words that describe a value, from the nearest text that has any."""
     for text in (before, *earlier):
-        telling_words = [word for word in _words(clause(text)) if word not in FILLERS]
+        telling_words = [word for word in _words(RATE.sub(r"\1 per \2", clause(text))) if word not in FILLERS]
         if any(len(word) > 1 and word not in PLURALS for word in telling_words):
-            return _without(_without(telling_words, PLURALS), HOLDERS)[-MOST_WORDS:]
+            counted = frozenset() if "per" in telling_words else PLURALS
+            return _without(_without(telling_words, counted), HOLDERS)[-MOST_WORDS:]
+        if CLOSED.search(text):
+            break
     return []
 
 
 def tag_words(tag: str) -> list[str]:
     """The words of a tracker's tag: `losses/td_loss` is the td loss, `Loss/policy` the policy loss."""
-    *groups, last = [_words(part) for part in re.split(r"[/|]", tag) if _words(part)] or [[]]
-    telling_words = [word for word in last if word not in FILLERS]
+    parts = re.split(r"[/|]", TAG_RATE.sub(r"\1_per_\2", tag))
+    *groups, last = [_words(part) for part in parts if _words(part)] or [[]]
     group = next((group for group in reversed(groups) if not set(group) <= PHASES.keys()), [])
-    if set(telling_words) <= PHASES.keys():
-        return [*telling_words, *group][-MOST_WORDS:] or text_words(tag)
-    if not set(telling_words) & TELLING and len(group) == 1 and set(group) & TELLING and not group[0].endswith("ses"):
-        telling_words += group
-    return _without(telling_words, HOLDERS)[-MOST_WORDS:]
+    if set(last) <= PHASES.keys():
+        return [*last, *group][-MOST_WORDS:] or text_words(tag)
+    if set(last) <= VARIANTS | STATISTICS.keys() | FILLERS:
+        return [*group, *last][-LONGEST_TAG:]
+    if not set(last) & TELLING and len(group) == 1 and set(group) & TELLING and not group[0].endswith("ses"):
+        last = [*last, *group]
+    return last[-LONGEST_TAG:]
 
 
 def expression_words(spelled: str) -> list[str]:
@@ -131,11 +158,11 @@ def expression_words(spelled: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """The words of a text, without remarks in parentheses and without numbers, except in `Acc@1`."""
-    text = re.sub(r"@\s*(\d)", r"\1", PARENTHESES.sub(" ", text))
+    text = re.sub(r"(?:@\s*|[_ ]at[_ ])(\d)", r"\1", PARENTHESES.sub(" ", text))
     return [word for word in split_identifier(text) if not word.isdigit()]
 
 
 def _without(phrase: list[str], dropped: frozenset[str]) -> list[str]:
     """The words without some, unless no descriptive word would be left."""
     rest = [word for word in phrase if word not in dropped]
-    return rest if any(word not in PHASES for word in rest) else phrase
+    return rest if any(word not in PHASES and word != "dict" for word in rest) else phrase

@@ -22,6 +22,7 @@ from deviate.analysis.resolve.tree import (
     keywords,
     last_name,
     positional,
+    telling_identifiers,
     walk,
 )
 from deviate.model.metric_vocabulary import COUNTERS, NEUTRAL, QUALITY, RATES, split_identifier, word_set
@@ -50,9 +51,13 @@ SIZES = frozenset({"builtins.len", "os.cpu_count", "torch.numel"})
 SIZE_PARTS = word_set(
     "shape size ndim numel nelement dim num_examples batch_size num_samples num_parameters count_params"
 )
+COUNTING = ("num_", "nb_", "n_")
+"""How names of numbers of things begin."""
 PARSERS = ("parse_args", "parse_known_args", "load_config", "safe_load", "parse_args_into_dataclasses")
 SETTINGS = word_set("args opt opts config cfg conf hparams hp flags options settings hyperparams configs argv")
 TEXT_PARTS = word_set("name __name__ device dtype __class__ path filename isoformat join format upper lower")
+DECODING = ("batch_decode", "detokenize", "convert_ids_to_tokens", "convert_tokens_to_string")
+TOKENIZERS = word_set("tokenizer tok tokeniser enc processor vocab sp bpe")
 MEMORY_CALLS = word_set("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info")
 # Schedulers of torch and timm.
 RATE_CALLS = ("get_last_lr", "get_lr", "get_epoch_values")
@@ -68,6 +73,7 @@ JOINING = ("max", "min", "maximum", "minimum")
 
 # Constructors of torch whose object is the number passed to them.
 NUMBERS = ("Tensor", "FloatTensor", "Variable", "Decimal", "Fraction")
+GRIDS = ("linspace", "logspace", "geomspace")
 ENUMERATIONS = ("enumerate", "trange", "range", "arange", "count", "xrange")
 WRAPPINGS = ("tqdm", "track", "list", "tuple", "reversed", "sorted", "iter")
 # Libraries of metrics: their functions, and the objects of their classes.
@@ -93,6 +99,7 @@ SHARED = ("setting", "rate", "memory", "quality", "computed")
 """Kinds of origin that an item shares with its mapping; items of other kinds have their own."""
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Data frames, whose origin is that of their contents."""
+AVERAGING = word_set("compute get calculate evaluate eval calc")
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
 UNITS = word_set("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
@@ -122,6 +129,7 @@ class Reason(Enum):
     FIXED_ATTRIBUTE = "setting", "{} is set to a constant"
     READ_FROM = "setting", "read from {}"
     READ_BY = "setting", "read by {}"
+    CANDIDATE = "setting", "one of the values to choose from, made by {}"
     OPTIMIZER_RATE = "rate", "learning rate, read from the optimizer"
     SCHEDULER_RATE = "rate", "learning rate, read from the scheduler"
     CLOCK = "clock", "{}"
@@ -443,7 +451,7 @@ class Origins:
     def _of_attribute(self, node: cst.Attribute, function: Function, depth: int) -> Origin:
         """The origin of `base.name`."""
         name = node.attr.value
-        if name in SIZE_PARTS:
+        if name in SIZE_PARTS or (name.startswith(COUNTING) and QUALITY.isdisjoint(split_identifier(name))):
             return Origin(Reason.SHAPE)
         if name in TEXT_PARTS:
             return Origin(Reason.NAME_OR_TEXT)
@@ -588,9 +596,7 @@ class Origins:
             inner = strongest(self.of(value, function, depth) for value in self._passed_on(node, function))
             open_kinds = {"unknown", "object", "text"} if name in NUMBERS else {"unknown", "object"}
             return Origin(Reason.COMPUTED_BY, name) if inner.kind in open_kinds else inner
-        if MEASURING.intersection(split_identifier(name)) or MEASURING.intersection(
-            split_identifier(qualified.rpartition(".")[2])
-        ):
+        if _is_measuring(name) or _is_measuring(qualified.rpartition(".")[2]):
             return Origin(Reason.RESULT, f"{dotted_name(node.func)}()")
         return UNKNOWN
 
@@ -607,6 +613,8 @@ class Origins:
             return Origin(Reason.READ_BY, spelled)
         if name in RATE_CALLS:
             return Origin(Reason.SCHEDULER_RATE)
+        if name in GRIDS:
+            return Origin(Reason.CANDIDATE, spelled)
         if name in MEMORY_CALLS:
             return Origin(Reason.MEMORY, spelled)
         if name in STOPWATCHES and not self._is_of_project(node):
@@ -636,7 +644,10 @@ class Origins:
                 return self._of_shown(
                     [*arguments, *keywords(node).values()], _literal_text(format_fields(template)), function, depth
                 )
-        return Origin(Reason.NAME_OR_TEXT) if name in TEXT_PARTS else None
+        if name in ("get", "getattr", "pop") and len(arguments) > 1 and constant_text(arguments[-1]) is not None:
+            return Origin(Reason.NAME_OR_TEXT)  # what takes its place where it is missing is a text
+        is_text = name in TEXT_PARTS or name in DECODING or (name == "decode" and _decodes_text(node))
+        return Origin(Reason.NAME_OR_TEXT) if is_text else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
         """The arguments whose kind the result of a call has."""
@@ -669,16 +680,29 @@ class Origins:
         origins = []
         for value in callee.returns:
             part = element(value, item) if item is not None else value
-            origins.append(self.of(part, callee, depth) if part is not None else UNKNOWN)
+            handed = self._handed_back(part, callee, call)
+            if handed is not None:
+                origins.append(self.of(*handed, depth))
+            else:
+                origins.append(self.of(part, callee, depth) if part is not None else UNKNOWN)
         self.active.discard(callee)
         result = strongest(origins)
         if result.kind == "constant" and len(origins) > 1:
             result = Origin(Reason.ONE_OF_RESULTS, callee.name)
         if result.kind in {"unknown", "computed"} and item is None:
-            name_words = all_words([callee.name, *(name for value in callee.returns for name in identifiers(value))])
-            if MEASURING.intersection(name_words):
+            name_words = all_words(name for value in callee.returns for name in telling_identifiers(value))
+            if _is_measuring(callee.name) or MEASURING.intersection(name_words):
                 return Origin(Reason.RESULT, f"{callee.name}()")
         return result if origins else None
+
+    def _handed_back(self, returned: cst.CSTNode | None, callee: Function, call: cst.Call) -> Argument | None:
+        """The argument of one call, where its function returns a parameter as it is; other calls do not matter then."""
+        if not isinstance(returned, cst.Name) or returned.value not in callee.parameters:
+            return None
+        if len(callee.bindings.get(returned.value, ())) != 1:
+            return None
+        edge = next((edge for edge in self.graph.edges_into(callee) if edge.node is call), None)
+        return edge.argument(returned.value) if edge is not None else None
 
     # ------------------------------------------------------------ texts
 
@@ -700,6 +724,8 @@ class Origins:
                 )
             case cst.BinaryOperation(operator=cst.Add()) if _is_text(node):
                 return self._of_shown([node.left, node.right], "", function, depth)
+            case cst.BinaryOperation(operator=cst.Add()) if _holds_texts(node.left) or _holds_texts(node.right):
+                return TEXT
         return None
 
     def _of_shown(self, values: Sequence[cst.BaseExpression], text: str, function: Function, depth: int) -> Origin:
@@ -711,6 +737,15 @@ class Origins:
         telling = [origin for origin in origins if origin.kind not in ("text", "constant", "cycle")]
         kinds = {origin.kind for origin in telling}
         return telling[0] if kinds == {"duration"} or (kinds and kinds <= {"setting", "rate"}) else TEXT
+
+
+def _is_measuring(name: str) -> bool:
+    """Whether the name of a callable says that it measures; `ensure_correct_name` corrects something."""
+    called = split_identifier(name)
+    inside = set(MEASURING.intersection(called))
+    if AVERAGING.isdisjoint(called):
+        inside.discard("map")  # `tree_map` and `dataset.map` apply a function
+    return bool(inside - {"correct"} or "correct" in called[-1:])
 
 
 def _items(node: cst.Tuple | cst.List | cst.Set) -> list[cst.BaseExpression]:
@@ -736,6 +771,19 @@ def _is_text(node: cst.BaseExpression) -> bool:
             return True
         node = node.left
     return isinstance(node, cst.BaseString) or (isinstance(node, cst.Call) and last_name(node.func) == "str")
+
+
+def _decodes_text(call: cst.Call) -> bool:
+    """Whether a call of `decode` is one of bytes or of a tokenizer, and not one of an autoencoder."""
+    owner = split_identifier(dotted_name(call.func).rpartition(".")[0])
+    arguments = [argument.value for argument in call.args]
+    return not TOKENIZERS.isdisjoint(owner) or all(constant_text(value) is not None for value in arguments)
+
+
+def _holds_texts(node: cst.BaseExpression) -> bool:
+    """Whether a list or tuple consists of literal strings: names of columns, for example."""
+    items = _items(node) if isinstance(node, cst.List | cst.Tuple) else []
+    return bool(items) and all(constant_text(item) is not None for item in items)
 
 
 # ---------------------------------------------------------------- arithmetic

@@ -22,6 +22,10 @@ LEAVES = frozenset(
 """Classes of nodes without children."""
 
 
+PLACES = ("argmax", "argmin", "argsort", "index", "nonzero", "randint")
+"""Functions and methods that return places in a sequence."""
+
+
 class _Fields(dict[type, Callable[[cst.CSTNode], tuple[Any, ...]]]):
     """Getters that read all meaningful fields of a node class at once."""
 
@@ -154,6 +158,23 @@ def identifiers(node: cst.CSTNode) -> Iterator[str]:
             text = constant_text(part)
             if text is not None:
                 yield text
+
+
+def telling_identifiers(node: cst.CSTNode) -> list[str]:
+    """The identifiers of an expression that say what it is: `tokens[scores.argmax()]` is one of the tokens."""
+    names: list[str] = []
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is cst.SubscriptElement and any(
+            type(inner) is cst.Call and last_name(inner.func) in PLACES for inner in walk(part)
+        ):
+            continue
+        name = part.value if type(part) is cst.Name else constant_text(part)
+        if name is not None and type(part) is not cst.ConcatenatedString:
+            names.append(name)
+        waiting += children(part)[::-1]
+    return names
 
 
 def element(node: cst.BaseExpression, index: int) -> cst.BaseExpression | None:

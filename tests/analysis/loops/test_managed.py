@@ -8,6 +8,18 @@ from deviate.model import Analysis
 Analyse = Callable[[str], Analysis]
 
 
+MAKING = """\
+import keras
+kinds = ['acc']
+def choose():
+    metrics = ["mae"]
+    return "mse", metrics
+def made():
+    return [keras.metrics.AUC(name="auc")]
+_, chosen = choose()
+"""
+
+
 @pytest.mark.parametrize(
     ("compiled", "fitted", "keys"),
     [
@@ -22,16 +34,19 @@ Analyse = Callable[[str], Analysis]
             ["loss", "sparse_categorical_accuracy"],
         ),
         ('loss="mse", metrics=kinds', "x, y, epochs=3", ["loss", "acc"]),
+        ('loss="mse", metrics=choose()[1]', "x, y, epochs=3", ["loss"]),
+        ('loss="mse", metrics=chosen', "x, y, epochs=3", ["loss", "mae"]),
+        ('loss="mse", metrics=made()', "x, y, epochs=3", ["loss", "auc"]),
     ],
 )
 def test_the_history_is_predicted_from_compile_and_validation_data(
     analyse: Analyse, compiled: str, fitted: str, keys: list[str]
 ) -> None:
-    analysis = analyse(f"import keras\nkinds = ['acc']\nmodel.compile({compiled})\nhistory = model.fit({fitted})\n")
+    analysis = analyse(f"{MAKING}model.compile({compiled})\nhistory = model.fit({fitted})\n")
     assert [metric.expression for metric in analysis.metrics] == keys
-    assert {(metric.sink, metric.site, metric.line) for metric in analysis.metrics} == {("history", None, 4)}
+    assert {(metric.sink, metric.site, metric.line) for metric in analysis.metrics} == {("history", None, 10)}
     assert analysis.main_loop is not None
-    assert (analysis.main_loop.kind, analysis.main_loop.line, analysis.main_loop.variable) == ("managed", 4, None)
+    assert (analysis.main_loop.kind, analysis.main_loop.line, analysis.main_loop.variable) == ("managed", 10, None)
 
 
 def test_values_printed_after_fit_are_final_results(analyse: Analyse) -> None:

@@ -181,3 +181,17 @@ def test_a_call_that_unpacks_nothing_reports_nothing(analyse: Analyse, writes: s
         """
     )
     assert [metric.expression for metric in analysis.metrics] == ["acc"]
+
+
+def test_what_every_call_names_as_the_function_does_is_reported_in_the_function(analyse: Analyse) -> None:
+    text = """
+        import json
+        def save(metrics, path):
+            with open(path, "w") as file:
+                json.dump(dict(metrics), file)
+        for epoch in range(3):
+            metrics = train_step()
+            metrics.loss.backward()
+            save(metrics, "last.json")
+        """
+    assert [(metric.expression, metric.line) for metric in analyse(text).metrics] == [("metrics", 5)]

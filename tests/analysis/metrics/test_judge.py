@@ -303,3 +303,26 @@ def test_what_is_logged_with_deviate_is_a_metric_of_that_name(
     script = SCRIPT.replace("import argparse", "import deviate, argparse").replace("print({})", "deviate.log({})")
     analysis = analyse(script.format(argument))
     assert [(metric.name, metric.role, metric.direction) for metric in analysis.metrics] == [(name, role, direction)]
+
+
+@pytest.mark.parametrize(
+    ("before", "argument"),
+    [
+        ("total_tokens = plan.budget() * 3", 'f"{total_tokens / 1e9:.1f}B"'),
+        ("grid = torch.linspace(0, 1, 100)", 'f"at {grid[scores.argmax()]:.3f}"'),
+        ("def fixed_name(path):\n    return clean(path)\ndef ensure_correct_ending(path):\n    return fixed_name(path)",
+         "ensure_correct_ending(place)"),
+        ("def pick(scores, tokens):\n    return tokens[scores.argmax()]", '"picked", pick(model(x), tokens)'),
+        ("columns = ['epoch', 'loss'] + more", "columns"),
+        ("height, width = map(int, size)", '"to", height, width'),
+        ("", "'maps', label_map"),
+        ("", "f'Mixed precision: {kind}'"),
+        ("", "options.get('metric', 'val_loss')"),
+        ("", "'result', tokenizer.decode(result)"),
+        ("", "f'ERROR: exit code {code}'"),
+        ("def note(name, value):\n    return value\nnote('', evaluate(model))", "f\"{note('', len(x)):.1f}\""),
+        ("n = 0\nfor batch in loader:\n    n += batch.num_nodes", 'f"{n / 8:.1f}"'),
+    ],
+)  # fmt: skip
+def test_amounts_choices_and_names_are_no_measurement(analyse: Analyse, before: str, argument: str) -> None:
+    assert analyse(f"{before}\n{SCRIPT.format(argument)}").metrics == ()

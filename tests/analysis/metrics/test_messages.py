@@ -124,3 +124,23 @@ def test_a_table_made_as_text_and_cut_is_taken_apart(analyse: Analyse) -> None:
         "if epoch:\n    table = table.split('\\n')[2]\nprint(table)"
     )
     assert metrics(analyse, text) == [("loss", 1), ("acc", 1)]
+
+
+def test_a_message_of_more_pieces_than_may_be_nested_is_read_to_its_end(analyse: Analyse) -> None:
+    pieces = "".join(f'    f"part {number} {{epoch}} "\n' for number in range(20))
+    assert [name for name, _ in metrics(analyse, f'print(\n{pieces}    f"acc {{acc:.3f}}"\n)')] == ["acc"]
+    sums = " + ".join(["'part ' + str(epoch)"] * 10)
+    assert [name for name, _ in metrics(analyse, f"print({sums} + ' acc ' + str(acc))")] == ["acc"]
+
+
+def test_characters_that_are_joined_are_no_measurement(analyse: Analyse) -> None:
+    before = "def spell(tokens):\n    return ''.join(map(chr, tokens))"
+    assert metrics(analyse, "print(spell(evaluate(model)))", before) == []
+
+
+def test_a_header_names_the_columns_of_the_rows_below_it(analyse: Analyse) -> None:
+    before = (
+        "import csv\nwriter = csv.writer(open('log.csv', 'w'))\nwriter.writerow(['epoch', 'train_acc_at_1', 'size'])"
+    )
+    text = HEAD.format(before, "    writer.writerow([epoch, tops[0], tops[1]])")
+    assert [(metric.name, metric.expression) for metric in analyse(text).metrics] == [("train_acc1", "tops[0]")]

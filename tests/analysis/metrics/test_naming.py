@@ -42,6 +42,10 @@ for epoch in range(3):
         ('f"Train: loss {a:.3f} acc {b:.3f} | Val: loss {c:.3f} acc {d:.3f}"',
          ["train_loss", "train_acc", "val_loss", "val_acc"]),
         ('f"loss gap {abs(train_loss - test_loss):.4f}"', ["loss_gap"]),
+        ('f"lr {lr:.1e} | {1000 * (time.time() - begin):.1f} ms | {loss:.3f} | mean {a.loss} min {b.loss}"',
+         ["time", "loss", "loss_mean", "min_loss"]),
+        ('f"Steps/Sec: {rate / (time.time() - begin):.1f}"', ["steps_per_sec"]),
+        ('f"steps per second: {rate / (time.time() - begin):.1f}"', ["steps_per_second"]),
     ],
 )  # fmt: skip
 def test_names_come_from_the_text_else_from_the_expression(analyse: Analyse, arguments: str, names: list[str]) -> None:
@@ -88,7 +92,9 @@ for epoch in range(3):
         ('"Loss/policy", x', "policy_loss"),
         ('"loss/val", x', "val_loss"),
         ('"charts/episodic_length", info["l"]', "episodic_length"),
-        ('"Test/Average loss", x', "test_loss"),
+        ('"Test/Average loss", x', "test_average_loss"),
+        ('"charts/rew_avg", rewards.mean()', "rew_avg"),
+        ('"reward/mean", rewards.mean()', "reward_mean"),
     ],
 )
 def test_a_tag_of_a_tracker_says_the_name(analyse: Analyse, arguments: str, name: str) -> None:
