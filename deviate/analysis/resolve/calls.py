@@ -84,7 +84,10 @@ class EdgeFinder:
             yield from self._context_edges(context, function)
         for inner in function.module.functions:
             if inner.parent is function:
-                yield from self._decorator_edges(inner, function)
+                yield from self._decorator_edges(inner.node, function)
+        for cls in function.module.classes.values():
+            if cls.function is function:
+                yield from self._decorator_edges(cls.node, function)
         for statement in function.imports:
             yield from self._import_edges(statement, function)
 
@@ -110,8 +113,11 @@ class EdgeFinder:
     # ------------------------------------------------------------ calls
 
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        referents = self.resolver.resolve(call.func, function)
-        arguments = tuple((value, function) for value in positional(call))
+        referents = self.resolver.called(call, function)
+        arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
+        created = self.resolver.created(call, function) if any(isinstance(each, External) for each in referents) else []
+        if created:
+            referents, arguments = created, arguments[1:]
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
         for referent in referents:
@@ -197,16 +203,18 @@ class EdgeFinder:
                 if method is not None:
                     yield Edge(context, function, method, "call", skipped=1)
 
-    def _decorator_edges(self, inner: Function, function: Function) -> Iterator[Edge]:
-        if not isinstance(inner.node, cst.FunctionDef):
+    def _decorator_edges(self, node: cst.CSTNode, function: Function) -> Iterator[Edge]:
+        if not isinstance(node, cst.FunctionDef | cst.ClassDef):
             return
-        for decorator in inner.node.decorators:
+        for decorator in node.decorators:
             expression = decorator.decorator
             for callee in self.resolver.functions(expression, function):
-                yield Edge(decorator, function, callee.function, "call", ((inner.node, function),))
+                skipped = int(callee.receiver is not None)
+                yield Edge(decorator, function, callee.function, "call", ((node, function),), skipped=skipped)
             registering = expression.func if isinstance(expression, cst.Call) else expression
-            if isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING:
-                yield Edge(decorator, function, inner, "handed")
+            is_method = isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING
+            if is_method and isinstance(node, cst.FunctionDef):
+                yield Edge(decorator, function, self.project.nodes.functions[node], "handed")
 
     def _import_edges(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
         """Edges to the top levels of the files that an import runs.
