@@ -1,7 +1,7 @@
 """Resolves names across files: to functions, classes, instances, modules and library objects."""
 
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
@@ -33,7 +33,7 @@ from deviate.analysis.resolve.tree import (
     named_items,
     positional,
 )
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 48
 MOST_REFERENTS = 40
@@ -89,6 +89,7 @@ class Resolver:
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
         self._open_containers: set[cst.CSTNode] = set()
         self.choices = Choices(project, self)
+        self._registered: dict[str, dict[str, dict[Value, None]]] = {}
 
     def forget(self) -> None:
         """Begin a new round, as new edges may have changed the answers."""
@@ -108,6 +109,13 @@ class Resolver:
     def edges_into(self, function: Function) -> tuple[Edge, ...]:
         """The edges into a function that are known so far."""
         return tuple(self.edges.get(function, ()))
+
+    def register(self, name: str, node: cst.FunctionDef | cst.ClassDef, function: Function) -> None:
+        """Note a definition that is decorated with a function of a library, in whose registry it may stand."""
+        holder, _, last = name.removesuffix("()").rpartition(".")
+        if "regist" in last.lower():
+            referents = self.resolve(node, function)
+            self._registered.setdefault(holder, {}).setdefault(last, {}).update(dict.fromkeys(referents))
 
     # ------------------------------------------------------------ questions
 
@@ -497,18 +505,9 @@ class Resolver:
         if name in CONTAINERS:
             yield Container(call, function)
             return
-        if name == "builtins.getattr" and len(arguments) > 1:
-            yield from self._of_getattr(arguments[0], arguments[1], function)
-            return
-        if name == "importlib.import_module" and arguments:
-            yield from self._of_import_by_name(arguments[0], function)
-            return
-        if name in LOCATING:
-            yield from self._of_targets(arguments[0] if arguments else None, function)
-            return
-        if name in CREATING:
-            for referent in self.created(call, function):
-                yield from self._of_result(referent)
+        chosen = self._of_choosing_call(name, call, function)
+        if chosen is not None:
+            yield from chosen
             return
         if name in PARTIALS and arguments:
             more = tuple((value, function) for value in arguments[1:])
@@ -521,11 +520,32 @@ class Resolver:
         if name in COPIES and arguments:
             yield from self.resolve(arguments[0], function)
             return
-        yield External(f"{name}()")
+        yield from self._of_library_call(name, next(iter(arguments), None), function)
         if not name.startswith("builtins.") and name != "functools.wraps":
             yield from self._inside_wrapper(call, function)
 
     # ------------------------------------------------------------ chosen by name
+
+    def _of_choosing_call(self, name: str, call: cst.Call, function: Function) -> Iterable[Value] | None:
+        """The results of a call of a library function that chooses by name; None for any other."""
+        arguments = positional(call)
+        if name == "builtins.getattr" and len(arguments) > 1:
+            return self._of_getattr(arguments[0], arguments[1], function)
+        if name == "importlib.import_module" and arguments:
+            return self._of_import_by_name(arguments[0], function)
+        if name in LOCATING:
+            return self._of_targets(next(iter(arguments), None), function)
+        if name in CREATING:
+            return [result for referent in self.created(call, function) for result in self._of_result(referent)]
+        return None
+
+    def _of_library_call(self, name: str, key: cst.BaseExpression | None, function: Function) -> Iterator[Value]:
+        """The result of a call of a library object, and what it may find or create by a key in its registry."""
+        yield External(f"{name}()")
+        holder, _, method = name.rpartition(".")
+        is_taken = method in TAKING
+        for referent in self._of_library_registry(holder if is_taken else name, key, function):
+            yield from (referent,) if is_taken else self._of_result(referent)
 
     def _of_getattr(self, holder: cst.BaseExpression, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
         """The attributes of a value that a name can choose."""
@@ -598,11 +618,26 @@ class Resolver:
                 yield from self._resolve_each(under_key)
                 return
         items = self.items(holder, function) if containers or not isinstance(holder, cst.Name) else []
-        values = list(dict.fromkeys(self._resolve_each(items)))
-        if key is not None and sum(isinstance(value, ClassRef | FunctionRef) for value in values) > 1:
-            texts = self.choices.texts(key, function)
-            values = [value for value in values if not texts.keys().isdisjoint(self._registered_names(value))] or values
-        yield from values
+        yield from self._with_names(list(dict.fromkeys(self._resolve_each(items))), key, function)
+
+    def _of_library_registry(self, name: str, key: cst.BaseExpression | None, function: Function) -> Sequence[Value]:
+        """What decorators of a library register under a key of its object with this full name."""
+        if not self._registered:
+            return ()
+        holder, _, last = name.rpartition(".")
+        by_name = self._registered.get(holder, {}) or self._registered.get(name, {})
+        fitting = [way for way in by_name if set(split_identifier(way)) & set(split_identifier(last))]
+        values = [value for way in fitting or by_name for value in by_name[way]]
+        return self._with_names(values, key, function)
+
+    def _with_names(
+        self, values: Sequence[Value], key: cst.BaseExpression | None, function: Function
+    ) -> Sequence[Value]:
+        """Of the values in a registry, those under the names that a key can be; all of them where none is."""
+        if key is None or sum(isinstance(value, ClassRef | FunctionRef) for value in values) < 2:
+            return values
+        texts = self.choices.texts(key, function).keys()
+        return [value for value in values if not texts.isdisjoint(self._registered_names(value))] or values
 
     def _registered_names(self, value: Value) -> Iterator[str]:
         """The names under which a function or class may stand in a registry: its own and those told its decorators."""
@@ -658,6 +693,7 @@ class Resolver:
                     yield from self.in_module(function.module, chosen)
             elif isinstance(referent, External):
                 yield External(f"{referent.name}[]")
+                yield from self._of_library_registry(referent.name, key, function)
         yield from self._of_item(node.value, key, function)
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:

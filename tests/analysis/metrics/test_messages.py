@@ -124,3 +124,16 @@ def test_a_table_made_as_text_and_cut_is_taken_apart(analyse: Analyse) -> None:
         "if epoch:\n    table = table.split('\\n')[2]\nprint(table)"
     )
     assert metrics(analyse, text) == [("loss", 1), ("acc", 1)]
+
+
+def test_a_text_that_is_made_of_itself_ends(analyse: Callable[[str], Analysis]) -> None:
+    analysis = analyse(
+        """
+        line = "loss {}"
+        line = line + " done"
+        for epoch in range(3):
+            loss.backward()
+            print(line.format(loss))
+        """
+    )
+    assert analysis.main_loop is not None

@@ -85,6 +85,18 @@ CHOSEN = {
                     return cls.tables["jobs"].get(name, None)
         """,
     },
+    "from a registry of a library": {
+        "train.py": "import jobs\nfrom library.registry import job_dict\njob_dict[cfg.kind](cfg).run()\n",
+        "jobs/__init__.py": "from .all import *",
+        "jobs/all/__init__.py": "import glob\n__all__ = [name(file) for file in glob.glob('*.py')]\n",
+        "jobs/all/small.py": "from library.registry import register_job\n\n@register_job('small')"
+        + JOB.format(name="Small"),
+    },
+    "built by a registry of a library": {
+        "train.py": "import jobs\nfrom library import JOBS\nJOBS.build(cfg).run()\n",
+        "jobs/__init__.py": "from .small import Small\n__all__ = ['Small']\n",
+        "jobs/small.py": "from library import JOBS\n\n@JOBS.register_module()" + JOB.format(name="Small"),
+    },
     "named in a configuration file": {
         "train.py": "import hydra\ndef main(cfg):\n    hydra.utils.instantiate(cfg.job, 3).run()\n\nmain(load())\n",
         "conf/job/small.yaml": "_target_: parts.jobs.Small\nlr: 0.1\n",
