@@ -20,14 +20,14 @@ from deviate.model.metric_vocabulary import split_identifier, word_set
 
 LoopUnit = Literal["epochs", "steps", "batches", "repeats", "other"]
 
-EPOCHS = word_set("epoch epochs ep epo eps nepoch nepochs")
+EPOCHS = word_set("epoch epochs ep epo eps nepoch nepochs pass passes")
 STEPS = word_set(
     "step steps iter iters iteration iterations it itr ii niter episode episodes eps update updates round rounds "
     "generation generations frame frames t timestep timesteps game games rollout rollouts"
 )
 REPEATS = word_set(
     "seed seeds fold folds run runs trial trials repeat repeats rep lr wd hp config configs cfg experiment exp "
-    "model models network dataset datasets split"
+    "attempt attempts retry retries tries model models network dataset datasets split"
 )
 """Variables of loops that repeat a whole training."""
 
@@ -298,7 +298,7 @@ class LoopFinder:
         """
         if outer.is_managed or outer.counts == "epochs":
             return True
-        if outer.counts == "repeats":
+        if outer.counts == "repeats" or (inner.counts in TELLING and self._retries(outer, inner)):
             return False
         if inner.is_managed and outer.counts not in TELLING:
             return False
@@ -307,6 +307,21 @@ class LoopFinder:
         if self._builds(outer, inner):
             return False
         return inner.counts not in TELLING or self._trains_besides(outer, inner)
+
+    def _retries(self, outer: Training, inner: Training) -> bool:
+        """Whether a `while` that counts nothing only runs another loop again after an error."""
+        if not isinstance(outer.node, cst.While):
+            return False
+        if outer.variable and (EPOCHS | STEPS) & set(split_identifier(outer.variable)):
+            return False
+        for call_path in self.graph.call_paths(inner.node):
+            for frame in call_path:
+                around = [parent for parent, _ in self.nodes.around(frame.node)]
+                if outer.node in around:
+                    return any(
+                        isinstance(part, cst.Try) and part.handlers for part in around[: around.index(outer.node)]
+                    )
+        return False
 
     def _nests(self, outer: Training, inner: Training) -> bool:
         return outer.node in self._leading_to(inner.node)

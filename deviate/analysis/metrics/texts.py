@@ -41,7 +41,7 @@ class Texts:
     def template(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> str | None:
         """The text of a template, here or where its variable is assigned; None if unknown."""
         text = constant_text(node)
-        if text is not None or depth == 0:
+        if text is not None or depth <= 0:
             return text
         match node:
             case cst.Name():

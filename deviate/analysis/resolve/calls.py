@@ -51,6 +51,12 @@ COMMON = word_set(
 TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
 """Types of argument expressions that are searched for functions and objects."""
 
+LISTING = word_set(
+    "glob.glob glob.iglob os.listdir os.scandir pkgutil.iter_modules pkgutil.walk_packages importlib.import_module "
+    "builtins.__import__"
+)
+"""Calls by which a package finds its submodules, to import all of them."""
+
 MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
 
@@ -84,7 +90,10 @@ class EdgeFinder:
             yield from self._context_edges(context, function)
         for inner in function.module.functions:
             if inner.parent is function:
-                yield from self._decorator_edges(inner, function)
+                yield from self._decorator_edges(inner.node, function)
+        for cls in function.module.classes.values():
+            if cls.function is function:
+                yield from self._decorator_edges(cls.node, function)
         for statement in function.imports:
             yield from self._import_edges(statement, function)
 
@@ -110,8 +119,11 @@ class EdgeFinder:
     # ------------------------------------------------------------ calls
 
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        referents = self.resolver.resolve(call.func, function)
-        arguments = tuple((value, function) for value in positional(call))
+        referents = self.resolver.called(call, function)
+        arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
+        created = self.resolver.created(call, function) if any(isinstance(each, External) for each in referents) else []
+        if created:
+            referents, arguments = created, arguments[1:]
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
         for referent in referents:
@@ -128,6 +140,8 @@ class EdgeFinder:
         if not is_inside:
             names = [referent.name for referent in referents if isinstance(referent, External)]
             yield from self._handed_edges(call, function, names)
+            if function.is_module and function.module.is_package and not LISTING.isdisjoint(names):
+                yield from self._submodule_edges(call, function)
 
     def _methods(self, name: str) -> list[Function]:
         """The methods of this name in all files that were read; none if it is common, or if many classes have one."""
@@ -197,28 +211,34 @@ class EdgeFinder:
                 if method is not None:
                     yield Edge(context, function, method, "call", skipped=1)
 
-    def _decorator_edges(self, inner: Function, function: Function) -> Iterator[Edge]:
-        if not isinstance(inner.node, cst.FunctionDef):
+    def _decorator_edges(self, node: cst.CSTNode, function: Function) -> Iterator[Edge]:
+        if not isinstance(node, cst.FunctionDef | cst.ClassDef):
             return
-        for decorator in inner.node.decorators:
+        for decorator in node.decorators:
             expression = decorator.decorator
             for callee in self.resolver.functions(expression, function):
-                yield Edge(decorator, function, callee.function, "call", ((inner.node, function),))
+                skipped = int(callee.receiver is not None)
+                yield Edge(decorator, function, callee.function, "call", ((node, function),), skipped=skipped)
             registering = expression.func if isinstance(expression, cst.Call) else expression
-            if isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING:
-                yield Edge(decorator, function, inner, "handed")
+            for name in self.resolver.names(registering, function):
+                self.resolver.register(name, node, function)
+            is_method = isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING
+            if is_method and isinstance(node, cst.FunctionDef):
+                yield Edge(decorator, function, self.project.nodes.functions[node], "handed")
 
     def _import_edges(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
         """Edges to the top levels of the files that an import runs.
 
         A file is read if something in it is used, or if the imported name is never used: then the import matters for
-        its side effects.
+        its side effects. So it does where the file registers what it defines.
         """
         for name, bound in imported_names(statement):
             place = self.project.resolve(name, function.module)
             if place is None:
                 continue
-            if bound is not None and bound not in function.module.used and not function.module.is_package:
+            is_unused = bound is not None and bound not in function.module.used and not function.module.is_package
+            is_package = bound is None and place[0].endswith("__init__.py")
+            if is_unused or is_package or self.project.registers(place[0]):
                 self.project.load(place[0])
             parts = place[0].split("/")
             packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]
@@ -226,6 +246,13 @@ class EdgeFinder:
                 module = self.project.modules.get(file)
                 if module is not None and module is not function.module:
                     yield Edge(statement, function, module.top, "import")
+
+    def _submodule_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
+        """Edges to the submodules that a package imports because they are in its folder, of those that register."""
+        for file in self.project.beside(function.module.file):
+            module = self.project.load(file) if self.project.registers(file) else None
+            if module is not None and module is not function.module:
+                yield Edge(call, function, module.top, "import")
 
 
 # ---------------------------------------------------------------- graph

@@ -10,7 +10,16 @@ from functools import cached_property
 import libcst as cst
 
 from deviate.analysis.resolve.source import Source
-from deviate.analysis.resolve.tree import LEAVES, argument, children, dotted_name, imported_names, index_of, last_name
+from deviate.analysis.resolve.tree import (
+    LEAVES,
+    argument,
+    children,
+    dotted_name,
+    imported_names,
+    index_of,
+    last_name,
+    name_of_container,
+)
 from deviate.model import Place
 
 LoopNode = cst.For | cst.While
@@ -296,7 +305,20 @@ class Module:
             for name, bound in cls.attributes.items():
                 items = [(value, where) for binding, where in bound if (value := binding.whole("item")) is not None]
                 additions.setdefault(name, []).extend(items)
+        for function in self.functions:
+            for target, value in function.stored:
+                if self._stores_outside(target, function) and (name := name_of_container(target.value)):
+                    additions.setdefault(name, []).append((value, function))
         return additions
+
+    def _stores_outside(self, target: cst.Subscript, function: Function) -> bool:
+        """Whether an item is assigned to a container of the module, or to one that is itself an item."""
+        if isinstance(target.value, cst.Name):
+            name = target.value.value
+            return name in self.top.bindings and all(
+                binding.how == "item" for scope in _scopes_within(function) for binding in scope.bindings.get(name, ())
+            )
+        return isinstance(target.value, cst.Subscript)
 
     def _walk(self) -> None:
         parents = self.nodes.parents
@@ -411,6 +433,14 @@ class Module:
         while scope.parent is not None and name not in scope.bindings:
             scope = scope.parent
         return scope if name in scope.bindings else self.top
+
+
+def _scopes_within(function: Function) -> Iterator[Function]:
+    """A function and those around it, without the top level."""
+    scope: Function | None = function
+    while scope is not None and scope.parent is not None:
+        yield scope
+        scope = scope.parent
 
 
 def _bound_targets(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:

@@ -2,6 +2,7 @@
 
 import os
 import posixpath
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -136,6 +137,10 @@ FRAMEWORKS = word_set(
 )
 """Packages known by name: their sources are not followed, even if the project contains them."""
 
+REGISTERING = re.compile(r"^[ \t]*@[\w.]*regist", re.MULTILINE | re.IGNORECASE)
+WORKING = re.compile(r"\.backward\(|\.step\(|\bepochs?\b|\.log(_\w+)?\(|\badd_scalar|\bdef (train|fit|run)\w*\(")
+"""What a file of a registry is read for: training and reports, and not the many models that only compute."""
+
 MOST_FILES = 400
 MOST_CHARACTERS = 2_000_000
 """Limit of code that is followed: about ten seconds of work."""
@@ -159,6 +164,7 @@ class Project:
         self._resolved: dict[tuple[str, object], tuple[str, str] | None] = {}
         self._n_characters = 0
         self._broken: set[str] = set()
+        self._registers: dict[str, bool] = {}
         folder = posixpath.dirname(source.file)
         self.path = list(dict.fromkeys([folder, "", "src"]))
         self.entry = self.add(source)
@@ -216,6 +222,28 @@ class Project:
         self._broken.add(file)
         self._notice(f"not followed: {reason}")
         return None
+
+    def registers(self, file: str) -> bool:
+        """Whether a file that has not been read registers, by decorators, code that trains or reports."""
+        if file in self.modules or not file.endswith(".py"):
+            return False
+        if file not in self._registers:
+            try:
+                path = self.root / file
+                text = path.read_text("utf-8", "replace") if path.stat().st_size < MOST_CHARACTERS else ""
+            except OSError:
+                text = ""
+            self._registers[file] = bool(REGISTERING.search(text) and WORKING.search(text))
+        return self._registers[file]
+
+    def beside(self, file: str) -> list[str]:
+        """The Python files in the folder of a file."""
+        folder = posixpath.dirname(file)
+        try:
+            names = sorted(os.listdir(self.root / folder))  # noqa: PTH208 - names are enough
+        except OSError:
+            return []
+        return [posixpath.join(folder, name) for name in names if name.endswith(".py")]
 
     def package_of(self, file: str) -> Module | None:
         """The package that a file is a submodule of; None for what lies in a folder without `__init__.py`."""

@@ -1,7 +1,7 @@
 """Resolves names across files: to functions, classes, instances, modules and library objects."""
 
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
@@ -17,25 +17,30 @@ from deviate.analysis.resolve.abstract_values import (
     Placed,
     SuperRef,
     Value,
+    takes,
 )
+from deviate.analysis.resolve.choices import Choices
 from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.tree import (
     constant_key,
     constant_text,
     element,
+    index_of,
     keywords,
     last_name,
+    name_of_container,
     named_items,
     positional,
 )
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 48
-MOST_REFERENTS = 12
+MOST_REFERENTS = 40
 DISPLAYS = frozenset(
     {cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp}
 )
+DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef})
 TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) and issubclass(kind, cst.BaseString))
 
 FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
@@ -46,6 +51,21 @@ CONTAINERS = word_set(
     "builtins.list builtins.tuple builtins.dict builtins.set collections.OrderedDict collections.defaultdict "
     "collections.deque torch.nn.ModuleList torch.nn.ModuleDict builtins.sorted builtins.reversed"
 )
+TAKING = ("get", "pop", "__getitem__", "popleft")
+"""Methods of containers that return an item."""
+
+NAMESPACES = ("builtins.globals()", "builtins.locals()", "builtins.vars()")
+CREATING = word_set(
+    "hydra.utils.instantiate hydra.utils.call hydra_zen.instantiate omegaconf.instantiate lightning.instantiate_class"
+)
+LOCATING = word_set(
+    "hydra.utils.get_class hydra.utils.get_method hydra.utils.get_object pydoc.locate importlib.import_module()"
+)
+"""Functions that create, or find, what a configuration names."""
+
+MOST_NAMESAKES = 16
+"""An unknown name chooses among at most so many definitions of a module: of more, it tells nothing."""
+
 SAME_ITEMS = word_set(
     "list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy"
 )
@@ -68,6 +88,8 @@ class Resolver:
         self.active: set[object] = set()
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
         self._open_containers: set[cst.CSTNode] = set()
+        self.choices = Choices(project, self)
+        self._registered: dict[str, dict[str, dict[Value, None]]] = {}
 
     def forget(self) -> None:
         """Begin a new round, as new edges may have changed the answers."""
@@ -87,6 +109,13 @@ class Resolver:
     def edges_into(self, function: Function) -> tuple[Edge, ...]:
         """The edges into a function that are known so far."""
         return tuple(self.edges.get(function, ()))
+
+    def register(self, name: str, node: cst.FunctionDef | cst.ClassDef, function: Function) -> None:
+        """Note a definition that is decorated with a function of a library, in whose registry it may stand."""
+        holder, _, last = name.removesuffix("()").rpartition(".")
+        if "regist" in last.lower():
+            referents = self.resolve(node, function)
+            self._registered.setdefault(holder, {}).setdefault(last, {}).update(dict.fromkeys(referents))
 
     # ------------------------------------------------------------ questions
 
@@ -138,13 +167,22 @@ class Resolver:
                 yield FunctionRef(method, referent.cls)
 
     def find(self, name: str, function: Function) -> tuple[Function, list[Binding]]:
-        """The scope that binds a name, seen from a function, and its bindings; the top level and [] if none does."""
+        """The scope that binds a name, seen from a function, and its bindings; the top level and [] if none does.
+
+        Assignments of items bind no name: they are listed with the bindings of the scope further out that does.
+        """
         scope: Function | None = function
+        stored: list[Binding] = []
+        nearest: Function | None = None
         while scope is not None:
             if name in scope.bindings and name not in scope.globals:
-                return scope, scope.bindings[name]
+                bindings = scope.bindings[name]
+                if scope.parent is None or any(binding.how != "item" for binding in bindings):
+                    return scope, [*bindings, *stored] if stored else bindings
+                stored += bindings
+                nearest = nearest or scope
             scope = scope.parent
-        return function.module.top, []
+        return nearest or function.module.top, stored
 
     def method(self, cls: Class, name: str) -> Function | None:
         """A method of a class or of its bases in the project."""
@@ -188,8 +226,13 @@ class Resolver:
             ]
         if type(node) is cst.Call:
             return self._of_call(node, function)
-        if type(node) is cst.FunctionDef:
-            return (FunctionRef(self.project.nodes.functions[node]),)
+        if kind in DEFINITIONS:  # decorated, and so the argument of a call
+            is_class = kind is cst.ClassDef
+            return (
+                ClassRef(function.module.classes[node])
+                if is_class
+                else FunctionRef(self.project.nodes.functions[node]),
+            )
         if type(node) is cst.Subscript:
             return self._of_subscript(node, function)
         if type(node) is cst.IfExp:
@@ -386,20 +429,48 @@ class Resolver:
     # ------------------------------------------------------------ calls
 
     def _of_call(self, call: cst.Call, function: Function) -> Iterator[Value]:
-        for referent in self.resolve(call.func, function):
-            if isinstance(referent, ClassRef):
-                yield Instance(referent.cls)
-            elif isinstance(referent, FunctionRef):
-                yield from self._of_return(referent.function)
-            elif isinstance(referent, External):
+        for referent in self.called(call, function):
+            if isinstance(referent, External):
                 yield from self._of_external_call(referent.name, call, function)
-            elif isinstance(referent, Instance):
-                for callee in self.callees(referent):
-                    yield from self._of_return(callee.function)
+            else:
+                yield from self._of_result(referent)
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in TAKING:
+            yield from self._of_item(call.func.value, next(iter(positional(call)), None), function)
+            for default in positional(call)[1:2]:
+                yield from self.resolve(default, function)
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in FLUENT:
             yield from (
                 referent for referent in self.resolve(call.func.value, function) if isinstance(referent, Instance)
             )
+
+    def called(self, call: cst.Call, function: Function) -> list[Value]:
+        """The values that a call can call: where there are several, those that take its arguments, if any does."""
+        referents = self.resolve(call.func, function)
+        if len(referents) < 2:
+            return list(referents)
+        return [referent for referent in referents if self._takes(referent, call)] or list(referents)
+
+    def _takes(self, referent: Value, call: cst.Call) -> bool:
+        """Whether what runs when a value is called takes the arguments of a call, as far as that is known."""
+        return all(takes(callee, call) for callee in self.callees(referent))
+
+    def created(self, call: cst.Call, function: Function) -> list[Value]:
+        """What a call creates or calls that finds it in the configuration; empty for any other call."""
+        if not any(name in CREATING for name in self.names(call.func, function)):
+            return []
+        return list(self._of_targets(next(iter([*positional(call), *keywords(call).values()]), None), function))
+
+    def _of_result(self, referent: Value) -> Iterator[Value]:
+        """The values that a call of a value of the project, or of a library object, returns."""
+        if isinstance(referent, ClassRef):
+            yield Instance(referent.cls)
+        elif isinstance(referent, FunctionRef):
+            yield from self._of_return(referent.function)
+        elif isinstance(referent, External):
+            yield External(f"{referent.name}()")
+        elif isinstance(referent, Instance):
+            for callee in self.callees(referent):
+                yield from self._of_return(callee.function)
 
     def _of_return(self, function: Function) -> tuple[Value, ...]:
         if not self.enter(function):
@@ -434,14 +505,9 @@ class Resolver:
         if name in CONTAINERS:
             yield Container(call, function)
             return
-        if name == "builtins.getattr" and len(arguments) > 1:
-            text = constant_text(arguments[1])
-            if text is not None:
-                yield from (
-                    member
-                    for referent in self.resolve(arguments[0], function)
-                    for member in self.attribute(referent, text)
-                )
+        chosen = self._of_choosing_call(name, call, function)
+        if chosen is not None:
+            yield from chosen
             return
         if name in PARTIALS and arguments:
             more = tuple((value, function) for value in arguments[1:])
@@ -454,9 +520,137 @@ class Resolver:
         if name in COPIES and arguments:
             yield from self.resolve(arguments[0], function)
             return
-        yield External(f"{name}()")
+        yield from self._of_library_call(name, next(iter(arguments), None), function)
         if not name.startswith("builtins.") and name != "functools.wraps":
             yield from self._inside_wrapper(call, function)
+
+    # ------------------------------------------------------------ chosen by name
+
+    def _of_choosing_call(self, name: str, call: cst.Call, function: Function) -> Iterable[Value] | None:
+        """The results of a call of a library function that chooses by name; None for any other."""
+        arguments = positional(call)
+        if name == "builtins.getattr" and len(arguments) > 1:
+            return self._of_getattr(arguments[0], arguments[1], function)
+        if name == "importlib.import_module" and arguments:
+            return self._of_import_by_name(arguments[0], function)
+        if name in LOCATING:
+            return self._of_targets(next(iter(arguments), None), function)
+        if name in CREATING:
+            return [result for referent in self.created(call, function) for result in self._of_result(referent)]
+        return None
+
+    def _of_library_call(self, name: str, key: cst.BaseExpression | None, function: Function) -> Iterator[Value]:
+        """The result of a call of a library object, and what it may find or create by a key in its registry."""
+        yield External(f"{name}()")
+        holder, _, method = name.rpartition(".")
+        is_taken = method in TAKING
+        for referent in self._of_library_registry(holder if is_taken else name, key, function):
+            yield from (referent,) if is_taken else self._of_result(referent)
+
+    def _of_getattr(self, holder: cst.BaseExpression, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
+        """The attributes of a value that a name can choose."""
+        text = constant_text(name)
+        for referent in self.resolve(holder, function):
+            if text is not None:
+                yield from self.attribute(referent, text)
+            elif isinstance(referent, ModuleRef) and referent.module is not None:
+                yield from self._chosen_in_module(referent.module, name, function)
+            elif isinstance(referent, Instance | ClassRef):
+                methods = dict.fromkeys(method for cls in self.order(referent.cls)[0] for method in cls.methods)
+                for chosen in self.choices.choose(name, function, methods) or ():
+                    yield from self.attribute(referent, chosen)
+            elif isinstance(referent, External) and referent.name == "importlib.import_module()":
+                yield from self._of_targets(None, function)
+            elif isinstance(referent, External):
+                for chosen in self.choices.texts(name, function):
+                    if chosen.isidentifier():
+                        yield External(f"{referent.name}.{chosen}")
+
+    def _chosen_in_module(self, module: Module, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
+        """The values of a module that a name can choose: all functions and classes of few if it is unknown."""
+        chosen = self.choices.choose(name, function, module.top.bindings)
+        if chosen is None:
+            ways = ("define", "import") if module.is_package else ("define",)
+            chosen = [
+                bound
+                for bound, bindings in module.top.bindings.items()
+                if not bound.startswith("_") and any(binding.how in ways for binding in bindings)
+            ]
+            chosen = chosen if len(chosen) <= MOST_NAMESAKES else []
+        for each in chosen:
+            yield from self.in_module(module, each)
+
+    def _of_import_by_name(self, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
+        modules = [
+            referent
+            for text in self.choices.texts(name, function)
+            if text.strip(".").replace(".", "_").isidentifier()
+            for referent in self._of_import(text, function.module)
+            if isinstance(referent, ModuleRef) or constant_text(name) is not None
+        ]
+        yield from modules or (External("importlib.import_module()"),)
+
+    def _of_targets(self, described: cst.BaseExpression | None, function: Function) -> Iterator[Value]:
+        """What configuration files describe for a variable; what they name of the project if it says nothing."""
+        if isinstance(described, cst.Call) and last_name(described.func) == "get":
+            described = next(iter(positional(described)), None)
+        key = constant_text(described) or (constant_key(described) if isinstance(described, cst.Subscript) else None)
+        if key is None and described is not None:
+            key = last_name(described)
+        names = self.choices.config.targets_under(key or "")
+        is_told = key in self.choices.config.targets
+        for name in names:
+            for referent in self._of_import(name, function.module):
+                if isinstance(referent, ClassRef | FunctionRef) or (is_told and isinstance(referent, External)):
+                    yield referent
+
+    def _of_item(
+        self, holder: cst.BaseExpression, key: cst.BaseExpression | None, function: Function
+    ) -> Iterator[Value]:
+        """The values that an item of a container can have: of those under known keys, or with known names, if any."""
+        containers = [referent for referent in self.resolve(holder, function) if isinstance(referent, Container)]
+        for container in containers:
+            yield from self._default_value(container)
+        text = constant_text(key)
+        if text is not None:
+            under_key = self.values_under_key(holder, text, function)
+            if under_key:
+                yield from self._resolve_each(under_key)
+                return
+        items = self.items(holder, function) if containers or not isinstance(holder, cst.Name) else []
+        yield from self._with_names(list(dict.fromkeys(self._resolve_each(items))), key, function)
+
+    def _of_library_registry(self, name: str, key: cst.BaseExpression | None, function: Function) -> Sequence[Value]:
+        """What decorators of a library register under a key of its object with this full name."""
+        if not self._registered:
+            return ()
+        holder, _, last = name.rpartition(".")
+        by_name = self._registered.get(holder, {}) or self._registered.get(name, {})
+        fitting = [way for way in by_name if set(split_identifier(way)) & set(split_identifier(last))]
+        values = [value for way in fitting or by_name for value in by_name[way]]
+        return self._with_names(values, key, function)
+
+    def _with_names(
+        self, values: Sequence[Value], key: cst.BaseExpression | None, function: Function
+    ) -> Sequence[Value]:
+        """Of the values in a registry, those under the names that a key can be; all of them where none is."""
+        if key is None or sum(isinstance(value, ClassRef | FunctionRef) for value in values) < 2:
+            return values
+        texts = self.choices.texts(key, function).keys()
+        return [value for value in values if not texts.isdisjoint(self._registered_names(value))] or values
+
+    def _registered_names(self, value: Value) -> Iterator[str]:
+        """The names under which a function or class may stand in a registry: its own and those told its decorators."""
+        if not isinstance(value, ClassRef | FunctionRef):
+            return
+        node = value.cls.node if isinstance(value, ClassRef) else value.function.node
+        if isinstance(node, cst.Module):
+            return
+        yield node.name.value
+        for decorator in node.decorators:
+            for argument in decorator.decorator.args if isinstance(decorator.decorator, cst.Call) else ():
+                if (text := constant_text(argument.value)) is not None:
+                    yield text
 
     def _inside_wrapper(self, call: cst.Call, function: Function) -> Iterator[Value]:
         """The result of a library call with a function or object of the project: most often a wrapper of it."""
@@ -486,20 +680,21 @@ class Resolver:
                 self._open_containers.add(referent.node)
                 items += self._container_items(referent)
                 self._open_containers.remove(referent.node)
-        if isinstance(node, cst.Name | cst.Attribute):
+        if isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             items += self._added_items(node, function)
         return list(dict.fromkeys(items))
 
     def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Value]:
-        """The values that an item of a container or of a library object can have."""
+        """The values that an item of a container, a namespace or a library object can have."""
+        key = index_of(node)
         for referent in self.resolve(node.value, function):
-            if isinstance(referent, External):
+            if isinstance(referent, External) and referent.name in NAMESPACES and key is not None:
+                for chosen in self.choices.choose(key, function, function.module.top.bindings) or ():
+                    yield from self.in_module(function.module, chosen)
+            elif isinstance(referent, External):
                 yield External(f"{referent.name}[]")
-            elif isinstance(referent, Container):
-                yield from self._default_value(referent)
-        key = constant_key(node)
-        under_key = self.values_under_key(node.value, key, function) if key is not None else []
-        yield from self._resolve_each(under_key or self.items(node.value, function))
+                yield from self._of_library_registry(referent.name, key, function)
+        yield from self._of_item(node.value, key, function)
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """The values of the target of a loop over a container."""
@@ -612,12 +807,15 @@ class Resolver:
             if name == key
         ]
 
-    def _added_items(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
+    def _added_items(self, node: cst.Name | cst.Attribute | cst.Subscript, function: Function) -> list[Argument]:
         """The items that `append`, `setdefault`, item assignments and the like add to a container variable."""
-        name = last_name(node)
-        modules = [function.module] if isinstance(node, cst.Name) else self.project.modules.values()
+        name = name_of_container(node)
+        bindings = self.find(name, function)[1] if isinstance(node, cst.Name) else []
+        imported = next((binding.target for binding in bindings if binding.how == "import"), None)
+        is_here = isinstance(node, cst.Name) and imported is None
+        name = imported.rpartition(".")[2] if imported is not None else name
+        modules = [function.module] if is_here else self.project.modules.values()
         added: list[Argument] = [item for module in modules for item in module.additions.get(name, ())]
-        if isinstance(node, cst.Name):
-            _, bindings = self.find(name, function)
+        if is_here:
             added += [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
         return added

@@ -218,3 +218,10 @@ def index_of(node: cst.Subscript) -> cst.BaseExpression | None:
     """The expression in `base[expression]`; None for slices, and where there are several."""
     piece = node.slice[0].slice if len(node.slice) == 1 else None
     return piece.value if isinstance(piece, cst.Index) else None
+
+
+def name_of_container(node: cst.BaseExpression) -> str:
+    """The last name of a container, or the constant key under which it is an item: `runs` for `kinds["runs"]`."""
+    if type(node) is cst.Subscript:
+        return constant_key(node) or ""
+    return last_name(node)

@@ -154,6 +154,8 @@ def nested(*headers: str, body: str = STEP) -> str:
         (("for _ in trange(10, desc='Epoch'):", "for step, batch in enumerate(loader):"), 1),
         (("for _ in range(args.num_epochs):", "for step in range(100):"), 1),
         (("for i in range(args.max_iters):", "for k in range(n_critic):"), 1),
+        (("for pass_num in range(n_passes):", "for step_num in range(steps):"), 1),
+        (("for attempt in range(3):", "for epoch in range(3):"), 2),
         (("for _ in range(n_runs):", "for epoch in range(3):"), 2),
         (("for train, test in KFold(5).split(x):", "for epoch in range(3):"), 2),
         (("for i in range(len(seeds)):", "for batch in loader:"), 2),
@@ -172,6 +174,22 @@ def test_of_nested_loops_the_outermost_that_counts_epochs_or_steps_is_the_main_l
     found = analyse(nested(*headers)).main_loop
     assert found is not None
     assert found.line == main
+
+
+def test_a_loop_that_only_tries_again_is_not_the_main_loop(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        fitting = True
+        while fitting:
+            try:
+                for epoch in range(3):
+                    loss.backward()
+                fitting = False
+            except MemoryError:
+                batch_size -= 2
+        """
+    )
+    assert main_loop(analysis) == (5, "for", "epoch")
 
 
 def test_what_a_loop_goes_through_may_have_a_name(analyse: Analyse) -> None:

@@ -144,3 +144,16 @@ def test_a_header_names_the_columns_of_the_rows_below_it(analyse: Analyse) -> No
     )
     text = HEAD.format(before, "    writer.writerow([epoch, tops[0], tops[1]])")
     assert [(metric.name, metric.expression) for metric in analyse(text).metrics] == [("train_acc1", "tops[0]")]
+
+
+def test_a_text_that_is_made_of_itself_ends(analyse: Callable[[str], Analysis]) -> None:
+    analysis = analyse(
+        """
+        line = "loss {}"
+        line = line + " done"
+        for epoch in range(3):
+            loss.backward()
+            print(line.format(loss))
+        """
+    )
+    assert analysis.main_loop is not None

@@ -228,6 +228,25 @@ def main():
     "from a table": "def train(a):\n" + indented(4) + "TASKS = {'train': train}\nTASKS[name](1)\n",
     "from a list": "def train():\n" + indented(4) + "for stage in [prepare, train]:\n    stage()\n",
     "by getattr": "class Job:\n    def train(self):\n" + indented(8) + "getattr(Job(), 'train')()\n",
+    "by the default of an option": "import argparse\nclass Job:\n    def train(self):\n"
+    + indented(8)
+    + "    def test(self): pass\n"
+    + "parser = argparse.ArgumentParser()\nparser.add_argument('--stage', default='train')\n"
+    + "getattr(Job(), parser.parse_args().stage)()\n",
+    "by a composed name": "class Job:\n    def train_gan(self):\n"
+    + indented(8)
+    + "getattr(Job(), f'train_{kind}')()\n",
+    "by the name of a hook": "class Report:\n    def at_end(self, job):\n"
+    + indented(8)
+    + "class Job:\n    def __init__(self, hooks):\n        self.hooks = hooks\n"
+    + "    def call(self, name):\n        for hook in self.hooks:\n            getattr(hook, name)(self)\n"
+    + "Job([Report()]).call('at_end')\n",
+    "from the global names": "def train():\n" + indented(4) + "task = 'train'\nglobals()[task]()\n",
+    "from a table with a default": "def train(a):\n" + indented(4) + "TASKS = {'train': train}\nTASKS.get(name)(1)\n",
+    "by handlers of an event": "class Loop:\n    def __init__(self):\n        self.handlers = {}\n"
+    "    def on(self, event, handler):\n        self.handlers.setdefault(event, []).append(handler)\n"
+    "    def run(self):\n        for handler in self.handlers['start']:\n            handler(self)\n"
+    "def train(loop):\n" + indented(4) + "loop = Loop()\nloop.on('start', train)\nloop.run()\n",
     "a method": "class Job:\n    def train(self):\n" + indented(8) + "Job().train()\n",
     "an inherited method": "class Base:\n    def train(self):\n"
     + indented(8)
