@@ -86,7 +86,11 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         (
             variant,
             *_read_runs(
-                folder, [run for run in specs if run[1].variant == variant.name], variant, manifest.main_loop, catalog
+                folder,
+                [run for run in specs if run[1].variant == variant.name],
+                variant,
+                catalog,
+                keeps_all=plan.keeps_all_values,
             ),
         )
         for variant in plan.variants
@@ -257,8 +261,9 @@ def _read_runs(
     experiment: Path,
     specs: Sequence[tuple[Path, Spec]],
     variant: VariantPlan,
-    main_loop: int | None,
     catalog: Catalog,
+    *,
+    keeps_all: bool,
 ) -> tuple[list[Run], list[str]]:
     candidates: dict[int, list[_Candidate]] = {}
     warnings: list[str] = []
@@ -292,7 +297,7 @@ def _read_runs(
             "cannot be found"
         )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
-    runs = [_read_run(run, main_loop, catalog) for run in chosen]
+    runs = [_read_run(run, catalog, keeps_all=keeps_all) for run in chosen]
     return runs, warnings
 
 
@@ -309,7 +314,7 @@ def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...
     return numbered[-1], None, ()
 
 
-def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) -> Run:
+def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Run:
     spec, attempt, result, started = candidate.spec, candidate.attempt, candidate.result, candidate.started
     run = Run(
         id=candidate.run_id,
@@ -330,7 +335,8 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
         return dataclasses.replace(run, reason=f"damaged: {names} is not what it was when the run ended")
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
-    logs = [read_events(path, main_loop, catalog.name, catalog.found_by_running) for path, _ in files]
+    main_loop, found = catalog.manifest.main_loop, catalog.found_by_running
+    logs = [read_events(path, main_loop, catalog.name, found, keeps_all=keeps_all) for path, _ in files]
     numbers = [attempt_number(part) or 1 for _, part in files]
     several = process_warnings(logs, catalog.metrics, numbers)
     files_kept = artifacts(logs, [part for _, part in files])
@@ -351,6 +357,7 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
             *goes_on,
             *beyond,
             *_warnings(logs),
+            *_replaced(logs),
             *several,
             *_missing(files_kept),
         ),
@@ -429,6 +436,18 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
     errors = union_over_processes(logs, lambda log: log.errors)
     warnings += [f"{TAP_FAILED}: {error}" for error in errors]
     return warnings
+
+
+def _replaced(logs: Sequence[ProcessLog]) -> list[str]:
+    """What to know of an experiment that keeps one value per step, as it began with."""
+    names = dict.fromkeys(name for log in logs for name, points in log.points.items() if points.n_left_out)
+    if not names:
+        return []
+    sentence = (
+        f"{first_few(list(names), MOST_NAMED)}: of several values within a step of the main loop the last one alone "
+        "counts, by the rule that the experiment began with (scores 1); run it anew under another --name to count all"
+    )
+    return [sentence]
 
 
 def _missing(files: Sequence[Artifact]) -> list[str]:

@@ -150,10 +150,8 @@ class ExperimentScores:
         from deviate.stats import aggregate_series
 
         files = [path for part in records.collect_continued(attempt) for path in records.event_files(part)]
-        logs = [
-            records.read_events(path, self._manifest.main_loop, self._catalog.name, self._catalog.found_by_running)
-            for path in files
-        ]
+        loop, found, is_whole = self._manifest.main_loop, self._catalog.found_by_running, self.plan.keeps_all_values
+        logs = [records.read_events(path, loop, self._catalog.name, found, keeps_all=is_whole) for path in files]
         series = records.measure(logs)
         metrics = {
             metric.name: metric
