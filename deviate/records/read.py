@@ -63,6 +63,8 @@ TAP_FAILED = "a tap failed, the script was not disturbed"
 
 MOST_NAMED = 3
 """Damaged files of a run that are named."""
+MANY_VALUES = 500_000
+"""Values of a run from which on the report says what they cost."""
 TAIL_LINES = 20
 TAIL_BYTES = 16_384
 
@@ -298,7 +300,17 @@ def _read_runs(
         )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
     runs = [_read_run(run, catalog, keeps_all=keeps_all) for run in chosen]
-    return runs, warnings
+    return runs, [*warnings, *_cost_of_many_values(runs)]
+
+
+def _cost_of_many_values(runs: Sequence[Run]) -> list[str]:
+    """What runs cost that report so many values that it may surprise."""
+    n_values = {run.id: sum(len(series.values) for series in run.series.values()) for run in runs}
+    largest = max(runs, key=lambda run: n_values[run.id], default=None)
+    if largest is None or n_values[largest.id] < MANY_VALUES:
+        return []
+    n_bytes = sum(path.stat().st_size for part in collect_continued(largest.folder) for path in event_files(part))
+    return [f"a run reports up to {n_values[largest.id]:,} values, which take {n_bytes / 1e6:,.0f} MB on disk"]
 
 
 def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...]]:

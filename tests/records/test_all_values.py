@@ -72,3 +72,9 @@ def test_an_experiment_of_scores_1_gives_the_figures_of_then_with_a_note(reinfor
     assert score(experiment, "mean") == math.fsum(lasts) / len(lasts)
     (note,) = experiment.runs[0].warnings
     assert note.startswith("acc: of several values within a step of the main loop the last one alone counts")
+
+
+def test_runs_of_many_values_say_what_they_cost(reinforced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [text for text in read(reinforced).warnings if "on disk" in text]
+    monkeypatch.setattr("deviate.records.read.MANY_VALUES", 256)
+    assert "a run reports up to 256 values, which take 0 MB on disk" in read(reinforced).warnings
