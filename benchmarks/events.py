@@ -113,7 +113,8 @@ def main() -> None:
         for n_events, counts in ((options.values, options.runs), (options.values // 10, options.runs[:1])):
             events, seconds = written(Path(name) / f"child-{n_events}", n_events, options.per_step)
             steps = n_events // options.per_step
-            print(f"{n_events} values in {steps} steps: written in {seconds:.2f} s, {events.stat().st_size / 1e6:.0f} MB")
+            size_mb = events.stat().st_size / 1e6
+            print(f"{n_events} values in {steps} steps: written in {seconds:.2f} s, {size_mb:.0f} MB")
             for n_runs in counts:
                 folder = experiment(Path(name) / ".deviate", events, n_runs)
                 command = [sys.executable, __file__, "--read", str(folder)]
