@@ -1,10 +1,10 @@
 """What a million events of one run cost: seconds to write, read and summarise, and the memory of several such runs.
 
-    python benchmarks/events.py [--values 1000000] [--runs 1 4 10]
+    python benchmarks/events.py [--values 1000000] [--runs 1 4 10] [--per-step 1]
 
 The guest writes the events of one run, as it does in a script with one tap in its main loop; further runs are copies of
 that file. Each number of runs is read in a process of its own. Last comes a tenth of the events, for the growth. A
-value comes with the event of its step, so the files hold twice as many lines as values.
+step comes with an event of its own, so with one value per step the files hold twice as many lines as values.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
@@ -22,6 +23,7 @@ from harness import Child
 from recorded import make_metric, make_plan, write_manifest
 
 from deviate.model import Spec
+from deviate.model.plan import SCORES_NUMBER
 from deviate.records import read_experiment
 from deviate.records.layout import attempt_folder, event_files, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import create_experiment, new_experiment_folder
@@ -35,15 +37,16 @@ import time
 
 start = time.perf_counter()
 for i in range(int(sys.argv[1])):
-    (1 / (i + 1))
+    for j in range(int(sys.argv[2])):
+        (1 / (i + j + 1))
 print(time.perf_counter() - start)
 """
 
 
-def written(folder: Path, n_events: int) -> tuple[Path, float]:
+def written(folder: Path, n_values: int, per_step: int) -> tuple[Path, float]:
     """The event file of one run, and the seconds that its loop took with the taps."""
-    child = Child(folder, SCRIPT).tap("«(1 / (i + 1))»\n").loop("«range(int(sys.argv[1]))»", 6)
-    result = child.run(str(n_events))
+    child = Child(folder, SCRIPT).tap("«(1 / (i + j + 1))»\n").loop("«range(int(sys.argv[1]))»", 6)
+    result = child.run(str(n_values // per_step), str(per_step))
     (path,) = event_files(folder / "attempt-1")
     return path, float(result.stdout)
 
@@ -52,7 +55,7 @@ def experiment(deviate: Path, events: Path, n_runs: int) -> Path:
     """An experiment whose runs all left these events."""
     folder = new_experiment_folder(deviate, f"runs-{n_runs}-{events.stat().st_size}")
     write_manifest(snapshot_folder(folder), [make_metric("acc")])
-    create_experiment(folder, make_plan(name=folder.name, runs=n_runs))
+    create_experiment(folder, replace(make_plan(name=folder.name, runs=n_runs), scores=SCORES_NUMBER))
     for replicate in range(n_runs):
         spec = Spec("0" * 64, ("python", "train.py"), ".", "as-is", replicate)
         run = runs_folder(folder) / run_id(spec)
@@ -100,6 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--values", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, nargs="+", default=[1, 4, 10])
+    parser.add_argument("--per-step", type=int, default=1, help="values within a step of the main loop")
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.read:
@@ -107,10 +111,10 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         for n_events, counts in ((options.values, options.runs), (options.values // 10, options.runs[:1])):
-            events, seconds = written(Path(name) / f"child-{n_events}", n_events)
-            print(
-                f"{n_events} values in as many steps: written in {seconds:.2f} s, {events.stat().st_size / 1e6:.0f} MB"
-            )
+            events, seconds = written(Path(name) / f"child-{n_events}", n_events, options.per_step)
+            steps = n_events // options.per_step
+            size_mb = events.stat().st_size / 1e6
+            print(f"{n_events} values in {steps} steps: written in {seconds:.2f} s, {size_mb:.0f} MB")
             for n_runs in counts:
                 folder = experiment(Path(name) / ".deviate", events, n_runs)
                 command = [sys.executable, __file__, "--read", str(folder)]

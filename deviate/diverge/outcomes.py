@@ -151,19 +151,17 @@ def _first_value(name: str, mine: Series | None, theirs: Series | None, toleranc
 def _side_by_side(
     mine: Series | None, theirs: Series | None
 ) -> Iterator[tuple[int | None, float | None, float | None]]:
-    """Values of both series at the same main-loop step, and at the same position outside of the loop."""
+    """Values of both series at the same position within a main-loop step, and at the same one outside of the loop."""
     one, other = _by_place(mine), _by_place(theirs)
     for place in sorted(one.keys() | other.keys()):
-        yield place[1] if place[0] == 0 else None, one.get(place), other.get(place)
+        yield None if place[0] else place[1], one.get(place), other.get(place)
 
 
-def _by_place(series: Series | None) -> dict[tuple[int, int], float]:
-    distances: dict[tuple[int, int], float] = {}
-    outside = 0
-    for step, value in zip(series.steps, series.values, strict=True) if series else ():
-        distances[(1, outside) if step is None else (0, step)] = value
-        outside += step is None
-    return distances
+def _by_place(series: Series | None) -> dict[tuple[bool, int, int], float]:
+    if series is None:
+        return {}
+    places = ((step is None, 0 if step is None else step, ordinal) for step, ordinal in series.iterate_places())
+    return dict(zip(places, series.values, strict=True))
 
 
 def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:
@@ -193,6 +191,7 @@ def _losses(trace: Trace) -> dict[str, dict[int, float]]:
 
 
 def _points(series: Series) -> dict[int, float]:
+    """Values in the main loop by step; of several in a step, the last one."""
     return {step: value for step, value in zip(series.steps, series.values, strict=True) if step is not None}
 
 

@@ -16,11 +16,14 @@ keeps the one that it began with, for its guest lies in its snapshot.
 2026-11-23  2  draws of more libraries are divided, and examples that a function draws belong to `split`
 2026-11-25  3  seeds of LightGBM, XGBoost, CatBoost and of environments are replaced
 """
-SCORES_NUMBER = 1
+SCORES_NUMBER = 2
 """How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity.
 
-2026-11-21  1  first rule
+2026-11-21  1  of the values within a step of the main loop the last one alone counts
+2026-11-26  2  all values count
 """
+ALL_VALUES_FROM = 2
+"""The number of scores from which on all values count."""
 Factor = Literal["hash", "kernels", "autotune", "precision", "threads", "onednn"]
 """What else may make runs differ: the hash seed of Python; nondeterministic kernels, the search for the fastest one,
 reduced precision (TF32): the implementation factors; thread count and oneDNN: the configuration, which rounds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -138,8 +138,8 @@ Spending = Literal["obrien-fleming", "pocock"]
 class Series:
     """What one metric gave in one run: `values[i]` stood at main-loop step `steps[i]` (None: outside the main loop).
 
-    Steps count from 0 and rise; within a step only the last value is kept. Long series are not held in memory, so that
-    what needs one number should not ask for all.
+    Steps count from 0 and never fall; several values within a step have the same one, in the order in which they were
+    reported. Long series are not held in memory, so that what needs one number should not ask for all.
 
     Attributes:
         times: seconds since the start of the run at which each value was reported; empty where that is not known. Two
@@ -149,6 +149,19 @@ class Series:
     steps: Sequence[int | None]
     values: Sequence[float]
     times: Sequence[float] = field(default=(), compare=False)
+
+    def iterate_places(self) -> Iterator[tuple[int | None, int]]:
+        """The step of each value with its ordinal from 0 within the step, or among all values outside of the loop."""
+        ordinal = n_outside = 0
+        before: int | None = None
+        for step in self.steps:
+            if step is None:
+                yield None, n_outside
+                n_outside += 1
+            else:
+                ordinal = ordinal + 1 if step == before else 0
+                before = step
+                yield step, ordinal
 
 
 @dataclass(frozen=True, slots=True)

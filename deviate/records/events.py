@@ -1,6 +1,6 @@
 """Event files read back: per process what each site reported, step by step, and what else happened.
 
-A file is read piece by piece and folded at once, so memory grows with the number of steps, not of events.
+A file is read piece by piece and folded at once, so that a value takes 24 bytes, and a step none.
 """
 
 from array import array
@@ -49,42 +49,66 @@ class Source:
 
 @dataclass(slots=True)
 class Points:
-    """Measurements by main-loop step (NO_STEP outside of the loop); the last one within a step is kept.
+    """Measurements by main-loop step (NO_STEP outside of the loop), in order of step and then of arrival.
+
+    A value that was read from an accelerator after its step had ended takes its place behind those of its step.
 
     Attributes:
         times: seconds since the start of the process at which each value was reported.
-        last: the last of the steps, NO_STEP where there is none.
+        last: the greatest of the steps, NO_STEP where there is none.
+        keeps_all: whether every value stays; else, as in experiments that began before scores number 2, the last one
+            within a step, and of those that follow one another outside of the loop.
+        n_left_out: values that another one took the place of.
     """
 
     steps: "array[int]" = field(default_factory=lambda: array("q"))
     values: "array[float]" = field(default_factory=lambda: array("d"))
     times: "array[float]" = field(default_factory=lambda: array("d"))
     last: int = NO_STEP
+    keeps_all: bool = True
+    n_left_out: int = 0
 
     def add(self, step: int, value: float, seconds: float) -> None:
-        if step > self.last or step == NO_STEP != self.last or not self.steps:
+        if not self.keeps_all:
+            self._replace(step, value, seconds)
+        elif step >= self.last or step == NO_STEP:
             self.steps.append(step)
             self.values.append(value)
             self.times.append(seconds)
-            self.last = step
-        elif step == self.last:
-            self.values[-1] = value
-            self.times[-1] = seconds
+            if step != NO_STEP:
+                self.last = step
         else:
-            self._add_late(step, value, seconds)
+            self._insert(self._end_of(step), step, value, seconds)
 
-    def _add_late(self, step: int, value: float, seconds: float) -> None:
-        """Add a value that was read from an accelerator after its step had ended."""
+    def _end_of(self, step: int) -> int:
+        """Index behind the values up to a step, where one of a later step has been added."""
+        index = end = len(self.steps)
+        while index and (self.steps[index - 1] > step or self.steps[index - 1] == NO_STEP):
+            index -= 1
+            if self.steps[index] != NO_STEP:
+                end = index
+        return end
+
+    def _insert(self, index: int, step: int, value: float, seconds: float) -> None:
+        self.steps.insert(index, step)
+        self.values.insert(index, value)
+        self.times.insert(index, seconds)
+
+    def _replace(self, step: int, value: float, seconds: float) -> None:
+        """Add a value as scores number 1 has it; here `last` is the step that was added last, in the loop or not."""
+        if step > self.last or step == NO_STEP != self.last or not self.steps:
+            self._insert(len(self.steps), step, value, seconds)
+            self.last = step
+            return
         index = len(self.steps)
-        while index and self.steps[index - 1] > step:
+        while step != self.last and index and self.steps[index - 1] > step:
             index -= 1
         if index and self.steps[index - 1] == step:
             self.values[index - 1] = value
             self.times[index - 1] = seconds
+            self.n_left_out += 1
         else:
-            self.steps.insert(index, step)
-            self.values.insert(index, value)
-            self.times.insert(index, seconds)
+            self._insert(index, step, value, seconds)
 
 
 @dataclass(slots=True)
@@ -136,8 +160,8 @@ class ProcessLog:
 class LatePoints(Points):
     """Measurements of which those before the main loop do not count, once that has begun."""
 
-    def __init__(self, log: ProcessLog) -> None:
-        super().__init__()
+    def __init__(self, log: ProcessLog, *, keeps_all: bool = True) -> None:
+        super().__init__(keeps_all=keeps_all)
         self.log = log
         self.is_early = False
 
@@ -202,6 +226,8 @@ def read_events(
     main_loop: int | None,
     name: Callable[[Source], str | None],
     found_by_running: Container[str] = (),
+    *,
+    keeps_all: bool = True,
 ) -> ProcessLog:
     """Read the events of one process.
 
@@ -210,6 +236,7 @@ def read_events(
         name: gives the metric that a source belongs to, None when its values are not wanted.
         found_by_running: metrics of which only what is reported in the main loop and after it counts; `name` may add to
             them.
+        keeps_all: whether all values of a main-loop step are kept, or the last one, as in `Points`.
     """
     log = ProcessLog()
     loops: dict[int | None, _Steps] = {number: _Steps() for number in (main_loop, UNKNOWN_MAIN) if number is not None}
@@ -230,8 +257,8 @@ def read_events(
                     value, seconds = float(number(value)), float(seconds)
                 key = (origin, way, rest[0] if rest else None)
                 if key not in targets:
-                    points = _target(log, Source(*_origin(kind, origin), log.ways[way], key[2]), name, found_by_running)
-                    targets[key] = points
+                    metric = name(Source(*_origin(kind, origin), log.ways[way], key[2]))
+                    targets[key] = _points_of(log, metric, found_by_running, keeps_all=keeps_all)
                 points = targets[key]
                 if main is not None and main.is_announced and around and around[0] == main_loop:
                     step = main.offset + around[1]
@@ -273,13 +300,16 @@ def _origin(kind: str, origin: int | str) -> tuple[int | None, str | None]:
     return (int(origin), None) if kind == "value" else (None, str(origin))
 
 
-def _target(
-    log: ProcessLog, source: Source, name: Callable[[Source], str | None], found_by_running: Container[str]
+def _points_of(
+    log: ProcessLog, metric: str | None, found_by_running: Container[str], *, keeps_all: bool
 ) -> Points | None:
-    metric = name(source)
+    """Where the values of a metric go; None where there is no metric."""
     if metric is None:
         return None
-    return log.points.setdefault(metric, LatePoints(log) if metric in found_by_running else Points())
+    if metric not in log.points:
+        is_late = metric in found_by_running
+        log.points[metric] = LatePoints(log, keeps_all=keeps_all) if is_late else Points(keeps_all=keeps_all)
+    return log.points[metric]
 
 
 def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 
 from deviate.errors import InputError, RecordError
 from deviate.model import PastComparison, Selection, Settings, Spending, Variant
-from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, SweptValue
+from deviate.model.plan import ALL_VALUES_FROM, SCORES_NUMBER, STREAMS_NUMBER, SweptValue
 from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record, writing
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.schema import Change, ExperimentFile, Reported, SettingsEntry, VariantEntry
@@ -106,6 +106,11 @@ class Plan:
     def n_runs(self) -> int:
         """The largest number of runs of any variant."""
         return max((variant.n_runs for variant in self.variants), default=0)
+
+    @property
+    def keeps_all_values(self) -> bool:
+        """Whether every value that a run reports counts; else the last one within a step of the main loop alone."""
+        return self.scores is None or self.scores >= ALL_VALUES_FROM
 
     @property
     def n_unplanned_looks(self) -> int:

@@ -64,6 +64,8 @@ TAP_FAILED = "a tap failed, the script was not disturbed"
 
 MOST_NAMED = 3
 """Damaged files of a run that are named."""
+MANY_VALUES = 500_000
+"""Values of a run from which on the report says what they cost."""
 TAIL_LINES = 20
 TAIL_BYTES = 16_384
 
@@ -76,19 +78,23 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     """
     plan = read_plan(folder)
     manifest = read_manifest(snapshot_folder(folder))
-    catalog = Catalog(manifest, plan.selection)
     specs, unreadable = _specs(folder)
+    main_loop = _confirm_main_loop(plan, manifest, specs)
+    catalog = Catalog(dataclasses.replace(manifest, main_loop=main_loop.id), plan.selection)
     damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
     if damaged:
         unreadable.append(
             f"the code that the report shows is damaged: {first_few(damaged, MOST_NAMED)} in the snapshot has changed"
         )
-    main_loop = _confirm_main_loop(plan, manifest, specs)
     read = [
         (
             variant,
             *_read_runs(
-                folder, [run for run in specs if run[1].variant == variant.name], variant, main_loop.id, catalog
+                folder,
+                [run for run in specs if run[1].variant == variant.name],
+                variant,
+                catalog,
+                keeps_all=plan.keeps_all_values,
             ),
         )
         for variant in plan.variants
@@ -270,8 +276,9 @@ def _read_runs(
     experiment: Path,
     specs: Sequence[tuple[Path, Spec]],
     variant: VariantPlan,
-    main_loop: int | None,
     catalog: Catalog,
+    *,
+    keeps_all: bool,
 ) -> tuple[list[Run], list[str]]:
     candidates: dict[int, list[_Candidate]] = {}
     warnings: list[str] = []
@@ -305,8 +312,18 @@ def _read_runs(
             "cannot be found"
         )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
-    runs = [_read_run(run, main_loop, catalog) for run in chosen]
-    return runs, warnings
+    runs = [_read_run(run, catalog, keeps_all=keeps_all) for run in chosen]
+    return runs, [*warnings, *_cost_of_many_values(runs)]
+
+
+def _cost_of_many_values(runs: Sequence[Run]) -> list[str]:
+    """What runs cost that report so many values that it may surprise."""
+    n_values = {run.id: sum(len(series.values) for series in run.series.values()) for run in runs}
+    largest = max(runs, key=lambda run: n_values[run.id], default=None)
+    if largest is None or n_values[largest.id] < MANY_VALUES:
+        return []
+    n_bytes = sum(path.stat().st_size for part in collect_continued(largest.folder) for path in event_files(part))
+    return [f"a run reports up to {n_values[largest.id]:,} values, which take {n_bytes / 1e6:,.0f} MB on disk"]
 
 
 def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...]]:
@@ -322,7 +339,7 @@ def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...
     return numbered[-1], None, ()
 
 
-def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) -> Run:
+def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Run:
     spec, attempt, result, started = candidate.spec, candidate.attempt, candidate.result, candidate.started
     run = Run(
         id=candidate.run_id,
@@ -343,7 +360,8 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
         return dataclasses.replace(run, reason=f"damaged: {names} is not what it was when the run ended")
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
-    logs = [read_events(path, main_loop, catalog.name, catalog.found_by_running) for path, _ in files]
+    main_loop, found = catalog.manifest.main_loop, catalog.found_by_running
+    logs = [read_events(path, main_loop, catalog.name, found, keeps_all=keeps_all) for path, _ in files]
     numbers = [attempt_number(part) or 1 for _, part in files]
     several = process_warnings(logs, catalog.metrics, numbers)
     files_kept = artifacts(logs, [part for _, part in files])
@@ -364,6 +382,7 @@ def _read_run(candidate: _Candidate, main_loop: int | None, catalog: Catalog) ->
             *goes_on,
             *beyond,
             *_warnings(logs),
+            *_replaced(logs),
             *several,
             *_missing(files_kept),
         ),
@@ -442,6 +461,18 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
     errors = union_over_processes(logs, lambda log: log.errors)
     warnings += [f"{TAP_FAILED}: {error}" for error in errors]
     return warnings
+
+
+def _replaced(logs: Sequence[ProcessLog]) -> list[str]:
+    """What to know of an experiment that keeps one value per step, as it began with."""
+    names = dict.fromkeys(name for log in logs for name, points in log.points.items() if points.n_left_out)
+    if not names:
+        return []
+    sentence = (
+        f"{first_few(list(names), MOST_NAMED)}: of several values within a step of the main loop the last one alone "
+        "counts, by the rule that the experiment began with (scores 1); run it anew under another --name to count all"
+    )
+    return [sentence]
 
 
 def _missing(files: Sequence[Artifact]) -> list[str]:

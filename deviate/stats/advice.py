@@ -218,6 +218,14 @@ def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
     return warnings
 
 
+def never_reported_warnings(names: Sequence[str]) -> list[str]:
+    """One sentence on all metrics that are left out because no run reported them."""
+    if not names:
+        return []
+    cure = "Correct or deselect them in deviate.toml." if len(names) > 1 else "Correct or deselect it in deviate.toml."
+    return [f"Never reported by any run, and left out: {first_few(names, N_NAMED)}. {cure}"]
+
+
 def _silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
     """Metrics for which no completed run of an experiment reported a number, each with all such experiments."""
     silent: dict[str, list[str]] = {}

@@ -1,7 +1,7 @@
 """Judging experiments: every description, comparison and verdict of a report, computed once."""
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -18,9 +18,10 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
-from deviate.stats.advice import all_warnings
+from deviate.stats.advice import all_warnings, never_reported_warnings
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
+from deviate.stats.distinct import distinct_metrics
 from deviate.stats.estimates.aggregate import check_aggregate
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
@@ -55,6 +56,7 @@ def judge(
     targets: Mapping[str, float] = NO_TARGETS,
     directions: Mapping[str, Direction] = NO_DIRECTIONS,
     tasks: Sequence[str] | None = None,
+    keeps: Collection[str] = (),
 ) -> Findings:
     """Describe each experiment and compare every further one with the first, the baseline.
 
@@ -72,6 +74,7 @@ def judge(
         directions: metric of the baseline to whether more or less of it is better, instead of its own.
         tasks: patterns, as `*/acc`, of metrics that are one measure on several tasks; None for those that the records
             name, none at all for an empty sequence.
+        keeps: names of metrics that are judged even if no run reported them; those that another argument names are.
 
     Raises:
         InputError: a setting is out of range, or names a metric that is not there.
@@ -82,6 +85,10 @@ def judge(
     names = [metric.name for metric in experiments[0].metrics]
     for name in (*directions, *([] if primary is None else [primary]), *targets):
         require_metric(name, names, f"experiment {experiments[0].name}")
+    chosen_tasks = _tasks(experiments, tasks) if compares else ()
+    asked = {*keeps, *directions, *targets, *matches, *matches.values(), *chosen_tasks, *filter(None, [primary])}
+    distinct = distinct_metrics(experiments, asked)
+    experiments = distinct.experiments
     matched = {matches.get(name, name): direction for name, direction in directions.items()}
     metrics = [
         _with_settings(experiment.metrics, aggregate, matched if index else directions)
@@ -113,8 +120,9 @@ def judge(
             spread_ratio=spread_ratio,
             resamples=resamples,
         )
-    chosen_tasks = _tasks(experiments, tasks) if compares else ()
-    warnings = [question] if question and not chosen_tasks else []  # over tasks no single metric decides
+    is_all_silent = not metrics[0] and distinct.never_reported
+    # Over tasks no single metric decides.
+    warnings = [question] if question and not chosen_tasks and not is_all_silent else []
     if margin is not None and chosen is None:
         warnings.append(f"The margin {margin:g} is not used, for there is no primary metric: name one with --metric.")
     if aggregate == "best" and (undirected := [m.name for m in metrics[0] if m.direction is None]):
@@ -125,6 +133,7 @@ def judge(
     labels = [label(experiment, experiments) if compares else experiment.variant for experiment in experiments]
     if len(experiments) == 1:
         labels = [experiments[0].name]
+    warnings += never_reported_warnings(distinct.never_reported)
     warnings += all_warnings(
         described, pairs, labels, primary=chosen, matches=matches, confidence=confidence, is_paired=is_paired
     )

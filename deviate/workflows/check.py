@@ -69,7 +69,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
     margined = _with_margins(experiments, margins_of(names, gate.margins))
     _refuse_other_aggregates(margined, names, options)
     sides = _without_unkept(margined, options.matches) if _is_baseline_file(experiments[0]) else margined
-    findings = judge_scores(sides, dataclasses.replace(options, metric=names[0], margin=None))
+    findings = judge_scores(sides, dataclasses.replace(options, metric=names[0], margin=None), keeps=names)
     _refuse_unasked(findings, names)
     controls: list[ControlCheck] = [
         check_control(name, runs) for name, runs in _controls(folder, experiments, gate.controls)
@@ -333,7 +333,8 @@ def baseline_of(
     Raises:
         InputError: runs are missing, a name is none of its metrics, or there is nothing to keep.
     """
-    described = judge_scores([experiment], options, compares=False)
+    every = [metric.name for metric in experiment.metrics]
+    described = judge_scores([experiment], options, compares=False, keeps=every)
     descriptions = {description.metric.name: description for description in described.experiments[0].descriptions}
     missing = [run.replicate for run in experiment.runs if run.status in {"lost", "cancelled", "silent"}]
     n_missing = len(missing) + max(0, experiment.n_planned - len(experiment.runs))

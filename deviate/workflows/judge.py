@@ -57,8 +57,14 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compar
     return dataclasses.replace(findings, stability=stability_findings)
 
 
-def judge_scores(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
-    """Findings without stability, for callers that only need scores."""
+def judge_scores(
+    experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True, keeps: Sequence[str] = ()
+) -> Findings:
+    """Findings without stability, for callers that only need scores.
+
+    Args:
+        keeps: metrics that are judged even if no run reported them.
+    """
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 
     return stats.judge(
@@ -75,6 +81,7 @@ def judge_scores(experiments: Sequence[Experiment], options: AnalysisOptions, *,
         targets=options.targets,
         directions=options.directions,
         tasks=None if options.tasks is None else [task for task in options.tasks.split(",") if task],
+        keeps=keeps,
     )
 
 

@@ -153,10 +153,8 @@ class ExperimentScores:
         files = [path for part in records.collect_continued(attempt) for path in records.event_files(part)]
         if self._main_loop is None:
             self._main_loop = records.confirm_main_loop(self._manifest, attempt)
-        logs = [
-            records.read_events(path, self._main_loop.id, self._catalog.name, self._catalog.found_by_running)
-            for path in files
-        ]
+        loop, found, is_whole = self._main_loop.id, self._catalog.found_by_running, self.plan.keeps_all_values
+        logs = [records.read_events(path, loop, self._catalog.name, found, keeps_all=is_whole) for path in files]
         series = records.measure(logs)
         metrics = {
             metric.name: metric

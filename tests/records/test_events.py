@@ -15,17 +15,17 @@ from deviate.eventlog import End, Evaluation, Seed, Value, decode, encode
 from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records import events
 from deviate.records.columns import NO_STEP
-from deviate.records.events import ProcessLog, Source, read_events
+from deviate.records.events import Points, ProcessLog, Source, read_events
 
 
 def by_site(source: Source) -> str:
     return f"{source.name or source.site} {source.label}"
 
 
-def read(tmp_path: Path, *lines: str, main_loop: int | None = 0) -> ProcessLog:
+def read(tmp_path: Path, *lines: str, main_loop: int | None = 0, keeps_all: bool = True) -> ProcessLog:
     path = tmp_path / "events-1-1.jsonl"
     path.write_text(start() + "".join(lines))
-    return read_events(path, main_loop, by_site)
+    return read_events(path, main_loop, by_site, keeps_all=keeps_all)
 
 
 def value(loops: tuple[int, ...], number: float, *, site: int = 0, label: str | None = None) -> str:
@@ -39,10 +39,37 @@ def test_floats_keep_all_bits_and_non_finite_ones_come_back(tmp_path: Path) -> N
     assert [number.hex() for number in read_back] == [number.hex() for number in numbers]
 
 
-def test_within_a_step_the_last_value_stands(tmp_path: Path) -> None:
-    log = read(tmp_path, value((0, 0, 1, 0), 1), value((0, 0, 1, 1), 2), value((0, 1, 1, 0), 3), value((), 4))
-    assert log.points["0 None"].steps.tolist() == [0, 1, NO_STEP]
-    assert log.points["0 None"].values.tolist() == [2.0, 3.0, 4.0]
+def test_all_values_within_a_step_and_outside_of_the_loop_are_kept_and_before_scores_2_the_last(tmp_path: Path) -> None:
+    places = [(), (), (0, 0, 1, 0), (0, 0, 1, 1), (0, 1, 1, 0), (), ()]
+    lines = [value(loops, number) for number, loops in enumerate(places)]
+    points = read(tmp_path, *lines).points["0 None"]
+    assert points.steps.tolist() == [NO_STEP, NO_STEP, 0, 0, 1, NO_STEP, NO_STEP]
+    assert points.values.tolist() == list(range(7))
+    points = read(tmp_path, *lines, keeps_all=False).points["0 None"]
+    assert points.steps.tolist() == [NO_STEP, 0, 1, NO_STEP]
+    assert points.values.tolist() == [1.0, 3.0, 4.0, 6.0]
+    assert points.n_left_out == 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_value_is_kept_in_order_of_step_and_arrival(seed: int) -> None:
+    rng = random.Random(seed)
+    last, added = 0, []
+    for number in range(rng.randrange(1, 60)):
+        last += rng.randrange(2)
+        added.append((max(0, last - rng.choice([0, 0, 0, 1, 5])), float(number), rng.random()))
+    points = Points()
+    for step, number, seconds in added:
+        points.add(step, number, seconds)
+    assert list(zip(points.steps, points.values, points.times, strict=True)) == sorted(added, key=lambda one: one[0])
+
+
+def test_a_late_value_leaves_those_outside_of_the_loop_where_they_are() -> None:
+    points = Points()
+    for number, step in enumerate([NO_STEP, 3, 4, NO_STEP, 3, NO_STEP, 2, 5]):
+        points.add(step, number, 0.0)
+    assert points.steps.tolist() == [NO_STEP, 2, 3, 3, 4, NO_STEP, NO_STEP, 5]
+    assert points.values.tolist() == [0.0, 6.0, 1.0, 4.0, 2.0, 3.0, 5.0, 7.0]
 
 
 def test_steps_go_on_rising_when_the_main_loop_is_entered_again(tmp_path: Path) -> None:
@@ -63,20 +90,17 @@ def test_without_step_events_a_smaller_step_means_that_the_loop_was_entered_agai
     assert log.points["0 None"].steps.tolist() == [0, 1, 2, 3]
 
 
-def test_a_value_that_comes_after_its_step_takes_its_place(tmp_path: Path) -> None:
-    steps = [encode("step", 0, step, 0.1) for step in range(3)]
-    log = read(tmp_path, *steps, value((0, 0), 1), value((0, 2), 3), value((0, 1), 2), value((0, 0), 7))
-    assert log.points["0 None"].steps.tolist() == [0, 1, 2]
-    assert log.points["0 None"].values.tolist() == [7.0, 2.0, 3.0]
-
-
-def test_the_time_of_a_step_is_that_of_the_value_which_stands(tmp_path: Path) -> None:
+def test_a_value_that_comes_after_its_step_takes_its_place_with_its_time(tmp_path: Path) -> None:
     said = [((0, 0), 1.0, 0.25), ((0, 0), 2.0, 0.5), ((0, 2), 3.0, 4), ((0, 1), 9.0, 4.125), ((0, 0), 7.0, 4.25)]
     lines = [encode("step", 0, step, 0.1) for step in range(3)]
     lines += [value_line(0, number, loops=loops, at=at) for loops, number, at in said]
     points = read(tmp_path, *lines).points["0 None"]
-    assert points.times.tolist() == [4.25, 4.125, 4.0]
+    assert points.steps.tolist() == [0, 0, 0, 1, 2]
+    assert points.values.tolist() == [1.0, 2.0, 7.0, 9.0, 3.0]
+    assert points.times.tolist() == [0.25, 0.5, 4.25, 4.125, 4.0]
+    points = read(tmp_path, *lines, keeps_all=False).points["0 None"]
     assert points.values.tolist() == [7.0, 9.0, 3.0]
+    assert points.times.tolist() == [4.25, 4.125, 4.0]
 
 
 def test_a_value_without_a_time_is_a_bad_line_and_leaves_the_columns_as_long_as_each_other(tmp_path: Path) -> None:
@@ -232,7 +256,7 @@ def test_a_rank_that_is_no_number_costs_the_rank_alone(tmp_path: Path) -> None:
     assert (log.pid, log.started, log.rank, log.environment, log.n_bad) == (7, 5.0, None, {"python": "3.11.9"}, 1)
 
 
-def test_reading_costs_linear_time_and_the_memory_of_steps(tmp_path: Path) -> None:
+def test_reading_costs_linear_time_and_24_bytes_per_value(tmp_path: Path) -> None:
     path = tmp_path / "events-1-1.jsonl"
     with path.open("w") as file:
         file.write(start())
@@ -240,8 +264,9 @@ def test_reading_costs_linear_time_and_the_memory_of_steps(tmp_path: Path) -> No
     began = time.process_time()
     log = read_events(path, 0, by_site)
     assert time.process_time() - began < 30.0
-    assert len(log.points["0 None"].steps) == 100
-    assert sys.getsizeof(log.points["0 None"].steps) < 2_000
+    points = log.points["0 None"]
+    assert len(points.steps) == 100_000
+    assert sum(map(sys.getsizeof, (points.steps, points.values, points.times))) < 1.2 * 24 * 100_000
 
 
 def test_an_event_has_the_fields_of_its_kind() -> None:

@@ -1,3 +1,4 @@
+import math
 import re
 import xml.etree.ElementTree as ET
 
@@ -147,6 +148,22 @@ def test_a_gap_of_values_that_are_not_finite_stays_a_gap() -> None:
 
 def test_values_outside_the_main_loop_are_no_part_of_a_curve() -> None:
     assert line_of(Series((None, 0, 1, None), (9.0, 1.0, 2.0, 9.0))).y.tolist() == [1.0, 2.0]
+
+
+def test_several_values_within_a_step_are_spread_over_it() -> None:
+    series = Series((0, None, 1, 1, 3, 3, 3, 3), tuple(map(float, range(8))))
+    assert line_of(series).x.tolist() == [0, 1, 1.5, 3, 3.25, 3.5, 3.75]
+    assert line_of(series).y.tolist() == [0, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_band_is_of_all_values_where_runs_share_their_places_and_else_of_the_means_within_steps() -> None:
+    one, other = Series((0, 0, 1), (1.0, 3.0, 5.0)), Series((0, 1, 1), (4.0, math.nan, 7.0))
+    band = bundle_of([one, one], 0.95, 400, 100).band
+    assert band is not None
+    assert (band.x.tolist(), band.mean.tolist()) == ([0, 0.5, 1], [1, 3, 5])
+    band = bundle_of([one, other], 0.95, 400, 100).band
+    assert band is not None
+    assert (band.x.tolist(), band.mean.tolist(), band.n.tolist()) == ([0, 1], [3, 6], [2, 2])
 
 
 def test_the_band_is_the_t_interval_of_the_mean_at_each_step() -> None:

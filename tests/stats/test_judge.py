@@ -211,13 +211,38 @@ def test_a_completed_run_without_a_score_is_listed_with_its_reason() -> None:
     assert any("acc (at:2) has no score in 1 of 6 completed runs of a" in warning for warning in findings.warnings)
 
 
-def test_a_metric_that_no_run_reported_is_named_once() -> None:
-    metrics = [metric("acc"), metric("auc")]
-    findings = judge([experiment("a", metrics, {"acc": sample(0.9, 0.01, 5)})], primary="acc")
-    assert [warning for warning in findings.warnings if "auc" in warning] == [
-        "No run of a reported a number for auc: correct or deselect it in deviate.toml."
+def test_metrics_that_no_run_reported_cost_one_sentence_and_nothing_else() -> None:
+    metrics = [metric("test_auc"), metric("acc"), metric("f1")]
+    sides = [experiment(name, metrics, {"acc": sample(0.9, 0.01, 5)}) for name in "ab"]
+    findings = judge(sides)
+    assert [warning for warning in findings.warnings if "auc" in warning or "f1" in warning] == [
+        "Never reported by any run, and left out: test_auc, f1. Correct or deselect them in deviate.toml."
     ]
-    assert findings.experiments[0].descriptions[-1].note == "no run gave a score (0/5)"
+    assert findings.primary == "acc"
+    assert [[one.metric.name for one in item.descriptions] for item in findings.experiments] == [["acc"], ["acc"]]
+    assert [comparison.metric.name for comparison in findings.pairs[0].comparisons] == ["acc"]
+
+
+def test_a_metric_that_no_run_reported_stays_where_it_was_asked_for_or_a_run_may_have_been_about_to_report_it() -> None:
+    metrics = [metric("acc"), metric("auc", is_primary=True)]
+    scores = {"acc": sample(0.9, 0.01, 5)}
+    findings = judge([experiment("a", [*metrics[:1], metric("auc")], scores)], primary="auc")
+    assert findings.experiments[0].descriptions[0].note == "no run gave a score (0/5)"
+    assert "No run of a reported a number for auc: correct or deselect it in deviate.toml." in findings.warnings
+    assert judge([experiment("a", metrics, scores)]).primary == "acc"
+    assert judge([experiment("a", metrics, scores, runs=[run(5, {}, "crashed")])]).primary == "auc"
+    assert judge([experiment("a", metrics, {}, runs=[run(0, {}, "crashed")])]).primary == "auc"
+
+
+def test_a_metric_that_one_side_alone_reported_stays() -> None:
+    metrics = [metric("acc"), metric("f1")]
+    sides = [
+        experiment("a", metrics, {"acc": sample(0.9, 0.01, 5)}),
+        experiment("b", metrics, {"acc": sample(0.9, 0.01, 5), "f1": sample(0.5, 0.01, 5)}),
+    ]
+    findings = judge(sides)
+    assert [len(item.descriptions) for item in findings.experiments] == [2, 2]
+    assert "No run of a reported a number for f1: correct or deselect it in deviate.toml." in findings.warnings
 
 
 def renamed() -> list[Experiment]:

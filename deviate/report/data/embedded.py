@@ -30,7 +30,8 @@ def embedded_curves(findings: Findings) -> tuple[str, str]:
 
     If they do not fit, only the sentence is there, which says so.
 
-    `curves` has a list of steps and one of values for each metric and run, `thinned_to` how many points are left of
+    `curves` has a list of steps and one of values for each metric and run, where several values within a step repeat it
+    in the order in which they were reported, `thinned_to` how many points are left of
     the longest, and `left_out` the metrics that found no room. Values have five significant digits, null for what is
     not finite; curves.csv beside the page has all of all.
     """
@@ -107,6 +108,6 @@ def _curve(curve: _Curve, n_points: int) -> dict[str, object]:
         "experiment": plain(curve.experiment),
         "variant": plain(curve.variant),
         "replicate": curve.replicate,
-        "steps": [int(step) for step in line.x],
+        "steps": [math.floor(step) for step in line.x],
         "values": [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in line.y.tolist()],
     }

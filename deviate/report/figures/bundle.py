@@ -36,7 +36,34 @@ def line_of(series: Series) -> Line:
         y = np.array([value for _, value in pairs], dtype=float)
     else:
         x, y = np.array(series.steps, dtype=float), np.array(series.values, dtype=float)
-    return Line(x, np.where(np.abs(y) <= LARGEST, y, np.nan))
+    return Line(_spread_within_steps(x), np.where(np.abs(y) <= LARGEST, y, np.nan))
+
+
+def _spread_within_steps(steps: Floats) -> Floats:
+    """Where values lie on the axis: value j (from 0) of k within step s at s + j/k, a single one at s."""
+    begins = _beginnings(steps)
+    if len(begins) == len(steps):
+        return steps
+    counts = np.diff(begins, append=len(steps))
+    x: Floats = steps + (np.arange(len(steps)) - np.repeat(begins, counts)) / np.repeat(counts, counts)
+    return x
+
+
+def _beginnings(steps: Floats) -> NDArray[np.int64]:
+    """Index of the first value of each step."""
+    return np.flatnonzero(np.diff(steps, prepend=steps[:1] - 1))
+
+
+def step_means(line: Line) -> Line:
+    """The curve with one value per step, the mean of those within it that are no gaps."""
+    steps = np.floor(line.x)
+    begins = _beginnings(steps)
+    if len(begins) == len(steps):
+        return line
+    is_there = ~np.isnan(line.y)
+    with np.errstate(invalid="ignore"):
+        y = np.add.reduceat(np.where(is_there, line.y, 0), begins) / np.add.reduceat(is_there.astype(float), begins)
+    return Line(steps[begins], y)
 
 
 def thin(line: Line, n_points: int) -> Line:
@@ -93,7 +120,7 @@ def bundle_of(curves: Sequence[Series], confidence: float, n_points: int, n_step
     """Curves of at most about `n_points` points each, with the band at no more than `n_steps` steps.
 
     Every k-th step is taken: a band is smooth enough, and its three lines must keep the same steps. Runs of other
-    lengths count where they are.
+    lengths count where they are, with the mean of the values within each step.
     """
     lines: list[Line] = []
     first: Floats | None = None
@@ -123,14 +150,14 @@ def _every(n: int, n_most: int) -> NDArray[np.int64]:
 
 
 def _over_all_steps(curves: Sequence[Series], n_steps: int) -> _Gathered:
-    """Values at the union of all steps, for curves that do not share their steps."""
+    """Values at the union of all steps, one each, for curves that do not share the places of their values."""
     union = np.empty(0)
     for series in curves:
-        union = np.union1d(union, line_of(series).x)
+        union = np.union1d(union, step_means(line_of(series)).x)
     steps, n = union[_every(len(union), n_steps)], np.zeros(len(union), dtype=np.int64)
     rows = []
     for series in curves:
-        line = line_of(series)
+        line = step_means(line_of(series))
         n[np.searchsorted(union, line.x[~np.isnan(line.y)])] += 1
         row = np.full(len(steps), np.nan)
         if len(line.x):

@@ -3,12 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice, pairwise
 
 from deviate.model import Comparison, Description, Findings, Interval, Run, Series, Unavailable
 from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, unit_head
 from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of
 from deviate.report.plots import CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
+
+FEWEST_THINNED = 24
+"""Points up to which no form thins a curve."""
 
 
 def estimation_plot(
@@ -144,7 +148,7 @@ def curve_plot(
 
 def _has_curve(run: Run, metric: str) -> bool:
     series: Series | None = run.series.get(metric)
-    return series is not None and sum(step is not None for step in series.steps) > 1
+    return series is not None and len(list(islice((step for step in series.steps if step is not None), 2))) == 2
 
 
 def _curve_caption(groups: Sequence[CurveGroup], level: str) -> str:
@@ -154,7 +158,19 @@ def _curve_caption(groups: Sequence[CurveGroup], level: str) -> str:
             ", the thick line the mean of the runs that count, the band its "
             f"{level} interval at each step (pointwise, not for the curve as a whole)"
         )
-    return f"{caption}. Long curves are drawn by their lowest and highest values per stretch."
+    all_series = [series for group in groups for series in (*group.counted, *group.failed)]
+    longest = max(len(series.values) for series in all_series)
+    if any(one == other is not None for series in all_series for one, other in pairwise(series.steps)):
+        caption += (
+            ". Several values within a step are spread over it in their order; where their number differs between "
+            "runs, mean and band are those of the means within each step"
+        )
+    if longest > FEWEST_THINNED:
+        caption += (
+            ". Long curves are drawn by their lowest and highest values per stretch; all values, up to "
+            f"{longest:,} in a run, are on record"
+        )
+    return f"{caption}."
 
 
 def _course(group: CurveGroup, places: int | None) -> str:

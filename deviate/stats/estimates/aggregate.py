@@ -22,7 +22,8 @@ def aggregate_series(series: Series, aggregate: str, direction: Direction | None
     """Score of one run.
 
     `last`, `best`, `min` and `max` use all recorded values; `mean` and `median` those of the main loop, or the others
-    if it has none. A value that is not finite is never left out: the run then has no score.
+    if it has none; each value counts once, however many there are within a step. `at:K` is the last value within step
+    K. A value that is not finite is never left out: the run then has no score.
 
     Raises:
         InputError: the aggregate is not one of `NAMES`.
@@ -60,7 +61,7 @@ Measurement = tuple[int | None, float]
 def _at_step(measurements: list[Measurement], step: int) -> Estimate:
     at_step = [measurement for measurement in measurements if measurement[0] == step]
     if at_step:
-        return _finite(at_step, lambda values: values[0])
+        return _finite(at_step[-1:], lambda values: values[0])
     steps = [at for at, _ in measurements if at is not None]
     if not steps:
         return Unavailable(f"no value at step {step}: reported outside the main loop only")

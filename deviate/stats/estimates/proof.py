@@ -21,8 +21,9 @@ from deviate.model import (
 from deviate.model.findings import WeightsAgreement
 from deviate.stats.estimates.sample import count
 
-Place = tuple[bool, int]
-"""(False, step of the main loop), or (True, ordinal) outside it; the first difference is searched in this order."""
+Place = tuple[bool, int, int]
+"""(False, step of the main loop, ordinal within it), or (True, 0, ordinal) outside it; the first difference is searched
+in this order."""
 
 
 def repeatability(experiment: Experiment) -> Repeatability:
@@ -203,8 +204,7 @@ def _by_place(series: Series | None) -> dict[Place, float]:
 
 
 def _places(series: Series) -> Iterator[Place]:
-    ordinals = itertools.count()
-    return ((True, next(ordinals)) if step is None else (False, step) for step in series.steps)
+    return ((step is None, 0 if step is None else step, ordinal) for step, ordinal in series.iterate_places())
 
 
 def _bits(series: Series) -> bytes:

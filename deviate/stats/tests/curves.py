@@ -1,4 +1,7 @@
-"""Curves compared: a metric against main-loop steps, at the steps that every run of both sides reported."""
+"""Curves compared: a metric against main-loop steps, at the steps that every run of both sides reported.
+
+Several values within a step enter by their mean, so that runs with unequal numbers of them can be compared.
+"""
 
 import math
 from collections.abc import Sequence
@@ -93,6 +96,7 @@ def _curves(experiment: Experiment, name: str) -> list[_Curve]:
             is_finite = np.abs(values) <= LARGEST  # NaN is not
             if not is_finite.all():
                 steps, values = steps[is_finite], values[is_finite]
+            steps, values = step_means(steps, values)
             if len(steps):
                 curves.append(_Curve(steps, values))
     return curves
@@ -171,6 +175,15 @@ def main_loop(series: Series) -> tuple[Integers, Floats, Floats]:
         steps, values = steps[is_inside], values[is_inside]
         times = times[is_inside] if len(times) else times
     return steps.astype(np.int64), values, times
+
+
+def step_means(steps: Integers, values: Floats) -> tuple[Integers, Floats]:
+    """Each step once, with the mean of its values; `steps` must not fall."""
+    begins = np.flatnonzero(np.diff(steps, prepend=steps[:1] - 1))
+    if len(begins) == len(steps):
+        return steps, values
+    counts = np.diff(begins, append=len(steps))
+    return steps[begins], np.add.reduceat(values / np.repeat(counts, counts), begins)
 
 
 # A band that holds over a whole curve at once: how wide it must be, in standard errors, for steps that go together.

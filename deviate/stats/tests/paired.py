@@ -7,6 +7,7 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Description, Estimate, Experiment, Interval, Paired, Reason, Test, Unavailable
+from deviate.model.plan import ALL_VALUES_FROM
 from deviate.stats.design.power import detectable_difference, detectable_paired
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (
@@ -55,13 +56,22 @@ def match(baseline: Description, candidate: Description) -> tuple[list[float], l
 def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, ...]:
     """Rules by which one side was run or is read and the other was not, `streams` or `scores`; unknown ones are equal.
 
-    Runs of one replicate then share no seed set with one meaning, so that they are no pairs.
+    Runs of one replicate then share no seed set with one meaning, so that they are no pairs. Numbers of scores that
+    make the same of every metric of both sides are equal.
     """
     sides = {
         "streams": (baseline.streams, candidate.streams),
-        "scores": (baseline.scores, candidate.scores),
+        "scores": (_scores_number(baseline, candidate), _scores_number(candidate, baseline)),
     }
     return tuple(name for name, (one, other) in sides.items() if None not in (one, other) and one != other)
+
+
+def _scores_number(experiment: Experiment, other: Experiment) -> int | None:
+    """Number of scores: the last value of a run or of a step is the same whether those before it count or not."""
+    aggregates = {metric.aggregate for side in (experiment, other) for metric in side.metrics}
+    if experiment.scores == 1 and all(name == "last" or name.startswith("at:") for name in aggregates):
+        return ALL_VALUES_FROM
+    return experiment.scores
 
 
 def match_partners(baseline: Experiment, candidate: Experiment) -> Experiment:

@@ -8,6 +8,7 @@ from deviate.stats import aggregate_series
 
 CURVE = Series((0, 1, 2, 3), (0.5, 0.9, 0.7, 0.8))
 WITH_RESULT = Series((0, 1, None), (1.0, 3.0, 11.0))
+SEVERAL = Series((None, None, 0, 0, 0, 1, None, None), (99.0, 50.0, 1.0, 5.0, 3.0, 7.0, 8.0, 9.0))
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,14 @@ WITH_RESULT = Series((0, 1, None), (1.0, 3.0, 11.0))
 )
 def test_each_aggregate_gives_its_score(aggregate: str, direction: Direction | None, score: float) -> None:
     assert aggregate_series(CURVE, aggregate, direction) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "score"),
+    [("last", 9), ("mean", 4), ("median", 4), ("min", 1), ("max", 99), ("best", 99), ("at:0", 3), ("at:1", 7)],
+)
+def test_of_several_values_within_a_step_each_counts_and_at_a_step_the_last(aggregate: str, score: float) -> None:
+    assert aggregate_series(SEVERAL, aggregate, "max") == score
 
 
 @pytest.mark.parametrize(("aggregate", "score"), [("last", 11), ("max", 11), ("mean", 2), ("median", 2), ("min", 1)])

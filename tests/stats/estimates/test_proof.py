@@ -76,6 +76,18 @@ def test_a_metric_or_a_step_that_one_run_lacks_is_a_difference() -> None:
     assert (gap.step, gap.values) == (1, (None, 2.0))
 
 
+def test_every_value_within_a_step_counts() -> None:
+    one, other = ({"acc": Series((0, 1, 1, 1), (0.0, 0.1, value, 0.3))} for value in (0.2, 0.25))
+    fewer = {"acc": Series((0, 1, 1), (0.0, 0.1, 0.2))}
+    parting = repeatability(_control(one, other, names=("acc",))).parting
+    assert parting is not None
+    assert (parting.step, parting.values) == (1, (0.2, 0.25))
+    parting = repeatability(_control(one, fewer, names=("acc",))).parting
+    assert parting is not None
+    assert (parting.step, parting.values) == (1, (0.3, None))
+    assert repeatability(_control(one, one, names=("acc",))).is_equal is True
+
+
 def test_clock_readings_and_settings_never_count() -> None:
     metrics = (selected("acc"), selected("seconds", role="time"), selected("lr", role="other"))
     runs = [

@@ -83,6 +83,16 @@ def test_steps_that_some_run_did_not_report_are_left_out_and_counted() -> None:
     assert found.baseline[2] == pytest.approx(np.mean([4.0, *(one.series["loss"].values[4] for one in runs[1:])]))
 
 
+def test_several_values_within_a_step_enter_by_their_mean() -> None:
+    runs = [
+        replace(run(0, {}), series={"loss": Series((0, 0, 1, 2, 2, 2), (1.0, 3.0, 5.0, 6.0, 7.0, 8.0))}),
+        replace(run(1, {}), series={"loss": Series((0, 1, 1, 2), (4.0, math.nan, 5.0, 9.0))}),
+    ]
+    found = compared(runs, recorded([[0.0] * 3] * 2))
+    assert found.steps == (0, 1, 2)
+    assert found.baseline == (3.0, 5.0, 8.0)
+
+
 def test_runs_that_failed_or_never_reported_are_no_curves() -> None:
     rng = np.random.default_rng(5)
     b, a = recorded(noisy(rng, 5)), recorded(noisy(rng, 6))

@@ -1,0 +1,80 @@
+"""What runs report several times within a step of the main loop is whole in the records, the curves and the data."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recorded import edit_record, start, value_line
+
+from deviate.model import Estimate, Experiment
+from deviate.records.layout import experiment_file
+from deviate.records.read import read_experiment
+from deviate.report import build_report
+from deviate.report.data.embedded import embedded_curves
+from deviate.report.data.tables import table_files
+from deviate.report.document import Figure
+from deviate.report.plots import CurvePlot
+from deviate.stats import aggregate_series, judge
+
+AddRun = Callable[..., Path]
+UPDATES, EPISODES = 16, 16
+RETURNS = [math.sin(number) for number in range(UPDATES * EPISODES)]
+
+
+@pytest.fixture
+def reinforced(experiment: Path, add_run: AddRun) -> Path:
+    """Two runs of 16 updates with 16 returns of episodes each."""
+    for replicate in range(2):
+        lines = (
+            value_line(0, number, loops=(0, at // EPISODES, 1, at % EPISODES)) for at, number in enumerate(RETURNS)
+        )
+        add_run(replicate, start() + "".join(lines))
+    edit_record(experiment_file(experiment), scores=2)
+    return experiment
+
+
+def read(folder: Path) -> Experiment:
+    (experiment,) = read_experiment(folder)
+    return experiment
+
+
+def score(experiment: Experiment, aggregate: str) -> Estimate:
+    return aggregate_series(experiment.runs[0].series["acc"], aggregate, "max")
+
+
+def test_they_are_in_the_record_the_curve_and_the_data(reinforced: Path) -> None:
+    experiment = read(reinforced)
+    assert [list(run.series["acc"].values) for run in experiment.runs] == [RETURNS, RETURNS]
+    assert not [text for run in experiment.runs for text in run.warnings]
+    assert score(experiment, "mean") == math.fsum(RETURNS) / len(RETURNS)
+    assert (score(experiment, "max"), score(experiment, "last")) == (max(RETURNS), RETURNS[-1])
+    findings = judge([experiment])
+    (first, _) = json.loads(embedded_curves(findings)[0])["curves"]
+    assert (len(first["values"]), first["steps"][14:18]) == (256, [0, 0, 1, 1])
+    curves = next(table for table in table_files(findings) if table.name == "curves.csv")
+    assert "".join(curves.chunks()).count("\nacc,base,as-is,0,") == 256
+    curve = build_report(findings).metrics[0].curve
+    assert isinstance(curve, Figure)
+    plot = curve.plot
+    assert isinstance(plot, CurvePlot)
+    assert len(plot.groups[0].counted[0].values) == 256
+    assert "Several values within a step" in plot.caption
+    assert "up to 256 in a run" in plot.caption
+
+
+def test_an_experiment_of_scores_1_gives_the_figures_of_then_with_a_note(reinforced: Path) -> None:
+    edit_record(experiment_file(reinforced), scores=1)
+    experiment = read(reinforced)
+    lasts = RETURNS[EPISODES - 1 :: EPISODES]
+    assert list(experiment.runs[0].series["acc"].values) == lasts
+    assert score(experiment, "mean") == math.fsum(lasts) / len(lasts)
+    (note,) = experiment.runs[0].warnings
+    assert note.startswith("acc: of several values within a step of the main loop the last one alone counts")
+
+
+def test_runs_of_many_values_say_what_they_cost(reinforced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [text for text in read(reinforced).warnings if "on disk" in text]
+    monkeypatch.setattr("deviate.records.read.MANY_VALUES", 256)
+    assert "a run reports up to 256 values, which take 0 MB on disk" in read(reinforced).warnings
