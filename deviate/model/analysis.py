@@ -5,6 +5,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Literal
 
+from deviate.base import place_text, with_cells
+
 Role = Literal["quality", "time", "other"]
 Direction = Literal["max", "min"]
 LoopKind = Literal["for", "while", "managed"]
@@ -26,7 +28,7 @@ class Place:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return place_text(self.file, self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ class Rejected:
     @property
     def reason(self) -> str:
         """The sentence that says why it is no metric."""
-        return self.cause.sentence.format(self.detail)
+        return with_cells(self.cause.sentence.format(self.detail), self.file)
 
 
 @dataclass(frozen=True, slots=True)

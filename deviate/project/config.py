@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 
+from deviate.base import line_of
 from deviate.errors import InputError
 from deviate.model import Direction, Place, Role
 
@@ -22,6 +23,7 @@ VARIANT_KEYS = ("vary", "hold", "set", "description")
 AGGREGATES = ("last", "best", "mean", "median", "min", "max")
 AT = re.compile(r"at:(\d+)")
 WHERE = re.compile(r"(.+):(\d+)")
+IN_CELL = re.compile(r"(.+\.ipynb) cell (\d+), line (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +289,9 @@ def _refuse_unknown(values: Iterable[str], allowed: tuple[str, ...], title: str)
 
 
 def _place(text: str, title: str) -> Place:
+    in_cell = IN_CELL.fullmatch(text)
+    if in_cell is not None:
+        return Place(Path(in_cell[1]).as_posix(), line_of(int(in_cell[2]), int(in_cell[3])))
     match = WHERE.fullmatch(text)
     if match is None:
         raise InputError(f"{title}: {text!r} is no place", 'Give file and line: "train.py:61".')

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from deviate.analysis import Statements, normalise, read_statements
+from deviate.base import place_text
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
 from deviate.project.config import Config, MetricConfig
@@ -200,7 +201,7 @@ def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputErro
     if chosen is not None:
         why = [reason for reason in chosen.evidence if reason != NAMED]
         return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *why))), None
-    choices = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
+    choices = ", ".join(dict.fromkeys(place_text(loop.file, loop.line) for loop in loops))
     return analysis, InputError(
         f"deviate.toml [experiment]: {place} is no loop that trains or that reports a metric",
         f"Name one of {choices}, or take main_loop out." if choices else "Take main_loop out.",
@@ -266,7 +267,8 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
     for one, metric in ((one, one.outcome) for one in matches if isinstance(one.outcome, Metric)):
         if any(other.metric.id == metric.id for other in chosen):
             raise InputError(
-                f"two sections of deviate.toml name {metric.expression} at {metric.file}:{metric.line}", "Delete one."
+                f"two sections of deviate.toml name {metric.expression} at {place_text(metric.file, metric.line)}",
+                "Delete one.",
             )
         chosen.append(_select(metric, one.section))
     return Selection(tuple(chosen), is_fixed=True)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import first_few, redact_words
+from deviate.base import first_few, place_text, redact_words
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
@@ -174,7 +174,8 @@ def _left_out(catalog: Catalog, reported: Collection[str]) -> list[str]:
     """What was reported and is not selected, with what `deviate.toml` would have to say."""
     return [
         f"{name} was reported and is not selected, for deviate.toml lists the metrics: to add it, write "
-        f'[metrics.{name}] with where = "{metric.file}:{metric.line}" and expression = {json.dumps(metric.expression)}'
+        f'[metrics.{name}] with where = "{place_text(metric.file, metric.line)}" and '
+        f"expression = {json.dumps(metric.expression)}"
         for name, metric in catalog.left_out(reported).items()
     ]
 
