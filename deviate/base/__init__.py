@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from deviate.base.redaction import redact_variables as redact_variables
     from deviate.base.redaction import redact_words as redact_words
     from deviate.base.redaction import split_secrets as split_secrets
+    from deviate.base.text_patterns import pattern_regex as pattern_regex
     from deviate.base.texts import first_few as first_few
 
 load_on_first_use(__name__)

@@ -21,7 +21,7 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 
 import deviate
-from deviate.base import file_digest, is_notebook, notebook_script, with_digest
+from deviate.base import file_digest, is_notebook, notebook_script, pattern_regex, with_digest
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.git import GitState, freeze_git, freeze_provenance
 from deviate.instrument.rewrite import Instrumented, instrument_text
@@ -37,7 +37,7 @@ from deviate.instrument.tree import (
     is_seen,
     survey_of,
 )
-from deviate.model import Analysis, Snapshot
+from deviate.model import TEXT_SINK, Analysis, Snapshot
 from deviate.registry import ADAPTERS, SINKS, Plugin, travelling, warn_of
 
 SCHEMA = 2
@@ -245,6 +245,8 @@ def digests_of(snapshot: Path, edited: Sequence[str]) -> dict[str, str]:
 def _guest_manifest(
     analysis: Analysis, destination: Path, edits: dict[str, Instrumented], adapters: dict[str, list[str]]
 ) -> dict[str, object]:
+    texts = [metric.expression for metric in analysis.metrics if metric.sink == TEXT_SINK]
+    patterns = {text: pattern_regex(text, f"{analysis.script}") for text in texts}
     return {
         "schema": SCHEMA,
         "root": str(analysis.root),
@@ -265,6 +267,7 @@ def _guest_manifest(
             for loop in analysis.loops
         },
         **({"adapters": adapters} if adapters else {}),
+        **({"patterns": patterns} if patterns else {}),
     }
 
 

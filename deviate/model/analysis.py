@@ -9,6 +9,8 @@ from deviate.base import place_text, with_cells
 
 Role = Literal["quality", "time", "other"]
 Direction = Literal["max", "min"]
+TEXT_SINK = "text"
+"""Sink of the metrics that `deviate.toml` names by the pattern of their text; their expression is the pattern."""
 LoopKind = Literal["for", "while", "managed"]
 TapForm = Literal["value", "shown", "format", "mapping", "call", "meter"]
 """How a value is tapped.

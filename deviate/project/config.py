@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 
-from deviate.base import line_of
+from deviate.base import line_of, pattern_regex
 from deviate.errors import InputError
 from deviate.model import Direction, Place, Role
 
@@ -33,6 +33,7 @@ class MetricConfig:
     name: str
     where: Place | None = None
     expression: str | None = None
+    match: str | None = None
     path: tuple[Place, ...] | None = None
     label: str | None = None
     direction: Direction | Literal["none"] | None = None
@@ -167,6 +168,10 @@ def parse(text: str, file: str) -> Config:
 
 def _metric_configs(metrics: Mapping[str, object], file: str) -> tuple[MetricConfig, ...]:
     configs = tuple(_metric_config(name, _table(metrics, name, f"{file} [metrics]"), file) for name in metrics)
+    patterns = [config.match for config in configs if config.match is not None]
+    for pattern in patterns:
+        if patterns.count(pattern) > 1:
+            raise InputError(f"{file} has match = {pattern!r} more than once", "Leave it in one section.")
     primary = [config.name for config in configs if config.is_primary]
     if len(primary) > 1:
         raise InputError(
@@ -181,10 +186,19 @@ def _metric_config(name: str, values: Mapping[str, object], file: str) -> Metric
     where, path = section.text("where"), section.texts("path")
     aggregate = section.text("aggregate") or "last"
     refuse_aggregate(aggregate, section.title)
+    match = section.text("match")
+    if match is not None:
+        pattern_regex(match, section.title)
+        for key in ("where", "expression", "path", "label"):
+            if key in values:
+                raise InputError(
+                    f"{section.title} has match and {key}", "Name a value by its text or by its place, not by both."
+                )
     return MetricConfig(
         name=name,
         where=None if where is None else _place(where, section.title),
         expression=section.text("expression"),
+        match=match,
         path=None if path is None else tuple(_place(item, section.title) for item in path),
         label=section.text("label"),
         direction=cast("Direction | Literal['none'] | None", section.choice("direction", ("max", "min", "none"))),

@@ -9,6 +9,7 @@ from pathlib import Path
 from deviate.base import SAFE
 from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, Named, Step, Value, decode, number
+from deviate.model import TEXT_SINK
 from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
 
 TAIL_BYTES = 16_384
@@ -34,6 +35,7 @@ class Progress:
         self._attempt = attempt
         self._main_loops = (manifest.main_loop, UNKNOWN_MAIN)
         self._names = _names(manifest)
+        self._texts = {metric.expression: metric.name for metric in manifest.metrics if metric.sink == TEXT_SINK}
         self._sizes: dict[Path, int] = {}
 
     def look(self) -> bool:
@@ -70,7 +72,7 @@ class Progress:
 
     def _name(self, event: Value | Named) -> str | None:
         if isinstance(event, Named):
-            return str(event.name)
+            return self._texts.get(str(event.name), str(event.name))
         return self._names.get((event.site, event.label)) or self._names.get((event.site, None))
 
 
