@@ -33,9 +33,9 @@ class MetricConfig:
     name: str
     where: Place | None = None
     expression: str | None = None
-    match: str | None = None
     path: tuple[Place, ...] | None = None
     label: str | None = None
+    match: str | None = None
     direction: Direction | Literal["none"] | None = None
     aggregate: str = "last"
     unit: str = ""
