@@ -179,10 +179,10 @@ def _collect_elsewhere(graph: CallGraph, collector: Collector, root: Path) -> li
     reached = set(graph.functions)
     n_notices, left = len(graph.project.notices), MOST_ELSEWHERE
     for file in _importable(graph.project.files(), root):
-        left -= (root / file).stat().st_size
-        if left < 0:
-            break
-        graph.project.load(file)
+        size = (root / file).stat().st_size
+        if size <= left:  # generated code does not keep smaller files from being read
+            left -= size
+            graph.project.load(file)
     del graph.project.notices[n_notices:]  # on files that may never be imported
     modules = graph.project.modules.values()
     functions = [function for module in modules for function in module.scopes if function not in reached]

@@ -55,7 +55,7 @@ def announcement(
     ]
     if script_analysis.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
-    lines += [f"Note     {note}" for note in prepared.notes]
+    lines += [f"Note     {clean(note)}" for note in prepared.notes]
     return "\n".join([*lines, *_commands(prepared, request, apart or {name: prepared.target.command}), ""])
 
 

@@ -327,10 +327,13 @@ def _read(path: Path, file: str) -> bytes:
 def _decode(content: bytes, file: str) -> str:
     if b"\0" in content:
         raise InputError(f"{file} holds null bytes: not a text file", "Give a Python script, saved as UTF-8.")
-    encoding = "utf-8"
+    encoding, text, complaint = "utf-8", "", None
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-        return content.decode(encoding)
+    except SyntaxError as error:  # of bytes that are no UTF-8 as well, which decoding describes better
+        complaint = str(error)
+    try:
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - (content.rfind(b"\n", 0, error.start) + 1) + 1
@@ -338,7 +341,11 @@ def _decode(content: bytes, file: str) -> str:
             f"{place_text(file, line, column)}: a byte that is no {encoding} text",
             "Name the encoding in the first line, e.g. # -*- coding: latin-1 -*-, or save the file as UTF-8.",
         ) from None
-    except (SyntaxError, LookupError, UnicodeError) as error:  # no encoding, no encoding of texts, or an empty one
+    except (LookupError, UnicodeError) as error:  # no encoding of texts, or an empty one
+        complaint = str(error)
+    if complaint is not None:
         raise InputError(
-            f"{file}:1: cannot be decoded: {error}", "Correct the coding line or save the file as UTF-8."
-        ) from None
+            f"{place_text(file, 1)}: cannot be decoded: {complaint}",
+            "Correct the coding line or save the file as UTF-8.",
+        )
+    return text
