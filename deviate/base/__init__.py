@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from deviate.base.notebooks import notebook_script as notebook_script
     from deviate.base.notebooks import place_text as place_text
     from deviate.base.notebooks import set_aside_text as set_aside_text
+    from deviate.base.notebooks import traceback_with_cells as traceback_with_cells
     from deviate.base.notebooks import with_cells as with_cells
     from deviate.base.redaction import known_secrets as known_secrets
     from deviate.base.redaction import redact as redact

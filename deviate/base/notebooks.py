@@ -38,6 +38,8 @@ MOST_SHOWN = 4
 LONGEST_SHOWN = 40
 
 LINE = re.compile(r"\bline (\d+)")
+OPEN = re.compile(r"(?!f-string).*(never closed|unterminated|unexpected EOF)")
+TRACED = re.compile(r'(File "[^"\n]*\.ipynb", )line (\d{4,})')
 SPECIAL = re.compile(r"[%!?]|[\w.*%]+(\[[^\]]*\])?\?{1,2}\s*$|[A-Za-z_][\w., ]*=\s*[%!]|get_ipython\(\)\.")
 """How a statement begins that only IPython reads; the last is what exporting a notebook makes of a magic."""
 TIMED = re.compile(r"(\s*)%time\s+(\S.*)", re.DOTALL)
@@ -83,7 +85,7 @@ def place_text(file: str, line: int, column: int | None = None) -> str:
     >>> place_text("train.py", 12), place_text("train.ipynb", 7003)
     ('train.py:12', 'train.ipynb cell 7, line 3')
     """
-    if is_notebook(file):
+    if is_notebook(file) and line > CELL_LINES:
         return f"{file} {line_text(file, line)}" + (f", column {column}" if column else "")
     return f"{file}:{line}" + (f":{column}" if column else "")
 
@@ -97,13 +99,22 @@ def with_cells(sentence: str, file: str) -> str:
     return LINE.sub(lambda match: line_text(file, int(match[1])), sentence) if is_notebook(file) else sentence
 
 
+def traceback_with_cells(text: str) -> str:
+    """What Python wrote of an error, with lines of notebooks as they are shown.
+
+    >>> traceback_with_cells('File "a/train.ipynb", line 7003, in <module>')
+    'File "a/train.ipynb", cell 7, line 3, in <module>'
+    """
+    return TRACED.sub(lambda match: f"{match[1]}{line_text(SUFFIX, int(match[2]))}", text)
+
+
 def line_text(file: str, line: int) -> str:
     """How a line is shown where its file is clear.
 
     >>> line_text("train.py", 12), line_text("train.ipynb", 7003)
     ('line 12', 'cell 7, line 3')
     """
-    if not is_notebook(file):
+    if not is_notebook(file) or line <= CELL_LINES:
         return f"line {line}"
     cell, number = divmod(line, CELL_LINES)
     return f"cell {cell}, line {number}"
@@ -143,9 +154,10 @@ def notebook_script(content: bytes, file: str) -> NotebookScript:
     parts: list[str] = []
     for number, source in enumerate(cells, start=1):
         lines = _python(source.split("\n"), number, set_aside)
-        _refuse_open(lines, number, file)
         tree = _parsed(lines)
-        if tree is not None:
+        if tree is None:
+            _refuse_open(lines, number, file)
+        else:
             _refuse_await(tree, number, file)
             features.update(dict.fromkeys(_take_features(tree, lines)))
             _show_last(tree, lines)
@@ -295,21 +307,20 @@ def _parsed(lines: Sequence[str]) -> ast.Module | None:
 
 
 def _refuse_open(lines: Sequence[str], cell: int, file: str) -> None:
-    """Refuse a string or bracket that ends in another cell, for the cells share one script.
+    """Refuse a string or bracket that would end in another cell, for the cells share one script.
 
     Raises:
         InputError: the cell is no whole code.
     """
-    for start, end in _statements(lines):
-        state = _Open()
-        for line in lines[start:end]:
-            state.read(line)
-        if state.is_open:
-            raise InputError(
-                f"{place_text(file, line_of(cell, start + 1))}: not valid Python: a bracket or string is never closed: "
-                f"{lines[start].strip()[:80]}",
-                "Correct the cell.",
-            )
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            ast.parse("\n".join(lines))
+    except SyntaxError as error:
+        if OPEN.match(error.msg):
+            place = place_text(file, line_of(cell, error.lineno or 1), error.offset or 1)
+            raise InputError(f"{place}: not valid Python: {error.msg}", "Correct the cell.") from None
+    except (ValueError, RecursionError, MemoryError):  # the whole script is refused with the reason
+        pass
 
 
 def _refuse_await(tree: ast.Module, cell: int, file: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import first_few, place_text, redact_words
+from deviate.base import first_few, place_text, redact_words, traceback_with_cells
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
@@ -443,7 +443,7 @@ def _missing(files: Sequence[Artifact]) -> list[str]:
 
 def stderr_tail(path: Path) -> tuple[str, ...]:
     """The last lines of a log; empty when there is none."""
-    return tuple(log_end(path).splitlines()[-TAIL_LINES:])
+    return tuple(traceback_with_cells(log_end(path)).splitlines()[-TAIL_LINES:])
 
 
 def log_end(path: Path) -> str:

@@ -7,7 +7,7 @@ import os
 import pytest
 from notebooks import notebook_text
 
-from deviate.base import notebook_script, place_text, set_aside_text
+from deviate.base import notebook_script, place_text, set_aside_text, traceback_with_cells
 from deviate.errors import InputError
 
 
@@ -47,6 +47,14 @@ def test_what_only_jupyter_reads_becomes_a_comment(cell: str, python: list[str])
     compile("\n".join(lines), "n.ipynb", "exec")
 
 
+def test_a_traceback_names_the_cell() -> None:
+    text = """  File "/a/n.ipynb", line 7003, in <module>\n  File "a.py", line 7003, in f"""
+    assert traceback_with_cells(text).splitlines() == [
+        '  File "/a/n.ipynb", cell 7, line 3, in <module>',
+        '  File "a.py", line 7003, in f',
+    ]
+
+
 def test_what_is_set_aside_is_named_with_its_cell() -> None:
     notebook = notebook_script(notebook_text("x = 1", "%%bash\nls\nls", "%%time\n!ls").encode(), "n.ipynb")
     assert set_aside_text("n.ipynb", notebook.set_aside) == (
@@ -81,7 +89,7 @@ def test_the_script_prints_what_jupyter_shows(monkeypatch: pytest.MonkeyPatch) -
         ('{"nbformat": 3, "worksheets": []}', "nbformat 3"),
         (notebook_text("x <- 1", kernelspec={"language": "R"}), "in R, not in Python"),
         (notebook_text("# markdown"), "no code cells"),
-        (notebook_text("x = 1", "\ny = (1,"), "cell 2, line 2: not valid Python"),
+        (notebook_text("x = 1", "\ny = (1,"), "cell 2, line 2, column 5: not valid Python"),
         (notebook_text("x = 1\nawait x"), "cell 1, line 2: await"),
         (notebook_text("x = 1\n" * 1000), "cell 1 has 1000 lines"),
     ],
@@ -90,3 +98,8 @@ def test_what_is_no_notebook_for_a_script_gets_one_message(content: str, message
     with pytest.raises(InputError, match=message) as caught:
         notebook_script(content.encode(), "n.ipynb")
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("cell", ["f'{d['a']} {f'{f'{1}'}'}'", 'f"{x["("]}"', "type A = list[int]", "t'{x}'"])
+def test_newer_syntax_is_left_to_the_python_that_runs_it(cell: str) -> None:
+    assert script("!ls", f"%time x = 1\n{cell}")[2001:2003] == ["x = 1", cell]
