@@ -357,7 +357,7 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
         ),
         ({"train.py": TRAIN, "deviate.toml": "[metric.x]\n"}, ("run", "train.py"), ["metrics"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--python", "/no/such/python"), ["/no/such/python"]),
-        ({"nb.ipynb": "{}"}, ("run", "nb.ipynb"), ["notebook", "nbconvert"]),
+        ({"nb.ipynb": "{}"}, ("run", "nb.ipynb"), ["nb.ipynb is no notebook"]),
         ({"src/train.py": TRAIN, "src/util.py": "x = 1\n"}, ("run", "."), ["folder", "deviate run src/train.py"]),
         ({"src/util.py": "x = 1\n"}, ("analyze", "src"), ["1 Python file", "none of which"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--metric", "f1"), ["f1", "test_acc"]),

@@ -31,6 +31,7 @@ from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import read_source
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.side_effects import find_side_effects, output_paths
+from deviate.base import line_text, with_cells
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
 from deviate.model.metric_vocabulary import direction_of, split_identifier
@@ -221,10 +222,10 @@ def _collect_elsewhere(
     """The measurements that functions report to which no call leads, in files that the script could import."""
     n_notices, left = len(graph.project.notices), MOST_ELSEWHERE
     for file in _importable(graph.project.files(), root):
-        left -= (root / file).stat().st_size
-        if left < 0:
-            break
-        graph.project.load(file)
+        size = (root / file).stat().st_size
+        if size <= left:  # generated code does not keep smaller files from being read
+            left -= size
+            graph.project.load(file)
     del graph.project.notices[n_notices:]  # on files that may never be imported
     modules = graph.project.modules.values()
     functions = [function for module in modules for function in module.scopes if function not in reached]
@@ -369,7 +370,7 @@ def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: Call
 
 def _to_metric(item: _Found, name: str) -> Metric:
     candidate, decision, context = item.judged.candidate, item.judged.decision, item.context
-    evidence = decision.evidence
+    file, evidence = candidate.value.function.module.file, decision.evidence
     if context.label is not None and item.site is not None:
         evidence = (*evidence, f'where {candidate.label} is "{context.label}"')
     if context.path:
@@ -380,12 +381,12 @@ def _to_metric(item: _Found, name: str) -> Metric:
         id=-1,
         name=name,
         expression=candidate.value.spelled,
-        file=candidate.value.function.module.file,
+        file=file,
         line=candidate.line,
         sink=candidate.sink,
         role=decision.role or "other",
         direction=decision.direction,
-        evidence=evidence,
+        evidence=tuple(with_cells(text, file) for text in evidence),
         site=item.site,
         path=context.path,
         label=context.label,
@@ -394,7 +395,8 @@ def _to_metric(item: _Found, name: str) -> Metric:
 
 def reached_by(path: Sequence[Place]) -> str:
     """The evidence of a metric that is reported on one of several call paths."""
-    return f"reached by the calls at lines {' → '.join(str(place.line) for place in path)}"
+    lines = [line_text(place.file, place.line).removeprefix("line ") for place in path]
+    return f"reached by the calls at {'lines ' * all(line.isdecimal() for line in lines)}{' → '.join(lines)}"
 
 
 def _managed_metrics(training: Training, names: set[str], graph: CallGraph) -> list[Metric]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from deviate.base import place_text
 from deviate.errors import InputError
 from deviate.model import Analysis, RejectionReason
 
@@ -55,13 +56,15 @@ def explain_nothing_found(analysis: Analysis) -> InputError:
             'Print the result (for example print(f"accuracy {accuracy:.4f}")), or name a value in deviate.toml: '
             f'[metrics.accuracy] where = "{analysis.script}:LINE" expression = "accuracy".',
         )
-    listing = "".join(f"\n  {item.file}:{item.line}  {item.expression}  ({item.reason})" for item in near[:MOST_SHOWN])
+    listing = "".join(
+        f"\n  {place_text(item.file, item.line)}  {item.expression}  ({item.reason})" for item in near[:MOST_SHOWN]
+    )
     more = f"\n  and {len(near) - MOST_SHOWN} more" if len(near) > MOST_SHOWN else ""
     first = near[0]
     quote = "'" if '"' in first.expression else '"'
     return InputError(
         f"no metric found in {analysis.script}; it reports these, none of which looks like one:{listing}{more}",
-        f'Name one in deviate.toml: [metrics.NAME] where = "{first.file}:{first.line}" '
+        f'Name one in deviate.toml: [metrics.NAME] where = "{place_text(first.file, first.line)}" '
         f"expression = {quote}{first.expression}{quote}.",
     )
 

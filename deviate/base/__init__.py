@@ -14,11 +14,20 @@ if TYPE_CHECKING:
     from deviate.base.git import only_there as only_there
     from deviate.base.git import run_git as run_git
     from deviate.base.git import safe_git as safe_git
+    from deviate.base.notebooks import is_notebook as is_notebook
+    from deviate.base.notebooks import line_of as line_of
+    from deviate.base.notebooks import line_text as line_text
+    from deviate.base.notebooks import notebook_script as notebook_script
+    from deviate.base.notebooks import place_text as place_text
+    from deviate.base.notebooks import set_aside_text as set_aside_text
+    from deviate.base.notebooks import traceback_with_cells as traceback_with_cells
+    from deviate.base.notebooks import with_cells as with_cells
     from deviate.base.redaction import known_secrets as known_secrets
     from deviate.base.redaction import redact as redact
     from deviate.base.redaction import redact_variables as redact_variables
     from deviate.base.redaction import redact_words as redact_words
     from deviate.base.redaction import split_secrets as split_secrets
+    from deviate.base.text_patterns import pattern_regex as pattern_regex
     from deviate.base.texts import first_few as first_few
 
 load_on_first_use(__name__)

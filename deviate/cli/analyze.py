@@ -8,7 +8,7 @@ import typer
 
 from deviate import analysis, project
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
-from deviate.report import render_analysis
+from deviate.report import clean, render_analysis
 
 
 @command(
@@ -55,7 +55,7 @@ def analyze_command(
     else:
         typer.echo(render_analysis(prepared.analysis, prepared.selection, width(), is_whole=everything))
     for note in prepared.notes:
-        typer.echo(f"Note       {note}", err=form is Form.json)
+        typer.echo(f"Note       {clean(note)}", err=form is Form.json)
     if save:
         _say_saved(script, summary, is_aside=form is Form.json)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from deviate import analysis, replay
-from deviate.base import first_few, redact_words
+from deviate.base import first_few, place_text, redact_words
 from deviate.model import Analysis
 from deviate.project import PreparedScript
 from deviate.report import clean, render_analysis, size_text
@@ -55,7 +55,7 @@ def announcement(
     ]
     if script_analysis.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
-    lines += [f"Note     {note}" for note in prepared.notes]
+    lines += [f"Note     {clean(note)}" for note in prepared.notes]
     return "\n".join([*lines, *_commands(prepared, request, apart or {name: prepared.target.command}), ""])
 
 
@@ -86,7 +86,7 @@ def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
     untouched = [variant.name for variant in request.variants if variant.name not in replacing]
     places: dict[str, dict[str, None]] = {}
     for seed in prepared.analysis.seeds:
-        places.setdefault(analysis.fate_of(seed), {})[f"{seed.file}:{seed.line}"] = None
+        places.setdefault(analysis.fate_of(seed), {})[place_text(seed.file, seed.line)] = None
     texts = {fate: first_few(list(of_fate), MOST_PLACES) for fate, of_fate in places.items()}
     if "replaced" in places and replacing:
         how = "one for all runs where it is held, else one for each run"
@@ -120,9 +120,9 @@ def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
     for kind, fate in FATES.items():
         those = [effect for effect in analysis.side_effects if effect.kind == kind]
         withheld = [effect for effect in those if kind == "upload" and not online and _is_kept_back(effect.what)]
-        places = [f"{effect.file}:{effect.line}" for effect in those if effect not in withheld]
+        places = [place_text(effect.file, effect.line) for effect in those if effect not in withheld]
         if withheld:
-            uploads = [f"{effect.file}:{effect.line}" for effect in withheld]
+            uploads = [place_text(effect.file, effect.line) for effect in withheld]
             yield f"Outside  upload at {first_few(uploads, MOST_PLACES)}: stays on the disk, offline"
         if places:
             yield f"Outside  {kind} at {first_few(places, MOST_PLACES)}: {fate}"

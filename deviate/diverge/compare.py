@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from deviate.base import place_text
 from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings, Trace, TraceRecord
 from deviate.diverge.traces import NO_DIGEST, Head, Records, columns
 from deviate.diverge.ulps import is_within
@@ -319,7 +320,7 @@ def _end_of(trace: Trace) -> str:
 
 
 def _describe_record(record: TraceRecord) -> str:
-    at = "" if record.place is None else f" ({record.place.file}:{record.place.line})"
+    at = "" if record.place is None else f" ({place_text(record.place.file, record.place.line)})"
     return f"{' '.join(dict.fromkeys((record.kind, record.name)))}{at}"  # a loss is called loss
 
 

@@ -48,6 +48,10 @@ def start() -> None:
     wanted = dict(spec.get("capture") or {})
     capture = Capture(wanted, folder, recorder)
     trace = Trace(wanted, folder, recorder, project)
+    if manifest.get("patterns"):
+        from . import printed_text
+
+        printed_text.watch(manifest["patterns"].items(), recorder)
     _context = AdapterContext(
         recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace
     )

@@ -8,6 +8,7 @@ snapshot/manifest.json
 """
 
 import ast
+import hashlib
 import io
 import json
 import os
@@ -20,7 +21,7 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 
 import deviate
-from deviate.base import file_digest, with_digest
+from deviate.base import file_digest, is_notebook, notebook_script, pattern_regex, with_digest
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.git import GitState, freeze_git, freeze_provenance
 from deviate.instrument.rewrite import Instrumented, instrument_text
@@ -36,7 +37,7 @@ from deviate.instrument.tree import (
     is_seen,
     survey_of,
 )
-from deviate.model import Analysis, Snapshot
+from deviate.model import TEXT_SINK, Analysis, Snapshot
 from deviate.registry import ADAPTERS, SINKS, Plugin, travelling, warn_of
 
 SCHEMA = 2
@@ -73,7 +74,9 @@ def freeze(
         destination.mkdir(parents=True)
         git = freeze_provenance(root, destination / "git.diff")
         tree = freeze_tree(root, destination / "tree", empty=_empty(analysis, cwd, fresh))
+        converted = _convert_notebooks(analysis, destination / "tree", tree)
         edits, tapped = _instrument(analysis, destination) if is_tapped else ({}, [])
+        tapped = list(dict.fromkeys([*tapped, *converted]))
         changed = [*tapped, *tree.emptied]
         warning = freeze_git(root, destination / "tree", changed=changed, linked=list(tree.linked_folders))
         tree.warnings += [warning] if warning else []
@@ -97,6 +100,24 @@ def _empty(analysis: Analysis, cwd: str, fresh: Sequence[str]) -> list[str]:
     inside = [path for path in paths if not path.startswith(os.pardir)]
     code = {str(parent) for file in (analysis.script, *analysis.files) for parent in PurePosixPath(file).parents}
     return [path for path in inside if path not in code and path not in (analysis.script, *analysis.files)]
+
+
+def _convert_notebooks(analysis: Analysis, folder: Path, tree: Tree) -> list[str]:
+    """Replace the notebooks that run by their scripts, under the same names; returns these.
+
+    What identifies such a file is its script: outputs and text cells may change without making it another.
+    """
+    names = [file for file in analysis.files if is_notebook(file) and file in tree.files]
+    for name in names:
+        place = folder / name
+        script = notebook_script(place.read_bytes(), name).text.encode()
+        facts = place.stat()
+        place.unlink()  # it may be a link, and another name of the user's own file
+        place.write_bytes(script)
+        os.utime(place, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        tree.files[name] = FrozenFile("copied", len(script), facts.st_mtime_ns, hashlib.sha256(script).hexdigest())
+    tree.notebooks = names
+    return names
 
 
 def _instrument(analysis: Analysis, destination: Path) -> tuple[dict[str, Instrumented], list[str]]:
@@ -195,6 +216,7 @@ def _manifest(
         "linked_folders": {name: asdict(folder) for name, folder in tree.linked_folders.items()},
         "links": tree.links,
         "emptied": tree.emptied,
+        "notebooks": tree.notebooks,
         "sites": [asdict(site) for site in analysis.sites],
         "loops": [asdict(loop) for loop in analysis.loops],
         "metrics": [asdict(metric) for metric in analysis.metrics],
@@ -223,6 +245,8 @@ def digests_of(snapshot: Path, edited: Sequence[str]) -> dict[str, str]:
 def _guest_manifest(
     analysis: Analysis, destination: Path, edits: dict[str, Instrumented], adapters: dict[str, list[str]]
 ) -> dict[str, object]:
+    texts = [metric.expression for metric in analysis.metrics if metric.sink == TEXT_SINK]
+    patterns = {text: pattern_regex(text, f"{analysis.script}") for text in texts}
     return {
         "schema": SCHEMA,
         "root": str(analysis.root),
@@ -243,6 +267,7 @@ def _guest_manifest(
             for loop in analysis.loops
         },
         **({"adapters": adapters} if adapters else {}),
+        **({"patterns": patterns} if patterns else {}),
     }
 
 
@@ -401,10 +426,11 @@ def _contents(snapshot: Path) -> Mapping[str, str]:
     path = snapshot / "manifest.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        scripts = document.get("notebooks", ())
         return {
             str(name): str(entry["sha256"] or f"{entry['size']} {entry['mtime_ns']}")
             for name, entry in document["files"].items()
-            if is_seen(name)
+            if is_seen(name, scripts)
         }
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(f"reading {path}: {error}", "run under another --name; this record is damaged") from error

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from deviate.base import is_notebook
+
 # ---------------------------------------------------------------- output of this command
 #
 # Files that receive it grow while it runs, and do not belong to the project.
@@ -152,6 +154,7 @@ class Tree:
     Attributes:
         links: symbolic links of the project and where they point in the tree.
         emptied: outputs that were there and start empty or absent, this command's own among them.
+        notebooks: those of which the tree has the script.
         warnings: what could not be taken, for the user.
     """
 
@@ -160,6 +163,7 @@ class Tree:
     linked_folders: dict[str, LinkedFolder] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     emptied: list[str] = field(default_factory=list)
+    notebooks: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -213,8 +217,15 @@ def data_kind(name: str) -> str | None:
     return None if suffix in SOURCE_SUFFIXES else suffix.translate(NO_DIGITS)
 
 
-def is_seen(name: str) -> bool:
-    """Whether a file can affect runs; documentation and `deviate.toml` do not."""
+def is_seen(name: str, notebooks: Sequence[str] = ()) -> bool:
+    """Whether a file can affect runs; documentation and `deviate.toml` do not.
+
+    Args:
+        notebooks: those that run. Where one does, the others are what people read: Jupyter keeps copies of them that
+            change whenever one is saved.
+    """
+    if notebooks and is_notebook(name):
+        return name in notebooks
     return name not in NOT_HASHED and os.path.splitext(name)[1] not in DOCUMENTS
 
 
@@ -225,7 +236,9 @@ def hash_tree(tree: Tree) -> str:
     """
     digest = hashlib.sha256()
     entries = [
-        (name, file.sha256 or f"{file.size} {file.mtime_ns}") for name, file in tree.files.items() if is_seen(name)
+        (name, file.sha256 or f"{file.size} {file.mtime_ns}")
+        for name, file in tree.files.items()
+        if is_seen(name, tree.notebooks)
     ]
     entries += [(name, f"-> {target}") for name, target in tree.links.items()]
     entries += [

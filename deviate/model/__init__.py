@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.model.analysis import TEXT_SINK as TEXT_SINK
     from deviate.model.analysis import Analysis as Analysis
     from deviate.model.analysis import Direction as Direction
     from deviate.model.analysis import Hazard as Hazard

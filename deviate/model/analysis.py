@@ -5,8 +5,12 @@ from enum import Enum
 from pathlib import Path
 from typing import Literal
 
+from deviate.base import place_text, with_cells
+
 Role = Literal["quality", "time", "other"]
 Direction = Literal["max", "min"]
+TEXT_SINK = "text"
+"""Sink of the metrics that `deviate.toml` names by the pattern of their text; their expression is the pattern."""
 LoopKind = Literal["for", "while", "managed"]
 TapForm = Literal["value", "shown", "format", "mapping", "call", "meter"]
 """How a value is tapped.
@@ -30,7 +34,7 @@ class Place:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return place_text(self.file, self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,7 @@ class Rejected:
     @property
     def reason(self) -> str:
         """The sentence that says why it is no metric."""
-        return self.cause.sentence.format(self.detail)
+        return with_cells(self.cause.sentence.format(self.detail), self.file)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import SAFE, redact_words
+from deviate.base import SAFE, is_notebook, redact_words
 from deviate.errors import InputError
 
 CONFIG = "deviate.toml"
 TRAIN_KEY = '[experiment] train = "train.py"'
 COMMAND_KEY = '[experiment] command = "python train.py"'
+SCRIPTS = (".py", ".ipynb")
+JUPYTER = ("jupyter", "ipython", "papermill")
+"""Programs that run a notebook in a kernel, where nothing would be recorded; a run has the script of a notebook."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-xc"})
 
@@ -125,7 +128,7 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
     """Every Python script that a command names, in order.
 
     Raises:
-        InputError: a script is named that does not exist, or a notebook.
+        InputError: a script is named that does not exist, or a notebook that another program is to run.
     """
     for index, word in enumerate(words):
         if _is_shell_text(words, index):
@@ -134,13 +137,14 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
             module_file = _module(words[index + 1], folder)
             if module_file is not None:
                 yield module_file
-        elif word.endswith(".py") and (len(words) > 1 or len(word.split()) == 1 or (folder / word).is_file()):
+        elif word.endswith(SCRIPTS) and (len(words) > 1 or len(word.split()) == 1 or (folder / word).is_file()):
             path = folder / word
+            if is_notebook(word) and Path(words[0]).name.startswith(JUPYTER):
+                raise InputError(f"{words[0]} is no Python", f"deviate runs the notebook itself: deviate run {word}")
             if not path.is_file():
-                raise InputError(f"no script {word} in {folder}", _near(path))
+                kind = "notebook" if is_notebook(word) else "script"
+                raise InputError(f"no {kind} {word} in {folder}", _near(path, f"*{path.suffix}"))
             yield path.resolve()
-        elif word.endswith(".ipynb"):
-            raise InputError(f"{word} is a notebook", f"convert it first: jupyter nbconvert --to script {word}")
         else:
             yield from _scripts_of_shell_words((word,), folder)
 
@@ -208,7 +212,7 @@ def project_root(folder: Path) -> Path:
 
 def with_interpreter(words: Sequence[str], python: str) -> tuple[str, ...]:
     """The command, with the interpreter inserted before a bare script."""
-    return (python, *words) if words[0].endswith(".py") else tuple(words)
+    return (python, *words) if words[0].endswith(SCRIPTS) else tuple(words)
 
 
 def default_python(*, has_container: bool = False) -> str:

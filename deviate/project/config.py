@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 
+from deviate.base import line_of, pattern_regex
 from deviate.errors import InputError
 from deviate.model import Direction, Place, Role
 
@@ -22,6 +23,7 @@ VARIANT_KEYS = ("vary", "hold", "set", "description")
 AGGREGATES = ("last", "best", "mean", "median", "min", "max")
 AT = re.compile(r"at:(\d+)")
 WHERE = re.compile(r"(.+):(\d+)")
+IN_CELL = re.compile(r"(.+\.ipynb) cell (\d+), line (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class MetricConfig:
     expression: str | None = None
     path: tuple[Place, ...] | None = None
     label: str | None = None
+    match: str | None = None
     direction: Direction | Literal["none"] | None = None
     aggregate: str = "last"
     unit: str = ""
@@ -165,6 +168,10 @@ def parse(text: str, file: str) -> Config:
 
 def _metric_configs(metrics: Mapping[str, object], file: str) -> tuple[MetricConfig, ...]:
     configs = tuple(_metric_config(name, _table(metrics, name, f"{file} [metrics]"), file) for name in metrics)
+    patterns = [config.match for config in configs if config.match is not None]
+    for pattern in patterns:
+        if patterns.count(pattern) > 1:
+            raise InputError(f"{file} has match = {pattern!r} more than once", "Leave it in one section.")
     primary = [config.name for config in configs if config.is_primary]
     if len(primary) > 1:
         raise InputError(
@@ -179,10 +186,19 @@ def _metric_config(name: str, values: Mapping[str, object], file: str) -> Metric
     where, path = section.text("where"), section.texts("path")
     aggregate = section.text("aggregate") or "last"
     refuse_aggregate(aggregate, section.title)
+    match = section.text("match")
+    if match is not None:
+        pattern_regex(match, section.title)
+        for key in ("where", "expression", "path", "label"):
+            if key in values:
+                raise InputError(
+                    f"{section.title} has match and {key}", "Name a value by its text or by its place, not by both."
+                )
     return MetricConfig(
         name=name,
         where=None if where is None else _place(where, section.title),
         expression=section.text("expression"),
+        match=match,
         path=None if path is None else tuple(_place(item, section.title) for item in path),
         label=section.text("label"),
         direction=cast("Direction | Literal['none'] | None", section.choice("direction", ("max", "min", "none"))),
@@ -287,6 +303,9 @@ def _refuse_unknown(values: Iterable[str], allowed: tuple[str, ...], title: str)
 
 
 def _place(text: str, title: str) -> Place:
+    in_cell = IN_CELL.fullmatch(text)
+    if in_cell is not None:
+        return Place(Path(in_cell[1]).as_posix(), line_of(int(in_cell[2]), int(in_cell[3])))
     match = WHERE.fullmatch(text)
     if match is None:
         raise InputError(f"{title}: {text!r} is no place", 'Give file and line: "train.py:61".')

@@ -26,7 +26,7 @@ def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = 
         InputError: nothing in the folder looks like a training script.
     """
     if not entries.scripts:
-        raise _nothing_found(entries)
+        raise _nothing_found(entries, cwd)
     scripts = entries.scripts if is_whole else entries.scripts[:MOST_SHOWN]
     count = f"{len(entries.scripts)} of {entries.n_files} Python files may be training scripts"
     lines = [f"Folder     {_clean(str(entries.folder))}", f"           {count}", ""]
@@ -37,7 +37,7 @@ def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = 
         lines.append(f"     and {len(entries.scripts) - len(scripts)} more (--all shows them)")
     lines.append("")
     if entries.notebooks:
-        lines += _wrap(_of_notebooks(entries), width, "Notebooks  ", " " * 11)
+        lines += _wrap(_of_notebooks(entries, cwd), width, "Notebooks  ", " " * 11)
     title = "Next" if entries.is_clear else "Try"
     return "\n".join([*lines, f"{title:<11}{_command('analyze', entries, cwd)}"]) + "\n"
 
@@ -57,7 +57,7 @@ def entries_document(entries: Entries) -> dict[str, object]:
 def refuse_folder(entries: Entries, cwd: Path, verb: str) -> InputError:
     """The error for a command that does not accept a folder, which lists its likely scripts."""
     if not entries.scripts:
-        return _nothing_found(entries)
+        return _nothing_found(entries, cwd)
     listing = "".join(f"\n  {_clean(entry.file)}" for entry in entries.scripts[:MOST_NAMED])
     return InputError(
         f"{entries.folder} is a folder; its most likely training scripts are:{listing}",
@@ -66,18 +66,19 @@ def refuse_folder(entries: Entries, cwd: Path, verb: str) -> InputError:
     )
 
 
-def _nothing_found(entries: Entries) -> InputError:
+def _nothing_found(entries: Entries, cwd: Path) -> InputError:
     count = f"{entries.n_files} Python file{'s' * (entries.n_files != 1)}"
     hint = "Name the script itself: deviate analyze FILE."
     if entries.notebooks:
-        hint = f"{hint} Notebooks are {_of_notebooks(entries)}"
+        hint = f"{hint} Notebooks are {_of_notebooks(entries, cwd)}"
     return InputError(f"{entries.folder} has {count}, none of which looks like a training script", hint)
 
 
-def _of_notebooks(entries: Entries) -> str:
+def _of_notebooks(entries: Entries, cwd: Path) -> str:
     first, *more = entries.notebooks
     rest = f" and {len(more)} more" if more else ""
-    return _clean(f"not looked into: {first}{rest}; to convert one: jupyter nbconvert --to script {shlex.quote(first)}")
+    command = f"deviate analyze {shlex.quote(_seen_from(entries.folder / first, cwd))}"
+    return _clean(f"not ranked: {first}{rest}; to look into one: {command}")
 
 
 def _command(verb: str, entries: Entries, cwd: Path) -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from deviate.project.review import Screen
     from deviate.project.saving import Saved
 
+MOST_NOTICES = 4
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedScript:
@@ -135,8 +137,15 @@ def apply_config(script: AnalyzedScript) -> PreparedScript:
         raise script.problem
     selected = selection.select_metrics(script.analysis, script.matches)
     moved = selection.describe_moves(script.matches or ())
-    notes = (*script.notes, *([moved] if moved else []))
+    notes = (*script.notes, *_notices(script.analysis), *([moved] if moved else []))
     return PreparedScript(script.target, script.analysis, selected, script.config, notes, _variants(script.config))
+
+
+def _notices(script_analysis: Analysis) -> list[str]:
+    """The first sentences on what the analysis did not read, and how many more there are."""
+    notices = list(script_analysis.notices)
+    more = [f"{len(notices) - MOST_NOTICES} more such files"] if len(notices) > MOST_NOTICES else []
+    return [*notices[:MOST_NOTICES], *more]
 
 
 def _variants(settings: config.Config) -> tuple[Variant, ...]:

@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from deviate.base import is_notebook, notebook_script, place_text
 from deviate.errors import InputError
 from deviate.model import Analysis, Direction, Loop, Metric, Place, Rejected, Role
 from deviate.project import selection
@@ -227,7 +228,9 @@ def show_misses(misses: Sequence[Rejected], most: int | None) -> RenderableType:
     listed = misses[:most]
     table = Table.grid(padding=(0, 2))
     for number, item in enumerate(listed, start=1):
-        table.add_row(f"{number:>3}", _text(item.expression), _text(f"{item.file}:{item.line}"), _text(item.reason))
+        table.add_row(
+            f"{number:>3}", _text(item.expression), _text(place_text(item.file, item.line)), _text(item.reason)
+        )
     keys = [("1 3", "record these too"), *WALK_KEYS]
     if len(listed) < len(misses):
         keys.insert(1, ("a", f"show all {len(misses)}"))
@@ -249,7 +252,7 @@ def show_summary(items: Sequence[Item], analysis: Analysis) -> RenderableType:
         better = {"max": "higher", "min": "lower", None: "-"}[item.direction]
         settings = [item.section.aggregate, *(["primary"] if item.section.is_primary else [])]
         settings += [f"margin {item.section.margin:g}"] if item.section.margin is not None else []
-        where = f"{item.metric.file}:{item.metric.line}"
+        where = place_text(item.metric.file, item.metric.line)
         table.add_row(
             _text(item.section.name), _text(where), item.section.role or item.metric.role, better, ", ".join(settings)
         )
@@ -276,9 +279,12 @@ def show_error(error: InputError) -> RenderableType:
 def _source(analysis: Analysis, place: Place, most: int = MOST_LINES) -> RenderableType:
     """A place with the lines of its statement."""
     try:
-        lines = Path(analysis.root, place.file).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
+        content = Path(analysis.root, place.file).read_bytes()
+        is_cell = is_notebook(place.file)
+        text = notebook_script(content, place.file).text if is_cell else content.decode(errors="replace")
+    except (OSError, InputError):
+        text = ""
+    lines = text.splitlines()
     code = lines[place.line - 1 : place.line - 1 + most]
     while code and not _goes_on(code[:-1]):
         code = code[:-1]

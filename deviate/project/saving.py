@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.analysis import read_statements
+from deviate.base import place_text
 from deviate.errors import InputError
 from deviate.model import Analysis, Metric, Place, Rejected
 from deviate.project.config import Config, MetricConfig, read_text
@@ -126,7 +127,7 @@ def listing(
         )
     loop = analysis.main_loop
     chosen = Place(loop.file, loop.line) if loop is not None and has_chosen_loop else None
-    loop_sentence = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
+    loop_sentence = "It has no main loop." if loop is None else f"Main loop: {place_text(loop.file, loop.line)}."
     introduction = INTRODUCTION.format(script=analysis.script, loop=loop_sentence)
     statements = _statements(analysis, [entry.section for entry in entries], chosen)
     return Rewriting(analysis.script, chosen, introduction, entries, dropped, offered, statements)

@@ -5,13 +5,16 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from deviate.analysis import Statements, normalise, read_statements
+from deviate.base import place_text
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
+from deviate.model import TEXT_SINK, Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
 from deviate.model.analysis import NAMED
-from deviate.project.config import Config, MetricConfig
+from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier
+from deviate.project.command import CONFIG
+from deviate.project.config import Config, MetricConfig, read_text
 
 # ---------------------------------------------------------------- moved places
 #
@@ -200,7 +203,7 @@ def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputErro
     if chosen is not None:
         why = [reason for reason in chosen.evidence if reason != NAMED]
         return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *why))), None
-    choices = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
+    choices = ", ".join(dict.fromkeys(place_text(loop.file, loop.line) for loop in loops))
     return analysis, InputError(
         f"deviate.toml [experiment]: {place} is no loop that trains or that reports a metric",
         f"Name one of {choices}, or take main_loop out." if choices else "Take main_loop out.",
@@ -266,7 +269,8 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
     for one, metric in ((one, one.outcome) for one in matches if isinstance(one.outcome, Metric)):
         if any(other.metric.id == metric.id for other in chosen):
             raise InputError(
-                f"two sections of deviate.toml name {metric.expression} at {metric.file}:{metric.line}", "Delete one."
+                f"two sections of deviate.toml name {metric.expression} at {place_text(metric.file, metric.line)}",
+                "Delete one.",
             )
         chosen.append(_select(metric, one.section))
     return Selection(tuple(chosen), is_fixed=True)
@@ -329,6 +333,8 @@ def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric
     Raises:
         InputError: it fits nothing, or several metrics.
     """
+    if section.match is not None:
+        return _with_pattern(analysis, section, section.match)
     candidates = [metric for metric in analysis.metrics if _fits(metric, section)]
     if len(candidates) > 1:
         candidates = [metric for metric in candidates if metric.name == section.name] or candidates
@@ -389,6 +395,33 @@ def _with_metric(analysis: Analysis, site: Site, section: MetricConfig) -> tuple
     return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric
 
 
+def _with_pattern(analysis: Analysis, section: MetricConfig, pattern: str) -> tuple[Analysis, Metric]:
+    """Add the metric of a text, whoever prints it; its place is that of its section."""
+    same = next((one for one in analysis.metrics if one.sink == TEXT_SINK and one.expression == pattern), None)
+    if same is not None:
+        return analysis, same
+    name_words = split_identifier(section.name)
+    metric = Metric(
+        id=1 + max((metric.id for metric in analysis.metrics), default=-1),
+        name=section.name,
+        expression=pattern,
+        file=CONFIG,
+        line=_line_of(pattern, analysis.root / CONFIG),
+        sink=TEXT_SINK,
+        role=section.role or role_of(name_words) or "quality",
+        direction=direction_of(name_words),
+        evidence=("a pattern of text in deviate.toml",),
+        site=None,
+    )
+    return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric
+
+
+def _line_of(pattern: str, path: Path) -> int:
+    """The line of a file that has the pattern; 1 where none has it as such."""
+    lines = read_text(path).splitlines()
+    return next((number for number, line in enumerate(lines, 1) if "match" in line and pattern in line), 1)
+
+
 def _fits(metric: Metric, section: MetricConfig) -> bool:
     if section.where is None and section.expression is None:
         return metric.name == section.name
@@ -426,6 +459,8 @@ def _unknown_name(analysis: Analysis, section: MetricConfig) -> InputError:
 
 def section_of(metric: Metric) -> MetricConfig:
     """The section for a metric as found by the analysis."""
+    if metric.sink == TEXT_SINK:
+        return MetricConfig(name=metric.name, match=metric.expression, direction=metric.direction)
     return MetricConfig(
         name=metric.name,
         where=Place(metric.file, metric.line),

@@ -199,7 +199,8 @@ def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
         plan = read_plan(folder)
         new = dataclasses.replace(plan, **changes)
         before, after = to_builtins(_to_file(plan)), to_builtins(_to_file(new))
-        fields = {key: value for key, value in after.items() if value != before[key]}
+        # Members with usual values are left out of the file.
+        fields = {key: after.get(key) for key in {**before, **after} if after.get(key) != before.get(key)}
         if not fields:
             return plan
         new = dataclasses.replace(new, history=(*plan.history, Change(time, fields)))

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import first_few, redact_words
+from deviate.base import first_few, place_text, redact_words, traceback_with_cells
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
@@ -193,7 +193,8 @@ def _left_out(catalog: Catalog, reported: Collection[str]) -> list[str]:
     """What was reported and is not selected, with what `deviate.toml` would have to say."""
     return [
         f"{name} was reported and is not selected, for deviate.toml lists the metrics: to add it, write "
-        f'[metrics.{name}] with where = "{metric.file}:{metric.line}" and expression = {json.dumps(metric.expression)}'
+        f'[metrics.{name}] with where = "{place_text(metric.file, metric.line)}" and '
+        f"expression = {json.dumps(metric.expression)}"
         for name, metric in catalog.left_out(reported).items()
     ]
 
@@ -486,7 +487,7 @@ def _missing(files: Sequence[Artifact]) -> list[str]:
 
 def stderr_tail(path: Path) -> tuple[str, ...]:
     """The last lines of a log; empty when there is none."""
-    return tuple(log_end(path).splitlines()[-TAIL_LINES:])
+    return tuple(traceback_with_cells(log_end(path)).splitlines()[-TAIL_LINES:])
 
 
 def log_end(path: Path) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Literal
 
+from deviate.base import place_text
 from deviate.errors import RunError
 from deviate.eventlog import End, Signal, decode
 from deviate.model import Status
@@ -155,7 +156,7 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
                 try:
                     event = decode(line)
                     if isinstance(event, Signal):
-                        places[int(event.number)] = f" at {event.file}:{event.line}" if event.file else ""
+                        places[int(event.number)] = f" at {place_text(event.file, event.line)}" if event.file else ""
                 except ValueError:  # a torn line
                     continue
     return places

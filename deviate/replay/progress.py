@@ -9,6 +9,7 @@ from pathlib import Path
 from deviate.base import SAFE
 from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, Named, Step, Value, decode, number
+from deviate.model import TEXT_SINK
 from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
 
 FIRST_PASS_S = 120.0
@@ -42,6 +43,7 @@ class Progress:
         self._main_loops = (manifest.main_loop, UNKNOWN_MAIN)
         self._names = _names(manifest)
         self._sites = {metric.site for metric in (*manifest.metrics, *manifest.unreached)}
+        self._texts = {metric.expression: metric.name for metric in manifest.metrics if metric.sink == TEXT_SINK}
         self._sizes: dict[Path, int] = {}
         self._stepped: float | None = None
         self._is_judged = False
@@ -99,7 +101,7 @@ class Progress:
 
     def _name(self, event: Value | Named) -> str | None:
         if isinstance(event, Named):
-            return str(event.name)
+            return self._texts.get(str(event.name), str(event.name))
         return self._names.get((event.site, event.label)) or self._names.get((event.site, None))
 
 

@@ -12,6 +12,8 @@ from .registry import sink
     "print",
     [
         "builtins.print",
+        "IPython.display.display",
+        "IPython.core.display.display",
         "rich.print",
         "rich.console.Console().print",
         "rich.console.Console().log",
@@ -22,7 +24,7 @@ from .registry import sink
         "torch_xla.core.xla_model.master_print",
         "torch_xla.master_print",
     ],
-    ["*.print", "*console.log", "master_print", "*.master_print"],
+    ["*.print", "*console.log", "master_print", "*.master_print", "display"],
 )
 def report(
     *values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False, **options: Any

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from deviate.base import first_few
+from deviate.base import first_few, place_text
 from deviate.model import (
     IMPORTED_AS,
     NOT_ASKED,
@@ -361,7 +361,7 @@ def fixed_seeds(experiment: Experiment) -> Iterator[str]:
             values = list(dict.fromkeys(next(values[key] for values in by_run if key in values)))
             more = ", …" if len(values) > 1 else ""
             call, file, line = key
-            yield f"{call} = {values[0]}{more} ({file}:{line})"
+            yield f"{call} = {values[0]}{more} ({place_text(file, line)})"
 
 
 def _where(affected: Sequence[str], labels: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from deviate.base import first_few
+from deviate.base import first_few, place_text
 from deviate.model import Absorption, Description, Experiment, Repeatability, value_text
 from deviate.stats.estimates.proof import evaluation_statements, select_completed
 from deviate.stats.estimates.sample import count, spread_refusal
@@ -140,7 +140,7 @@ def _calls_with_other_values(experiment: Experiment) -> list[str]:
         for key, values in calls.items():
             by_call.setdefault(key, []).append(values)
     return [
-        f"{call} at {file}:{line}"
+        f"{call} at {place_text(file, line)}"
         for (call, file, line), runs in by_call.items()
         if any(len(set(together)) > 1 for together in zip(*runs, strict=False))
     ]

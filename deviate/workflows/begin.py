@@ -13,7 +13,7 @@ from pathlib import Path
 from deviate import analysis, instrument, project, records, replay
 from deviate.base import redact_words
 from deviate.errors import InputError
-from deviate.model import Analysis, Metric, Settings, Snapshot, Variant
+from deviate.model import TEXT_SINK, Analysis, Metric, Settings, Snapshot, Variant
 from deviate.model.metric_vocabulary import CONTAINERS
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
 from deviate.project import CONFIG, PreparedScript
@@ -299,7 +299,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
         ),
     )
     notes += [*_rule_notes(plan), *_selection_notes(plan, prepared), *_looks_notes(plan, request)]
-    notes += _capture_notes(plan, request)
+    notes += [*_capture_notes(plan, request), *_pattern_notes(place, prepared)]
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
     return PreparedExperiment(plan.name, place, snapshot, changed, tuple(notes), _script_of(prepared, request))
 
@@ -347,6 +347,15 @@ def _selection_notes(plan: Plan, prepared: PreparedScript) -> Iterator[str]:
     ]
     if parts:
         yield f"metrics are read otherwise than before, in all runs: {', '.join(sorted(parts))}"
+
+
+def _pattern_notes(place: Path, prepared: PreparedScript) -> Iterator[str]:
+    """Note on patterns of text that came after the project was frozen, as the guest of that does not look for them."""
+    frozen = {metric.expression for metric in records.read_manifest(records.snapshot_folder(place)).metrics}
+    patterns = [item for item in prepared.selection.metrics if item.metric.sink == TEXT_SINK]
+    later = [item.name for item in patterns if item.metric.expression not in frozen]
+    if later:
+        yield f"runs of this experiment do not look for the text of {', '.join(later)}: begin another one with --name"
 
 
 def _capture_notes(plan: Plan, request: Request) -> Iterator[str]:

@@ -60,6 +60,10 @@ METRICS = {
         "The calls through which the line is reached, where it is reached by several ways.",
     ),
     "label": ("text", "The text beside the value in what is printed, where one line reports several."),
+    "match": (
+        "text",
+        "The text of the value, [`val acc: {value}`](../how-to/metric-not-found.md#nothing-in-the-project-reports-it).",
+    ),
     "direction": ("`max`, `min`, `none`", "Whether more or less is better; `none` where neither is."),
     "aggregate": (
         "text",

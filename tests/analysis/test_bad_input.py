@@ -220,3 +220,44 @@ def test_twenty_thousand_lines_are_read(tmp_path: Path) -> None:
     script = project(tmp_path, {"train.py": parts + LOOP})
     (metric,) = analyze(script, tmp_path).metrics
     assert metric.line == 20_003
+
+
+UNREADABLE = {
+    "broken.py": b"def f(:\n",
+    "latin.py": b'name = "caf\xe9"\n',
+    "later.py": b"\n\n\nname = 'caf\xe9'\n",
+    "nothing.py": b"x = 1\0\n",
+    "generated.py": b"x = 1\n" * (LARGEST // 6 + 1),
+}
+
+
+def test_files_that_cannot_be_read_are_passed_by_with_a_notice(tmp_path: Path) -> None:
+    for name, content in UNREADABLE.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "reports.py").write_text("def on_epoch(w):\n    print(f'val accuracy {1 - w:.3f}')\n")
+    imports = "".join(f"import {name.removesuffix('.py')}\n" for name in UNREADABLE)
+    (tmp_path / "train.py").write_text(f"{imports}{LOOP}")
+    analysis = analyze(tmp_path / "train.py", tmp_path, is_whole=True)
+    assert [metric.name for metric in analysis.metrics] == ["loss"]
+    assert [metric.name for metric in analysis.unreached] == ["val_accuracy"]
+    assert len(analysis.notices) == len(UNREADABLE)
+    for name, reason in [
+        ("broken.py:1:7", "not valid Python"),
+        ("latin.py:1:12", "a byte that is no utf-8 text"),
+        ("later.py:4:12", "a byte that is no utf-8 text"),
+        ("nothing.py", "null bytes"),
+        ("generated.py", "too large to be analysed"),
+    ]:
+        (notice,) = (text for text in analysis.notices if text.startswith(f"not followed: {name}"))
+        assert reason in notice
+
+
+def test_files_that_nothing_imports_are_passed_by(tmp_path: Path) -> None:
+    for name, content in UNREADABLE.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    (tmp_path / "train.py").write_text(LOOP)
+    analysis = analyze(tmp_path / "train.py", tmp_path, is_whole=True)
+    assert analysis.notices == ()
+    assert analysis.files[0] == "train.py"

@@ -22,6 +22,7 @@ def write(root: Path, *names: str) -> None:
     [
         (["train.py", "--lr", "1"], "train.py"),
         (["src/my train-v2.py"], "src/my train-v2.py"),
+        (["book.ipynb", "--lr", "1"], "book.ipynb"),
         (["python", "-u", "train.py", "--config", "conf.py"], "train.py"),
         (["python", "-m", "pkg.train", "--lr", "1"], "pkg/train.py"),
         (["python", "-m", "pkg"], "pkg/__main__.py"),
@@ -30,7 +31,7 @@ def write(root: Path, *names: str) -> None:
     ],
 )
 def test_the_script_of_a_command_is_found(project: Path, words: list[str], script: str) -> None:
-    write(project, "train.py", "conf.py", "pkg/train.py", "pkg/__main__.py", "src/my train-v2.py")
+    write(project, "train.py", "conf.py", "pkg/train.py", "pkg/__main__.py", "src/my train-v2.py", "book.ipynb")
     target = locate(words, project)
     assert target.script == project / script
     assert target.root == project
@@ -111,11 +112,12 @@ def test_a_home_folder_is_never_a_project(project: Path, monkeypatch: pytest.Mon
         (["python train.py"], "is one word"),
         (["no-such-program"], "no script no-such-program"),
         (["../elsewhere.py"], "outside the project"),
-        (["book.ipynb"], "notebook"),
+        (["book.ipynb"], "no notebook"),
+        (["ipython", "there.ipynb"], "ipython is no Python"),
     ],
 )
 def test_what_cannot_be_run_is_answered_with_what_to_do(project: Path, words: list[str], told: str) -> None:
-    write(project, "pkg/train.py", "run.sh", "../elsewhere.py", "book.ipynb")
+    write(project, "pkg/train.py", "run.sh", "../elsewhere.py", "there.ipynb")
     with pytest.raises(InputError, match=told) as caught:
         locate(words, project)
     assert caught.value.hint

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
+from deviate.model import Place
 from deviate.project.config import VariantConfig, load, parse
 
 
@@ -70,3 +71,21 @@ def test_what_runs_keep_is_read_as_it_is_written() -> None:
 def test_what_runs_keep_has_its_types(line: str) -> None:
     with pytest.raises(InputError, match=r"\[capture\]"):
         parse(f"[capture]\n{line}\n", "deviate.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[metrics.a]\nmatch = "acc"\n', r"\[metrics.a\]: match = 'acc' has no {value}"),
+        ('[metrics.a]\nmatch = "acc {value}"\nwhere = "train.py:1"\n', "has match and where"),
+        ('[metrics.a]\nmatch = "a {value}"\n[metrics.b]\nmatch = "a {value}"\n', "more than once"),
+    ],
+)
+def test_a_pattern_stands_for_one_number_and_for_itself(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse(text, "deviate.toml")
+
+
+def test_places_in_notebooks_are_read_as_they_are_shown() -> None:
+    (metric,) = parse('[metrics.a]\nwhere = "n.ipynb cell 7, line 3"\n', "deviate.toml").metrics or ()
+    assert metric.where == Place("n.ipynb", 7003)

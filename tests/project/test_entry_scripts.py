@@ -34,7 +34,7 @@ def test_several_are_numbered_and_notebooks_are_mentioned() -> None:
     text = render_entries(entries(SECOND, FIRST, notebooks=("a.ipynb", "b.ipynb")), HERE, 80)
     assert "  2  train.py\n" in text
     assert "a.ipynb and 1 more" in text
-    assert "nbconvert" in text
+    assert "not ranked" in text
     assert text.endswith("Try        deviate analyze 'other/tr ain.py'\n")
 
 
@@ -64,7 +64,7 @@ def test_a_run_of_a_folder_is_refused_with_its_scripts() -> None:
 def test_a_folder_without_a_training_script_is_told() -> None:
     with pytest.raises(InputError, match="has 7 Python files, none of which") as caught:
         render_entries(entries(notebooks=("a.ipynb",)), HERE, 80)
-    assert "jupyter nbconvert --to script a.ipynb" in caught.value.hint
+    assert "deviate analyze a.ipynb" in caught.value.hint
     assert "none of which" in refuse_folder(entries(), HERE, "run").message
 
 

@@ -12,6 +12,7 @@ from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import Source, read_source
 from deviate.analysis.resolve.statements import normalise
 from deviate.analysis.resolve.tree import constant_number, walk
+from deviate.base import place_text
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Site, TapForm
 
@@ -31,7 +32,7 @@ def add_site(analysis: Analysis, file: str, line: int, expression: str) -> tuple
     source, nodes = graph.project.modules[file].source, graph.nodes
     if line > len(source.lines):
         raise InputError(
-            f"{file}:{line} is beyond the end of the file, which has {len(source.lines)} lines",
+            f"{place_text(file, line)} is beyond the end of the file, which has {len(source.lines)} lines",
             "Name the line of the statement that reports the value.",
         )
     start = _statement_start(source, line)
@@ -96,17 +97,19 @@ def _not_found(
     elsewhere = [node for node in everywhere if normalise(nodes.code(node)) == wanted]
     if elsewhere:
         lines = sorted({nodes.statement_line(node) for node in elsewhere})
-        listing = ", ".join(f"{file}:{number}" for number in lines[:MOST_SHOWN])
-        return InputError(f"{expression} does not stand in the statement at {file}:{line}", f"It stands at {listing}.")
+        listing = ", ".join(place_text(file, number) for number in lines[:MOST_SHOWN])
+        return InputError(
+            f"{expression} does not stand in the statement at {place_text(file, line)}", f"It stands at {listing}."
+        )
     spelled = list(dict.fromkeys(nodes.code(node) for node in on_line))
     near = difflib.get_close_matches(expression, spelled, MOST_SHOWN, 0.3) or spelled[:MOST_SHOWN]
     if not near:
         return InputError(
-            f"{file}:{line} holds no expression", "Name the line of the statement that reports the value."
+            f"{place_text(file, line)} holds no expression", "Name the line of the statement that reports the value."
         )
     listing = "".join(f"\n  {text}" for text in near)
     return InputError(
-        f"no expression {expression} in the statement at {file}:{line}; it holds:{listing}",
+        f"no expression {expression} in the statement at {place_text(file, line)}; it holds:{listing}",
         "Spell it as in the script, and name the line of its statement.",
     )
 

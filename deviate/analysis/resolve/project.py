@@ -269,6 +269,8 @@ class Project:
         module = Module(source, self.nodes)
         self.modules[source.file] = module
         self._n_characters += len(source.text)
+        if source.notice:
+            self._notice(source.notice)
         for place, folder in path_changes(module):
             if folder not in self.path:
                 self.path.insert(0 if place == "insert" else len(self.path), folder)

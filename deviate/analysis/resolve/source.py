@@ -17,6 +17,7 @@ from libcst.metadata import CodePosition
 
 from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.positions import PrintedRanges, Ranges
+from deviate.base import is_notebook, notebook_script, place_text, set_aside_text
 from deviate.errors import InputError
 from deviate.model import Span
 
@@ -117,7 +118,9 @@ def _refuse_depth(text: str, file: str) -> None:
         depth += (bracket in OPENING) - (bracket in CLOSING)
         if depth > DEEPEST:
             line = text.count("\n", 0, match.start()) + 1
-            raise InputError(f"{file}:{line}: brackets are nested too deeply to be read", "Split the expression.")
+            raise InputError(
+                f"{place_text(file, line)}: brackets are nested too deeply to be read", "Split the expression."
+            )
 
 
 def _too_deep(file: str) -> InputError:
@@ -134,7 +137,7 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
             f"valid Python {python}, but libcst {cst.LIBCST_VERSION}, which deviate reads scripts with, refuses it"
         )
         hint = "Write this statement in another way, or try a newer libcst."
-        return InputError(f"{file}:{line}:{column}: {complaint_text}{_quote(lines, line)}", hint)
+        return InputError(f"{place_text(file, line, column)}: {complaint_text}{_quote(lines, line)}", hint)
     place = _place(lines, error)
     if place is not None and _reads_up_to(lines, complaint.lineno or 1):  # newer syntax than the Python that refused it
         (line, column), reason = place, "invalid syntax"
@@ -144,7 +147,7 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
     hints = (hint for pattern, hint in HINTS if pattern.match(reason) or pattern.match(quoted.removeprefix(": ")))
     tried = f"tried as {python} and with the syntax up to {NEWEST}"
     return InputError(
-        f"{file}:{line}:{max(column, 1)}: not valid Python ({tried}): {reason}{quoted}",
+        f"{place_text(file, line, max(column, 1))}: not valid Python ({tried}): {reason}{quoted}",
         next(hints, "Correct the line."),
     )
 
@@ -203,12 +206,14 @@ class Source:
     Attributes:
         file: name relative to the project root, with forward slashes.
         known_ranges: positions, if the tree came from the cache; otherwise they are found by printing it.
+        notice: what of the file is not part of the text, a sentence; empty for nothing.
     """
 
     file: str
     text: str
     tree: cst.Module
     known_ranges: Ranges | None = None
+    notice: str = ""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -279,13 +284,19 @@ def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Sou
     Raises:
         InputError: it is missing, not text, or no Python; with line and column where they are known.
     """
-    text = _decode(_read(path, file), file)
+    content = _read(path, file)
+    notice = ""
+    if is_notebook(file):
+        notebook = notebook_script(content, file)
+        text, notice = notebook.text, set_aside_text(file, notebook.set_aside)
+    else:
+        text = _decode(content, file)
     plain = without_form_feeds(text)
     earlier = parsed.load(plain) if parsed is not None else None
     if earlier is not None:
-        return Source(file, text, *earlier)
+        return Source(file, text, *earlier, notice)
     tree = parse(plain, file)
-    return Source(file, text, tree, parsed.keep(plain, tree) if parsed is not None else None)
+    return Source(file, text, tree, parsed.keep(plain, tree) if parsed is not None else None, notice)
 
 
 def without_form_feeds(text: str) -> str:
@@ -296,16 +307,11 @@ def without_form_feeds(text: str) -> str:
 def _read(path: Path, file: str) -> bytes:
     if path.is_dir():
         raise InputError(f"{file} is a folder, not a script", "Name the training script itself.")
-    if path.suffix == ".ipynb":
-        raise InputError(
-            f"{file} is a notebook, not a script",
-            f"Convert it: jupyter nbconvert --to script {file}",
-        )
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # reading from a pipe could block forever
             raise InputError(f"{file} is a device or a pipe, not a file", "Save the script in a file.")
-        if status.st_size > LARGEST:
+        if status.st_size > LARGEST and not is_notebook(file):  # a notebook is large by its pictures
             raise InputError(
                 f"{file} has {status.st_size / 1e6:.1f} MB: too large to be analysed (at most {LARGEST / 1e6:.0f} MB)",
                 "Move the data that it holds to a file of their own.",
@@ -321,18 +327,25 @@ def _read(path: Path, file: str) -> bytes:
 def _decode(content: bytes, file: str) -> str:
     if b"\0" in content:
         raise InputError(f"{file} holds null bytes: not a text file", "Give a Python script, saved as UTF-8.")
-    encoding = "utf-8"
+    encoding, text, complaint = "utf-8", "", None
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-        return content.decode(encoding)
+    except SyntaxError as error:  # of bytes that are no UTF-8 as well, which decoding describes better
+        complaint = str(error)
+    try:
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - (content.rfind(b"\n", 0, error.start) + 1) + 1
         raise InputError(
-            f"{file}:{line}:{column}: a byte that is no {encoding} text",
+            f"{place_text(file, line, column)}: a byte that is no {encoding} text",
             "Name the encoding in the first line, e.g. # -*- coding: latin-1 -*-, or save the file as UTF-8.",
         ) from None
-    except (SyntaxError, LookupError, UnicodeError) as error:  # no encoding, no encoding of texts, or an empty one
+    except (LookupError, UnicodeError) as error:  # no encoding of texts, or an empty one
+        complaint = str(error)
+    if complaint is not None:
         raise InputError(
-            f"{file}:1: cannot be decoded: {error}", "Correct the coding line or save the file as UTF-8."
-        ) from None
+            f"{place_text(file, 1)}: cannot be decoded: {complaint}",
+            "Correct the coding line or save the file as UTF-8.",
+        )
+    return text

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from deviate.base import is_notebook, notebook_script
+from deviate.errors import InputError
+
 LONGEST = 110
 """Maximum length of a statement text; a longer one is cut and followed by a hash of the whole."""
 
@@ -80,7 +83,9 @@ def read_statements(path: Path) -> Statements:
     """The statements of a file; none when it cannot be read."""
     try:
         content = path.read_bytes()
-    except (OSError, ValueError):
+        if is_notebook(path.name):
+            content = notebook_script(content, path.name).text.encode()
+    except (OSError, ValueError, InputError):
         return Statements({})
     try:
         with warnings.catch_warnings(action="ignore"):  # "\d": a problem of the script

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from deviate.base import place_text
 from deviate.diverge.findings import Certainty, Difference, Place
 from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
 from deviate.records import ALWAYS_TOLD, VARIABLE
@@ -268,6 +269,6 @@ def is_at(difference: Difference, places: tuple[Place, ...]) -> bool:
 
 def format_places(places: tuple[Place, ...]) -> str:
     """The places in brackets, the first three by name: " (train.py:6, data.py:12)"; empty where there is none."""
-    names = list(dict.fromkeys(f"{place.file}:{place.line}" for place in places))
+    names = list(dict.fromkeys(place_text(place.file, place.line) for place in places))
     more = [f"{len(names) - 3} more"] if len(names) > 3 else []
     return f" ({', '.join([*names[:3], *more])})" if names else ""

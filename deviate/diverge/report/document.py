@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.base import redact_words
+from deviate.base import line_text, redact_words
 from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Growth, Place, RungFindings, Ulps
 from deviate.diverge.levels import LEVEL_OF
 from deviate.diverge.report.answer import answer_of, paste_text
@@ -249,7 +249,10 @@ def _excerpts(findings: DivergenceFindings) -> Iterator[Excerpt]:
         if place.text or place.around:
             _add(excerpts, place)
     for excerpt in excerpts:
-        notes = [f"line {line} {'; '.join(captions[excerpt.file, line])}" for line in sorted(excerpt.meant)]
+        notes = [
+            f"{line_text(excerpt.file, line)} {'; '.join(captions[excerpt.file, line])}"
+            for line in sorted(excerpt.meant)
+        ]
         yield Excerpt(f"{name_text(excerpt.file)}: {', '.join(notes)}", tuple(_lines(excerpt)))
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from deviate import base
 from deviate.diverge.findings import MADE, Difference, DivergenceFindings, Growth, Phase, Place, Ulps
 from deviate.report import Number, clean, counted_of, diverge_command, name_text, rough
 
@@ -107,7 +108,7 @@ def label_difference(difference: Difference) -> str:
 
 
 def place_text(place: Place) -> str:
-    return f"{name_text(place.file)}:{place.line}"
+    return base.place_text(name_text(place.file), place.line)
 
 
 def code_text(text: str) -> str:

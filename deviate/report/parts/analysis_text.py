@@ -4,7 +4,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from deviate.base import first_few
+from deviate.base import first_few, line_text, place_text
 from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, RejectionReason, SelectedMetric, Selection
 from deviate.report.format import group_pairs, printable
 from deviate.report.lines import name
@@ -56,7 +56,7 @@ def _loop(loop: Loop | None) -> str:
     counter = f" {loop.variable}" if loop.variable else ""
     kind = "driven by the framework" if loop.kind == "managed" else f"{loop.kind}{counter}"
     why = f"{GAP}({'; '.join(loop.evidence)})" if loop.evidence else ""
-    return f"{loop.file}:{loop.line}  {kind}{why}"
+    return f"{place_text(loop.file, loop.line)}  {kind}{why}"
 
 
 def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
@@ -134,7 +134,7 @@ def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
 
 def _side_effects(analysis: Analysis, width: int) -> str:
     """Effects outside of the work copy of a run, by kind, with all their places."""
-    kinds = group_pairs(((item.kind, item.what), f"{item.file}:{item.line}") for item in analysis.side_effects)
+    kinds = group_pairs(((item.kind, item.what), place_text(item.file, item.line)) for item in analysis.side_effects)
     longest = max((len(kind) for kind, _ in kinds), default=0)
     text = f"Outside    {len(analysis.side_effects)}, reach beyond the work copy of a run\n" if kinds else ""
     for (kind, effect), places in sorted(kinds.items(), key=lambda pair: pair[0][0]):
@@ -144,7 +144,7 @@ def _side_effects(analysis: Analysis, width: int) -> str:
 
 
 def _rest(analysis: Analysis, width: int) -> str:
-    lines = [f"Seed       {seed.file}:{seed.line}  {seed.call}({seed.argument})" for seed in analysis.seeds]
+    lines = [f"Seed       {place_text(seed.file, seed.line)}  {seed.call}({seed.argument})" for seed in analysis.seeds]
     if not lines:
         lines = ["Seed       no call that seeds was found"]
     if analysis.outputs:
@@ -159,7 +159,9 @@ def _first(texts: Sequence[str], most: int) -> str:
 
 def _where(item: Metric | Rejected | Hazard, analysis: Analysis) -> str:
     """The line number, with the file if it is not the entry script."""
-    return str(item.line) if item.file == analysis.script else f"{item.file}:{item.line}"
+    if item.file != analysis.script:
+        return place_text(item.file, item.line)
+    return line_text(item.file, item.line).removeprefix("line ")
 
 
 def _shorten(expression: str) -> str:

@@ -161,6 +161,7 @@ def _note(proof: Repeatability, experiment: Experiment) -> str:
 # The command to copy: `deviate diverge` for the command of an experiment.
 
 WARN_ONLY = "--warn-only"
+SCRIPTS = (".py", ".ipynb")
 
 
 def diverge_command(
@@ -174,8 +175,8 @@ def diverge_command(
         command_flags: those that the user gave, word by word.
     """
     words = redact_words(command)
-    is_script = len(words) > 1 and PurePath(words[0]).name.startswith("python") and words[1].endswith(".py")
-    if is_script or (words and words[0].endswith(".py")):
+    is_script = len(words) > 1 and PurePath(words[0]).name.startswith("python") and words[1].endswith(SCRIPTS)
+    if is_script or (words and words[0].endswith(SCRIPTS)):
         script, *arguments = words[1:] if is_script else words
         before, after = [script], arguments
     else:

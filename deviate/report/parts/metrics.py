@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from deviate.base import place_text
 from deviate.model import (
     NOT_APPLICABLE,
     NOT_ASKED,
@@ -150,7 +151,7 @@ def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:
         facts.append(f"margin {metric.margin:g}")
     if not source.line:  # of files that something else wrote, where no line reports it
         return tuple(facts)
-    return (*facts, clean(f"{source.file}:{source.line}"), shorten(clean(source.expression), 80))
+    return (*facts, clean(place_text(source.file, source.line)), shorten(clean(source.expression), 80))
 
 
 # Shape of scores and cross-checks: supplements to mean, SD and their intervals.

@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from deviate.base import place_text
 from deviate.model import IMPORTED_AS, ControlEvent, DrawEvent, Experiment, Run
 from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
 from deviate.report.format import clean, counted, group_pairs, instant, replicates
@@ -186,7 +187,10 @@ def seed_set(seeds: dict[str, int]) -> str:
 def seed_call_table(experiment: Experiment, label: str) -> Table | Absent:
     """Seeding calls of the script: the requested seed, and whether it was replaced."""
     calls = group_pairs(
-        ((clean(event.call), clean(f"{event.file}:{event.line}"), event.action), (clean(event.value), run.replicate))
+        (
+            (clean(event.call), clean(place_text(event.file, event.line)), event.action),
+            (clean(event.value), run.replicate),
+        )
         for run in experiment.runs
         for event in run.seed_events
     )
@@ -215,7 +219,7 @@ def control_table(experiment: Experiment, label: str) -> Table | Absent:
 
 
 def _place(event: ControlEvent) -> str:
-    return f"{event.file}:{event.line}" if event.file else "the guest"
+    return place_text(event.file, event.line) if event.file else "the guest"
 
 
 def randomness_facts(experiment: Experiment) -> list[tuple[str, str]]:
@@ -305,4 +309,4 @@ def _short(digest: str) -> str:
 
 
 def _draw(event: DrawEvent) -> str:
-    return f"{event.call} ({event.file}:{event.line}, {event.stream})"
+    return f"{event.call} ({place_text(event.file, event.line)}, {event.stream})"

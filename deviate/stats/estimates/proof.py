@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from deviate.base import first_few
+from deviate.base import first_few, place_text
 from deviate.model import (
     Absorption,
     Agreement,
@@ -317,7 +317,7 @@ def _draw_places(events: Sequence[DrawEvent]) -> str:
     """The sentence `Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
     if not events:
         return ""
-    draws = [f"{event.call} ({event.file}:{event.line}, {event.stream})" for event in events]
+    draws = [f"{event.call} ({place_text(event.file, event.line)}, {event.stream})" for event in events]
     return f"Drawn outside of the main loop, in streams that vary: {first_few(draws, MOST_PLACES)}. "
 
 
