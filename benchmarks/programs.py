@@ -38,7 +38,7 @@ LIMIT = 600.0
 NAME = "program"
 """Of the experiment."""
 
-COMMAND = ("run", "--runs", "2", "--variants", "as-is", "--jobs", "1", "--name", NAME, "--quiet")
+COMMAND = ("run", "--runs", "2", "--variants", "as-is", "--jobs", "1", "--name", NAME, "--quiet", "--json")
 
 FLOAT32 = 1e-6
 """Relative error of a number that was written with all digits of a single-precision one."""
@@ -114,14 +114,7 @@ def replay(entry: dict, sources: Path, folder: Path, path: str, *, is_plain: boo
         project = copy(checkout, folder / "replayed" / "project")
         before = contents(project)
         written = folder / "report.json"
-        words = [
-            str(Path(sys.executable).with_name("deviate")),
-            *COMMAND,
-            "--json",
-            str(written),
-            "--",
-            *entry["command"],
-        ]
+        words = [str(Path(sys.executable).with_name("deviate")), *COMMAND, str(written), "--", *entry["command"]]
         code, word = execute(words, project / entry["cwd"], environment, 4 * LIMIT, folder / "replayed")
         outcome.is_unchanged = contents(project) == before
         if not outcome.is_unchanged:
@@ -136,7 +129,7 @@ def replay(entry: dict, sources: Path, folder: Path, path: str, *, is_plain: boo
 def check_labels(entry: dict, outcome: Outcome, plain: list[Output], *, is_verbose: bool) -> None:
     """Do the labels hold of two plain runs?"""
     for label in entry["metrics"]:
-        n_values = len(list(reported_values(label, plain[0], entry["cwd"])))
+        n_values = len(reported_values(label, plain[0], entry["cwd"]))
         if is_verbose:
             print(f"    {label['name']}: {n_values} values", flush=True)
         if not n_values:
@@ -204,7 +197,7 @@ def compare_main_loop(entry: dict, outcome: Outcome, experiment: Path) -> None:
     manifest = read_manifest(snapshot_folder(experiment))
     attempt = attempt_folder(min(runs_folder(experiment).iterdir()), 1)
     chosen = confirm_main_loop(manifest, attempt).id
-    place = next((f"{loop.file}:{loop.line}" for loop in manifest.loops if loop.id == chosen), "none")
+    place = next((str(loop.place) for loop in manifest.loops if loop.id == chosen), "none")
     outcome.main_loop = "right" if place in entry["main_loops"] else place
     if outcome.main_loop != "right":
         outcome.deviations.append(f"main loop: {place} instead of {entry['main_loops'][0]}")
@@ -222,15 +215,16 @@ def compare_values(
     for label in entry["metrics"]:
         ways = [[label], [label | {"read": part} for part in label.get("parts", [])]]
         reported = [
-            [[list(reported_values(way, output, entry["cwd"])) for output in outputs] for way in part]
-            for part in ways
-            if part
+            [[reported_values(part, output, entry["cwd"]) for output in outputs] for part in parts]
+            for parts in ways
+            if parts
         ]
         on_record = first_of(label, reported, recorded)
         in_report = first_of(label, reported, published) & set(shown)
         explained |= on_record | in_report
         whole = reported[0][0]
-        partial |= {name for name, values in recorded[0].items() if values and is_within(values, whole[0])}
+        if not on_record or not in_report:
+            partial |= {name for name, values in recorded[0].items() if values and is_within(values, whole[0])}
         if label.get("optional"):
             continue
         outcome.n_metrics += 1
@@ -243,11 +237,8 @@ def compare_values(
     silent = [name for name in shown if not any(values.get(name) for values in recorded)]
     known = {*explained, *partial, *silent}
     accepted = entry.get("accepted", [])
-    false = [
-        name
-        for name in shown
-        if name not in known and not any(fnmatch.fnmatchcase(name, pattern) for pattern in accepted)
-    ]
+    unknown = [name for name in shown if name not in known]
+    false = [name for name in unknown if not any(fnmatch.fnmatchcase(name, pattern) for pattern in accepted)]
     outcome.n_shown, outcome.n_silent, outcome.n_false = len(shown), len(silent), len(false)
     for names, what in ((silent, "never reported"), (false, "no metric")):
         if names:
@@ -268,9 +259,12 @@ def published_values(project: Path, report: dict, replicate: int) -> Values:
     return values
 
 
-def reported_values(label: dict, output: Output, cwd: str) -> Iterator[str]:
+def reported_values(label: dict, output: Output, cwd: str) -> list[str]:
     """The values of a metric in the order in which a run reported them, as texts, from what it left."""
-    how = label["read"]
+    return list(read_values(label["read"], output, cwd))[slice(*label["read"].get("slice", (None,)))]
+
+
+def read_values(how: dict, output: Output, cwd: str) -> Iterator[str]:
     for stream in ("stdout", "stderr"):
         if stream in how:
             yield from (match[1] for match in re.finditer(how[stream], output.text(stream), re.MULTILINE))
