@@ -68,7 +68,7 @@ class Outcome:
     kind: str
     seconds: float = 0.0
     stdout: str = ""
-    main_loop: str = "wrong"
+    main_loop: str = "none"
     n_metrics: int = 0
     n_recorded: int = 0
     n_published: int = 0
@@ -130,6 +130,9 @@ def check_labels(entry: dict, outcome: Outcome, plain: list[Output], *, is_verbo
     """Do the labels hold of two plain runs?"""
     for label in entry["metrics"]:
         n_values = len(reported_values(label, plain[0], entry["cwd"]))
+        if not label.get("optional"):
+            outcome.n_metrics += 1
+            outcome.n_values += label.get("count", n_values)
         if is_verbose:
             print(f"    {label['name']}: {n_values} values", flush=True)
         if not n_values:
@@ -164,7 +167,7 @@ def copy(checkout: Path, project: Path) -> Path:
 
 
 def execute(words: list[str], folder: Path, environment: dict[str, str], limit: float, logs: Path) -> tuple[int, str]:
-    """Exit code and last line of standard error; both streams go into `logs`."""
+    """Exit code and the line of standard error that tells most; both streams go into `logs`."""
     with (logs / "stdout.log").open("wb") as stdout, (logs / "stderr.log").open("wb") as stderr:
         try:
             code = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=stdout,
@@ -172,7 +175,7 @@ def execute(words: list[str], folder: Path, environment: dict[str, str], limit: 
         except subprocess.TimeoutExpired:
             code = 124
     lines = (logs / "stderr.log").read_text(errors="replace").strip().splitlines()
-    return code, lines[-1] if lines else ""
+    return code, next((line for line in lines if line.startswith("Error: ")), lines[-1] if lines else "")
 
 
 def contents(project: Path) -> dict[str, str]:
@@ -227,8 +230,6 @@ def compare_values(
             partial |= {name for name, values in recorded[0].items() if values and is_within(values, whole[0])}
         if label.get("optional"):
             continue
-        outcome.n_metrics += 1
-        outcome.n_values += label.get("count", len(whole[0]))
         outcome.n_recorded += bool(on_record)
         outcome.n_published += bool(in_report)
         for where, names, values in (("record", on_record, recorded), ("report", in_report, published)):
@@ -364,7 +365,7 @@ def machine(path: str) -> str:
     installed = subprocess.run(listing, capture_output=True, text=True, check=False).stdout.split()
     versions = [line.replace("==", " ") for line in installed if line.split("==")[0] in SHOWN]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    system = f"{os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} {platform.release()}"
+    system = f"{os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}"
     python = f"CPython {platform.python_version()}"
     return f"{system}, {python}, {', '.join(versions)}; deviate {metadata.version('deviate')}."
 
