@@ -49,11 +49,11 @@ class Accuracy:
 }
 CHOSEN = {
     "train.py": f"""\
-import sys
 import metrics
 {LOOP}\
-    getattr(metrics, "_".join(["val", "accuracy"]))(weight)
+    eval(open("call.txt").read())
 """,
+    "call.txt": "metrics.val_accuracy(weight)",
     "metrics.py": """\
 def val_accuracy(weight):
     print("val accuracy", 1 - weight)
@@ -129,7 +129,7 @@ def test_values_of_code_that_is_chosen_while_the_script_runs_are_metrics(kind: s
 
 def test_what_is_reported_before_the_main_loop_is_none(run) -> None:  # type: ignore[no-untyped-def]
     early = {**CHOSEN, "train.py": CHOSEN["train.py"].replace("for epoch", "print('start loss', 9.0 + 1)\nfor epoch")}
-    early["metrics.py"] += "vars()['val_accuracy'](0.9)\n"
+    early["metrics.py"] += "eval('val_accuracy(0.9)')\n"
     _, report = run(early)
     assert values_of(report) == {"loss": [0.25, 0.25], "val_accuracy": [0.75, 0.75]}
 

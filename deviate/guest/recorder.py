@@ -389,7 +389,7 @@ class Recorder:
         for stack in self.running.values():  # of a program that was left in the middle of them
             for running in stack:
                 self._count(running)
-        if self.counts:
+        if self.counts or self.fd is not None:  # a process that has recorded nothing writes no file
             rows = [
                 (number, count.outer, count.n_begun, count.n_steps, count.n_updated, round(count.seconds, 3))
                 for number, count in self.counts.items()

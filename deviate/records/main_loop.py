@@ -49,16 +49,17 @@ class MainLoop:
     note: str = ""
 
 
-def count_loops(attempt: Path) -> dict[int, LoopCount]:
-    """How often loops ran in the process that updated weights, or else spent most time in loops; {} if none tells."""
+def count_loops(attempt: Path) -> dict[int, LoopCount] | None:
+    """How often loops ran, in the process that updated weights or else spent most time in loops; None if none tells."""
 
     def rank(counts: dict[int, LoopCount]) -> tuple[bool, float]:
         return any(count.n_updated > 0 for count in counts.values()), sum(count.seconds for count in counts.values())
 
-    return max((_counts(path) for path in event_files(attempt)), key=rank, default={})
+    processes = [counts for path in event_files(attempt) if (counts := _counts(path)) is not None]
+    return max(processes, key=rank, default=None)
 
 
-def _counts(path: Path) -> dict[int, LoopCount]:
+def _counts(path: Path) -> dict[int, LoopCount] | None:
     with suppress(OSError):
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL_BYTES))
@@ -70,7 +71,7 @@ def _counts(path: Path) -> dict[int, LoopCount]:
                     if isinstance(event, Loops):
                         counts = [LoopCount(*row) for row in event.rows]
                         return {count.loop: count for count in counts}
-    return {}
+    return None
 
 
 def confirm_main_loop(manifest: Manifest, attempt: Path) -> MainLoop:
@@ -83,15 +84,16 @@ def confirm_main_loop(manifest: Manifest, attempt: Path) -> MainLoop:
     loops = {loop.id: loop for loop in manifest.loops}
     counts = count_loops(attempt)
     main = None if manifest.main_loop is None else loops.get(manifest.main_loop)
-    if not counts or (main is not None and main.is_named):
+    if counts is None or (main is not None and main.is_named):
         return supposed
     ran = {number: count for number, count in counts.items() if count.n_steps > 0}
-    if MANAGED in ran or (main is not None and main.kind == "managed" and main.id in ran):
-        return supposed
+    is_updated = any(count.n_updated > 0 for count in ran.values())
+    if MANAGED in ran or (main is not None and main.kind == "managed" and (main.id in ran or not is_updated)):
+        return supposed  # frameworks without an adapter do not count their loops
     if main is None or main.id not in ran:
         chosen = _longest(ran)
         if chosen is None or chosen.loop not in loops:
-            return supposed
+            return supposed if main is None else MainLoop(None, f"main loop: none; {main.place} never ran")
         taken = "found none" if main is None else f"took {main.place}, which never ran"
     else:
         chosen = _better_outer(ran, main.id, attempt, {metric.site for metric in manifest.metrics})

@@ -65,8 +65,14 @@ def test_a_loop_around_the_main_loop_is_the_better_one_where_it_goes_on_with_the
 def test_the_choice_of_the_user_and_loops_of_frameworks_stand(tmp_path: Path) -> None:
     run = attempt(tmp_path, (1, None, 1, 6, 5, 3.0))
     assert confirm_main_loop(manifest(2, is_named=True), run).id == 2
+    run = attempt(tmp_path, (1, None, 1, 6, -1, 3.0))
+    assert confirm_main_loop(manifest(2, kind="managed"), run).id == 2
     run = attempt(tmp_path, (1, None, 1, 6, 5, 3.0), (-1, 1, 1, 3, -1, 2.0))
     assert confirm_main_loop(manifest(2), run).id == 2
+
+
+def test_a_main_loop_that_never_ran_is_none_also_where_no_loop_ran(tmp_path: Path) -> None:
+    assert confirm_main_loop(manifest(2), attempt(tmp_path)).id is None
 
 
 def test_runs_that_did_not_count_confirm_nothing(tmp_path: Path) -> None:
