@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 FOREIGN = """\
 import logging
 import sys
@@ -70,6 +72,7 @@ def test_values_are_read_from_what_is_printed(project: Path, deviate_in: Callabl
     ]
 
 
+@pytest.mark.slow
 def test_a_pattern_that_came_later_is_said_to_find_nothing(project: Path, deviate_in: Callable[..., Any]) -> None:
     (project / "train.py").write_text("w = 1.0\nfor epoch in range(2):\n    w *= 0.5\n    print('loss', w)\n")
     deviate = deviate_in(project)

@@ -17,7 +17,8 @@ from deviate.report import clean, render_analysis
 )
 def analyze_command(
     command: Annotated[
-        list[str], typer.Argument(metavar="SCRIPT", help="The training script, a folder, or a command after --.")
+        list[str],
+        typer.Argument(metavar="SCRIPT", help="The training script or notebook, a folder, or a command after --."),
     ],
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
     save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, or bring it up to date.")] = False,

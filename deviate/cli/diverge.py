@@ -53,8 +53,8 @@ def diverge_command(
         list[str] | None,
         typer.Argument(
             metavar="SCRIPT [-- ARGS]",
-            help="The training script and, after --, its arguments; or a whole command after --; or two runs on "
-            "record, NAME:RUN or NAME:VARIANT:RUN. Default: what deviate.toml names.",
+            help="The training script or notebook and, after --, its arguments; or a whole command after --; or two "
+            "runs on record, NAME:RUN or NAME:VARIANT:RUN. Default: what deviate.toml names.",
         ),
     ] = None,
     variant: Annotated[str | None, option("NAME", "What both runs hold: control, impl, … Default: control.")] = None,

@@ -30,10 +30,17 @@ class Line:
 
     __slots__ = ("is_drawn_over", "matched", "text")
 
-    def __init__(self, is_drawn_over: bool = False) -> None:
-        self.is_drawn_over = is_drawn_over
+    def __init__(self) -> None:
+        self.is_drawn_over = False
         self.matched: set[str] = set()
         self.text = ""
+
+    def begin(self, is_drawn_over: bool) -> None:
+        """Forget the line, for the next one."""
+        self.is_drawn_over = is_drawn_over
+        self.text = ""
+        if self.matched:
+            self.matched = set()
 
 
 class PrintedText:
@@ -66,20 +73,21 @@ class PrintedText:
             stream.write = write_and_read
 
     def read(self, lines: dict[int, Line], text: str, frame: FrameType) -> None:
-        """Read what one thread writes at once."""
+        """Read what one thread writes at once: `print` writes each value and blank by itself."""
         thread = get_ident()
-        line = lines.get(thread) or Line()
+        line = lines.get(thread)
+        if line is None:
+            line = lines[thread] = Line()
         start = 0
         for end in END.finditer(text):
             line.text += text[start : end.start()]
             self.match(line, frame)
-            line = Line(is_drawn_over=not end[0].endswith("\n"))
+            line.begin(is_drawn_over=not end[0].endswith("\n"))
             start = end.end()
         if len(line.text) < LONGEST_LINE:
-            line.text += text[start:]
+            line.text += text[start:] if start else text
         if line.is_drawn_over:
             self.match(line, frame)
-        lines[thread] = line
 
     def match(self, line: Line, frame: FrameType) -> None:
         if not line.text:

@@ -400,7 +400,7 @@ def _with_pattern(analysis: Analysis, section: MetricConfig, pattern: str) -> tu
     same = next((one for one in analysis.metrics if one.sink == TEXT_SINK and one.expression == pattern), None)
     if same is not None:
         return analysis, same
-    name_words = split_identifier(section.name)
+    name_words, text_words = split_identifier(section.name), split_identifier(pattern.replace("{value}", ""))
     metric = Metric(
         id=1 + max((metric.id for metric in analysis.metrics), default=-1),
         name=section.name,
@@ -408,8 +408,8 @@ def _with_pattern(analysis: Analysis, section: MetricConfig, pattern: str) -> tu
         file=CONFIG,
         line=_line_of(pattern, analysis.root / CONFIG),
         sink=TEXT_SINK,
-        role=section.role or role_of(name_words) or "quality",
-        direction=direction_of(name_words),
+        role=section.role or role_of(name_words) or role_of(text_words) or "quality",
+        direction=direction_of(name_words) or direction_of(text_words),
         evidence=("a pattern of text in deviate.toml",),
         site=None,
     )

@@ -113,7 +113,7 @@ Command = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="SCRIPT [-- ARGS]",
-        help="The training script and, after --, its arguments; or a whole command after --. "
+        help="The training script or notebook and, after --, its arguments; or a whole command after --. "
         "Default: what deviate.toml names.",
     ),
 ]
