@@ -15,6 +15,7 @@ from msgspec import convert
 from msgspec.structs import asdict
 
 from deviate import eventlog
+from deviate.base import place_text
 from deviate.eventlog import decode, event_of, number
 from deviate.model import (
     Artifact,
@@ -352,7 +353,7 @@ def _flip(event: eventlog.Flip, log: ProcessLog) -> None:
 def _phrase(event: eventlog.Operation | eventlog.Uncontrolled) -> str:
     """What happened and where; a library's own doing has no place in the project."""
     name, file, line = event
-    return f"{name} ({file}:{int(line)})" if file else str(name)
+    return f"{name} ({place_text(file, int(line))})" if file else str(name)
 
 
 def _artifact(event: eventlog.Artifact, log: ProcessLog) -> None:

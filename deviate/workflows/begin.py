@@ -63,6 +63,8 @@ def validate_request(
 
 def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
     """Whether runs may report metrics under other names at a metric's site: items, labels, keys of a history."""
+    if metric.sink == TEXT_SINK:
+        return False
     site = next((site for site in script_analysis.sites if site.id == metric.site), None)
     if site is None or site.form == "call" or (site.label is not None and metric.label is None):
         return True

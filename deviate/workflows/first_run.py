@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from deviate import analysis, records
-from deviate.base import first_few
+from deviate.base import first_few, place_text
 from deviate.errors import DeviateError, InputError
 from deviate.model import Analysis, Run
 from deviate.replay import RunUpdate
@@ -58,7 +58,7 @@ def _look(experiment: PreparedExperiment) -> str | None:
     if not reported and experiment.script is not None:
         raise _explain_silence(experiment.script, next(run for run in runs if run.status == "completed"))
     metrics = [metric for metric in variants[0].metrics if metric.is_found_by_running and metric.name in reported]
-    names = [f"{metric.name} ({metric.metric.file}:{metric.metric.line})" for metric in metrics]
+    names = [f"{metric.name} ({place_text(metric.metric.file, metric.metric.line)})" for metric in metrics]
     return f"found by running: {first_few(names, MOST_NAMED)}" if names else None
 
 
