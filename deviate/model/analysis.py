@@ -148,6 +148,7 @@ class RejectionReason(Enum):
     CONSTANT = "constant", "constant: {}"
     OBJECT = "object", "object: {}"
     TIME_LEFT = "estimate", "estimate: time left"
+    MUTED = "debug message", "debug message: nothing in the project sets the level DEBUG"
     IGNORED = "ignored", "ignored: a comment in the script says so"
     REPEAT = "repeat", "repeat: the same value as {}"
     HANDED_ON = "reported where it is handed to", "reported where it is handed to {}()"

@@ -26,11 +26,13 @@ from deviate.analysis.resolve.message_items import (
     Style,
     Substitute,
 )
-from deviate.analysis.resolve.tree import constant_key, constant_text, positional, walk
+from deviate.analysis.resolve.tree import constant_key, constant_text, last_name, positional, walk
 from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
+DEBUG_LEVEL = re.compile(r"\bDEBUG\b|[\"']debug[\"']|verbos")
+"""What a project says that may turn on messages of the level `debug`, which are off by default."""
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
 MOST_SCENES = 40
@@ -98,7 +100,7 @@ class Collector:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
         for report in list(self.reports):
             for items in self._messages(report, EMPTY_SCENE, DEEPEST):
-                self._judge(items, report.sink)
+                self._judge(items, report.sink, is_muted=self._is_muted(report))
         order = {file: number for number, file in enumerate(self.graph.project.files())}
         return sorted(self.judgements.values(), key=lambda judged: self._position(judged, order))
 
@@ -268,7 +270,7 @@ class Collector:
 
     # ------------------------------------------------------------ judgement
 
-    def _judge(self, items: list[MessageItem], sink: str) -> None:
+    def _judge(self, items: list[MessageItem], sink: str, *, is_muted: bool) -> None:
         if (sink, tuple(items)) in self._judged:  # of another call of the reporting function
             return
         self._judged.add((sink, tuple(items)))
@@ -299,6 +301,8 @@ class Collector:
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
+            elif is_muted:
+                decision = Decision(None, objection=Objection(RejectionReason.MUTED))
             elif value is label and is_key(value.spelled, value.function, self.graph):
                 decision = Decision(None, objection=Objection(RejectionReason.KEY))
             else:
@@ -336,6 +340,12 @@ class Collector:
         items = self.parser.displays.mapping_items(mapping, candidate.value.function) or ()
         is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
         return is_unmarked or any(key is None for key, _, _ in items)
+
+    def _is_muted(self, report: Report) -> bool:
+        """Whether a message is one for debugging that no logger of the project lets through."""
+        if report.sink != "logging" or not isinstance(report.node, cst.Call) or last_name(report.node.func) != "debug":
+            return False
+        return not any(DEBUG_LEVEL.search(module.source.text) for module in self.graph.project.modules.values())
 
     def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source

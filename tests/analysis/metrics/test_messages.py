@@ -157,3 +157,10 @@ def test_a_text_that_is_made_of_itself_ends(analyse: Callable[[str], Analysis]) 
         """
     )
     assert analysis.main_loop is not None
+
+
+def test_messages_for_debugging_count_where_the_project_lets_them_through(analyse: Analyse) -> None:
+    before = "import logging\nlogger = logging.getLogger(__name__)"
+    text = "logger.debug('step time: %.4f', time.perf_counter() - start)"
+    assert metrics(analyse, text, before) == []
+    assert len(metrics(analyse, text, before + "\nlogging.basicConfig(level=logging.DEBUG)")) == 1
