@@ -363,6 +363,7 @@ class Candidate:
 
     Attributes:
         before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
+        stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
@@ -375,11 +376,12 @@ class Candidate:
     earlier: tuple[str, ...] = ()
     label: str | None = None
     is_first: bool = True
+    stem: str = ""
 
     @property
     def lead(self) -> str:
         """The text that leads to the value, without the unit of the value before it."""
-        return self.before if self.is_first else without_unit(self.before)
+        return self.stem + (self.before if self.is_first else without_unit(self.before))
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,7 +428,7 @@ class Judge:
             value=value,
             origin=self.origin(value),
             expression_words=_words_of(value.source, value.path),
-            numerator_words=_words_of(_numerator(value.source), value.path),
+            numerator_words=_words_of(_numerator(value.source), value.path, is_without_places=True),
             words_before=split_identifier(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
@@ -439,10 +441,10 @@ class Judge:
         return f"set anew in each turn of the loop at line {line}" if line else ""
 
 
-def _words_of(node: cst.BaseExpression, path: str) -> list[str]:
+def _words_of(node: cst.BaseExpression, path: str, *, is_without_places: bool = False) -> list[str]:
     """The words of an expression, without functions that put something right: `ensure_correct_name(path)`."""
-    names = [name for name in telling_identifiers(node) if not name.startswith(REPAIRS)]
-    return all_words([*names, path])
+    names = telling_identifiers(node, is_without_places=is_without_places)
+    return all_words([*(name for name in names if not name.startswith(REPAIRS)), path])
 
 
 def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:

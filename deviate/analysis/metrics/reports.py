@@ -9,7 +9,7 @@ from deviate.analysis.metrics.texts import Texts
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
-from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import dotted_name, index_of, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
 from deviate.sinks import Carried, Message, Record, Sink
@@ -84,7 +84,7 @@ class Reports:
             for place, value in function.stored:
                 sink = self._sink_of_assignment(place, function)
                 if sink is not None:
-                    yield Report(value, function, sink.name, sink.key, sink.carried([place.slice[0].slice, value], {}))
+                    yield Report(value, function, sink.name, sink.key, sink.carried([index_of(place), value], {}))
 
     def _name(self, sink: Sink) -> str:
         """The sink's name.

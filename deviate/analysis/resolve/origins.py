@@ -66,7 +66,7 @@ PASSING = word_set(
     "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float "
     "reduce_mean reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half "
     "float32 norm squeeze reshape view flatten result compute eval clone copy total_seconds device_get "
-    "block_until_ready stack nanmean divmod list tuple sorted reversed fsum maximum minimum"
+    "block_until_ready stack nanmean divmod list tuple sorted reversed fsum maximum minimum to_string to_markdown"
 )
 JOINING = ("max", "min", "maximum", "minimum")
 """Those of them whose result depends on all arguments."""
