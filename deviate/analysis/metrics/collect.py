@@ -298,6 +298,7 @@ class Collector:
                 label_name,
                 is_first=number == 0,
                 stem=_stem(values[:number], texts) if earlier else "",
+                is_tagged=number > 0 and all(other.style == Style.NAME for other in values[:number]),
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))

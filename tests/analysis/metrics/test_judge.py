@@ -326,3 +326,15 @@ def test_what_is_logged_with_deviate_is_a_metric_of_that_name(
 )  # fmt: skip
 def test_amounts_choices_and_names_are_no_measurement(analyse: Analyse, before: str, argument: str) -> None:
     assert analyse(f"{before}\n{SCRIPT.format(argument)}").metrics == ()
+
+
+def test_what_is_tracked_under_a_name_that_the_run_knows_is_a_metric(analyse: Analyse) -> None:
+    text = """
+        from torch.utils.tensorboard import SummaryWriter
+        writer = SummaryWriter()
+        for epoch in range(3):
+            train_step()
+            for key in keys:
+                writer.add_scalar(key, table.pick(key), epoch)
+        """
+    assert [(metric.expression, metric.role) for metric in analyse(text).metrics] == [("table.pick(key)", "other")]
