@@ -141,6 +141,12 @@ def test_a_message_of_more_pieces_than_may_be_nested_is_read_to_its_end(analyse:
     assert [name for name, _ in metrics(analyse, f"print({sums} + ' acc ' + str(acc))")] == ["acc"]
 
 
+def test_a_function_that_writes_out_speeds_names_them(analyse: Analyse) -> None:
+    before = "def speeds(a, b):\n    return f'{a:.1f} it/s, {b:.1f} tokens/s'"
+    analysis = analyse(HEAD.format(before, "    print(speeds(n / (time.time() - t), m / (time.time() - t)))"))
+    assert [metric.name for metric in analysis.metrics] == ["it_per_second", "tokens_per_second"]
+
+
 def test_characters_that_are_joined_are_no_measurement(analyse: Analyse) -> None:
     before = "def spell(tokens):\n    return ''.join(map(chr, tokens))"
     assert metrics(analyse, "print(spell(evaluate(model)))", before) == []
