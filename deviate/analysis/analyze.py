@@ -362,7 +362,7 @@ def _name_metrics(unnamed: list[_Found]) -> tuple[Metric, ...]:
 def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
     metrics = [*_name_metrics(unnamed)]
     for training in trainings:
-        metrics += _managed_metrics(training, {metric.name for metric in metrics}, graph)
+        metrics += _managed_metrics(training, metrics, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     metrics.sort(key=lambda metric: (order[metric.file], metric.line))
     return tuple(replace(metric, id=number) for number, metric in enumerate(metrics))
@@ -399,16 +399,22 @@ def reached_by(path: Sequence[Place]) -> str:
     return f"reached by the calls at {'lines ' * all(line.isdecimal() for line in lines)}{' → '.join(lines)}"
 
 
-def _managed_metrics(training: Training, names: set[str], graph: CallGraph) -> list[Metric]:
+def _managed_metrics(training: Training, earlier: Sequence[Metric], graph: CallGraph) -> list[Metric]:
+    """What the framework reports by itself, each key once; a name that another metric has is lengthened."""
     if training.framework is None or not isinstance(training.node, cst.Call):
         return []
     place = graph.nodes.place(training.node)
     evidence = history_evidence(training.framework)
-    metrics = []
+    names = {metric.name for metric in earlier}
+    keys = {metric.expression for metric in earlier if metric.sink == "history"}
+    metrics: list[Metric] = []
     for key in history_keys(training.node, training.framework, graph):
         key_words = split_identifier(key)
         role: Role = "time" if {"runtime", "second"} & set(key_words) else "quality"
         direction = "max" if "second" in key_words else direction_of(key_words)
-        if key not in names:
-            metrics.append(Metric(-1, key, key, place.file, place.line, "history", role, direction, evidence, None))
+        name = key
+        while name in names:
+            name += "_history"
+        if key not in keys:
+            metrics.append(Metric(-1, name, key, place.file, place.line, "history", role, direction, evidence, None))
     return metrics

@@ -24,7 +24,7 @@ LOWER = word_set(
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals"
 )
 NEUTRAL = word_set(
-    "norm entropy kl metric metrics result results variance clipfrac fraction td advantage value_loss gap margin "
+    "norm entropy kl metric metrics result results variance clipfrac fraction advantage value_loss gap margin "
     "improve improvement"
 )
 QUALITY = HIGHER | LOWER | NEUTRAL

@@ -33,6 +33,7 @@ from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar,
 
 DEBUG_LEVEL = re.compile(r"\bDEBUG\b|[\"']debug[\"']|verbos")
 """What a project says that may turn on messages of the level `debug`, which are off by default."""
+STEM = re.compile(r"[A-Za-z][_@-]$|[a-z]$|\w[\[(]$")
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
 MOST_SCENES = 40
@@ -298,6 +299,8 @@ class Collector:
                 tuple(earlier),
                 label_name,
                 is_first=number == 0,
+                stem=_stem(values[:number], texts) if earlier else "",
+                is_tagged=number > 0 and all(other.style == Style.NAME for other in values[:number]),
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
@@ -321,13 +324,22 @@ class Collector:
                 return Decision(None, objection=Objection(RejectionReason.HANDED_ON, function.name))
             if decision.role is not None:
                 break
-            inside = ReportedValue(node, node, function, self.nodes.code(node))
-            content = self.judge.decide(replace(candidate, value=inside, before=f"{key}: ", after="", earlier=()))
-            if content.role is not None:
-                return Decision(content.role, None, (f'holds "{key}", {content.evidence[0]}', *content.evidence[1:]))
+            for inside in self._shown_inside(node, function):
+                part = replace(candidate, value=inside, before=f"{key}: ", after="", earlier=(), is_first=True, stem="")
+                content = self.judge.decide(part)
+                if content.role is not None:
+                    return Decision(
+                        content.role, None, (f'holds "{key}", {content.evidence[0]}', *content.evidence[1:])
+                    )
         if decision.role is None and self._is_under_key(candidate, decision):
             return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
         return decision
+
+    def _shown_inside(self, node: cst.BaseExpression, function: Function) -> list[ReportedValue]:
+        """An item of a container; where that is a text, the values that are written in it: `{k: f"{v:.3f}"}`."""
+        if not self.parser.texts.is_text(node, function):
+            return [self.parser.plain(node, function)]
+        return [item for item in self.parser.take(node, function) if isinstance(item, ReportedValue)]
 
     def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
         """Whether a value belongs to a mapping with unknown items that does not hold the program's options."""
@@ -356,6 +368,14 @@ class Collector:
         value = judged.candidate.value
         where = value.function.source.start(value.node)
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
+
+
+def _stem(before: list[ReportedValue], texts: list[str]) -> str:
+    """The text before an index that is part of a name: `acc@` in `acc@{k}: {acc}`; all of a tag, for its value."""
+    number = len(before)
+    if all(value.style == Style.NAME for value in before):
+        return "".join(texts[:number])
+    return texts[number - 1] if STEM.search(texts[number - 1]) and not split_identifier(texts[number]) else ""
 
 
 def _is_built(argument: object, parser: MessageParser) -> bool:

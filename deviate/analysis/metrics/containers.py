@@ -59,6 +59,7 @@ class Displays:
 
     def _items_of_call(self, node: cst.Call, function: Function) -> list[Shown] | None:
         items: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
+        items += [(None, argument.value, function) for argument in node.args if argument.star == "**"]
         for argument in positional(node):
             if isinstance(argument, cst.Dict):
                 items += self.mapping_items(argument, function) or []
@@ -141,6 +142,7 @@ ContainerItem = tuple[str, cst.BaseExpression, Function]
 """Text of a key, its value, and the function in which both are written."""
 
 DEEPEST = 6
+FRAME_METHODS = ("round", "to_string", "to_markdown", "transpose", "fillna", "sort_values", "sort_index", "to_dict")
 VIEWS = ("items", "keys", "values", "copy")
 
 
@@ -211,6 +213,12 @@ class ContainerContents:
                 item for item in self.meters.fed_values(call.func.value, function) if isinstance(item, ReportedValue)
             )
             yield from ((item.name, item.source, item.function) for item in fed)
+            return
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in FRAME_METHODS:
+            yield from self.of(call.func.value, function, depth)
+            return
+        if call.args and self.resolver.qualified_name(call.func, function) == "pandas.DataFrame":
+            yield from self.of(call.args[0].value, function, depth)
             return
         for key, value, where in self.displays.mapping_items(call, function) or ():
             if isinstance(key, str):

@@ -35,7 +35,7 @@ from deviate.model.metric_vocabulary import (
 
 # Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
 TRACKERS = word_set(
-    "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning logger metric-writer "
+    "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune keras lightning logger metric-writer "
     "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
 )
 FIXED = {
@@ -72,6 +72,7 @@ class View:
         text: that text.
         unit: kind of the unit behind it: `speed`, `time` or empty.
         digits: decimals that its format asks for; None where that is no float format.
+        is_tagged: its name is a value that only a run knows.
     """
 
     value: ReportedValue
@@ -83,6 +84,7 @@ class View:
     unit: str
     sink: str
     digits: int | None
+    is_tagged: bool = False
 
     @property
     def is_counted(self) -> bool:
@@ -115,8 +117,9 @@ class View:
     @property
     def is_watched(self) -> bool:
         """Whether it is handed, under a name, to what keeps a series for each name."""
-        return (self.sink in TRACKERS or self.value.style == Style.METER) and any(
-            len(word) > 1 for word in self.words_before
+        is_named = any(len(word) > 1 for word in self.words_before)
+        return (self.sink in TRACKERS and (is_named or self.is_tagged)) or (
+            self.value.style == Style.METER and is_named
         )
 
     @property
@@ -293,7 +296,8 @@ def time_label(view: View) -> Evidence | None:
 def tracker_name(view: View) -> Evidence | None:
     """Somebody watches it under a name of its own."""
     is_open = view.origin.kind in ("unknown", "computed") or view.is_length
-    return Evidence("other", f'tracked as "{view.text}"') if is_open and view.is_watched else None
+    name = f'as "{view.text}"' if view.words_before else "under a name that the run knows"
+    return Evidence("other", f"tracked {name}") if is_open and view.is_watched else None
 
 
 def mapping_values(view: View) -> Evidence | None:
@@ -363,6 +367,8 @@ class Candidate:
 
     Attributes:
         before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
+        stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
+        is_tagged: its name is a value that only a run knows, as in `add_scalar(key, value)`.
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
@@ -375,11 +381,13 @@ class Candidate:
     earlier: tuple[str, ...] = ()
     label: str | None = None
     is_first: bool = True
+    stem: str = ""
+    is_tagged: bool = False
 
     @property
     def lead(self) -> str:
         """The text that leads to the value, without the unit of the value before it."""
-        return self.before if self.is_first else without_unit(self.before)
+        return self.stem + (self.before if self.is_first else without_unit(self.before))
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,12 +434,13 @@ class Judge:
             value=value,
             origin=self.origin(value),
             expression_words=_words_of(value.source, value.path),
-            numerator_words=_words_of(_numerator(value.source), value.path),
+            numerator_words=_words_of(_numerator(value.source), value.path, is_without_places=True),
             words_before=split_identifier(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
             sink=candidate.sink,
             digits=decimals(value.spec),
+            is_tagged=candidate.is_tagged,
         )
 
     def _change(self, candidate: Candidate) -> str:
@@ -439,10 +448,10 @@ class Judge:
         return f"set anew in each turn of the loop at line {line}" if line else ""
 
 
-def _words_of(node: cst.BaseExpression, path: str) -> list[str]:
+def _words_of(node: cst.BaseExpression, path: str, *, is_without_places: bool = False) -> list[str]:
     """The words of an expression, without functions that put something right: `ensure_correct_name(path)`."""
-    names = [name for name in telling_identifiers(node) if not name.startswith(REPAIRS)]
-    return all_words([*names, path])
+    names = telling_identifiers(node, is_without_places=is_without_places)
+    return all_words([*(name for name in names if not name.startswith(REPAIRS)), path])
 
 
 def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:

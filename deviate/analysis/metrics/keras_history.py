@@ -74,9 +74,12 @@ class _Keras:
         if compiled is None:
             return []
         function = self.graph.nodes.function_of(compiled)
-        keys = [f"{output}_loss" for output in self._output_keys(argument(compiled, 1, "loss"), function)]
-        keys += self._metrics(argument(compiled, 2, "metrics"), function)
-        return keys + self._metrics(argument(compiled, None, "weighted_metrics"), function)
+        outputs = self._output_keys(argument(compiled, 1, "loss"), function)
+        keys = self._metrics(argument(compiled, 2, "metrics"), function)
+        keys += self._metrics(argument(compiled, None, "weighted_metrics"), function)
+        if len(outputs) == 1:  # of a model with one output, Keras names neither loss nor metrics after it
+            return [key.removeprefix(f"{outputs[0]}_") for key in keys]
+        return [*(f"{output}_loss" for output in outputs), *keys]
 
     def _assigned(self, name: str, function: Function) -> list[Placed]:
         """What is assigned to a variable, in order; of several that a function returns, the one that it takes."""

@@ -9,10 +9,10 @@ from deviate.analysis.metrics.texts import Texts
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
-from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import dotted_name, index_of, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
-from deviate.sinks import Carried, Message, Record, Sink
+from deviate.sinks import Carried, Message, Record, Scalar, Sink
 from deviate.sinks import find_sink as find_known_sink
 
 SHOWING = word_set("suffix comment desc postfix message msg text title status description caption")
@@ -84,7 +84,9 @@ class Reports:
             for place, value in function.stored:
                 sink = self._sink_of_assignment(place, function)
                 if sink is not None:
-                    yield Report(value, function, sink.name, sink.key, sink.carried([place.slice[0].slice, value], {}))
+                    yield Report(value, function, sink.name, sink.key, sink.carried([index_of(place), value], {}))
+                elif self._is_history(place, function):
+                    yield Report(value, function, "keras", "", [Scalar(index_of(place), value)])
 
     def _name(self, sink: Sink) -> str:
         """The sink's name.
@@ -140,6 +142,13 @@ class Reports:
             if not names or _is_object(names)
             else None
         )
+
+    def _is_history(self, place: cst.Subscript, function: Function) -> bool:
+        """Whether a callback of Keras puts a value into the logs that it is handed: they are shown and kept."""
+        if not (isinstance(place.value, cst.Name) and place.value.value == "logs" and function.name.startswith("on_")):
+            return False
+        bases = self.resolver.order(function.owner)[1] if function.owner is not None else ()
+        return "logs" in function.parameters and any("keras" in base and base.endswith("Callback") for base in bases)
 
     def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
         scope = self.resolver.find(dotted_name(target.value), function)[0]

@@ -10,7 +10,7 @@ from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import Field, format_fields, percent_fields
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, last_name, positional, walk
-from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
+from deviate.model.metric_vocabulary import QUALITY, SPEEDS, split_identifier, word_set
 
 TEXT_METHODS = word_set(
     "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
@@ -193,8 +193,9 @@ def _fields(template: str) -> set[object]:
 
 
 def _names_a_value(text: cst.CSTNode) -> bool:
-    written = text.value if isinstance(text, cst.FormattedStringText) else constant_text(text)
-    return bool((QUALITY | PHASES.keys()) & set(split_identifier(written or "")))
+    written = (text.value if isinstance(text, cst.FormattedStringText) else constant_text(text)) or ""
+    is_speed = "/s" in written or " per " in written  # `12.3 it/s` says what it is; `3 min 12 s` only how long
+    return is_speed or bool((QUALITY | SPEEDS | PHASES.keys()) & set(split_identifier(written)))
 
 
 def _is_moving(bindings: list[Binding]) -> bool:

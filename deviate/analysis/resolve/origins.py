@@ -19,6 +19,7 @@ from deviate.analysis.resolve.tree import (
     dotted_name,
     element,
     identifiers,
+    index_of,
     keywords,
     last_name,
     positional,
@@ -66,7 +67,7 @@ PASSING = word_set(
     "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float "
     "reduce_mean reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half "
     "float32 norm squeeze reshape view flatten result compute eval clone copy total_seconds device_get "
-    "block_until_ready stack nanmean divmod list tuple sorted reversed fsum maximum minimum"
+    "block_until_ready stack nanmean divmod list tuple sorted reversed fsum maximum minimum to_string to_markdown"
 )
 JOINING = ("max", "min", "maximum", "minimum")
 """Those of them whose result depends on all arguments."""
@@ -74,6 +75,7 @@ JOINING = ("max", "min", "maximum", "minimum")
 # Constructors of torch whose object is the number passed to them.
 NUMBERS = ("Tensor", "FloatTensor", "Variable", "Decimal", "Fraction")
 GRIDS = ("linspace", "logspace", "geomspace")
+ARRAYS = ("tensor", "as_tensor", "array", "asarray", "stack", "Tensor", "FloatTensor")
 ENUMERATIONS = ("enumerate", "trange", "range", "arange", "count", "xrange")
 WRAPPINGS = ("tqdm", "track", "list", "tuple", "reversed", "sorted", "iter")
 # Libraries of metrics: their functions, and the objects of their classes.
@@ -550,8 +552,25 @@ class Origins:
                     return origin
                 base = self.of(node.value, function, depth)
                 return base if base.kind == "setting" else UNKNOWN  # may be reassigned by any holder of the mapping
+        one = self._element_of_tensor(node, function)
+        if one is not None:
+            origin = self.of(*one, depth)
+            return UNKNOWN if origin.kind in ("constant", "cycle") else origin
         base = self.of(node.value, function, depth)
         return base if key is None or base.kind in SHARED else UNKNOWN
+
+    def _element_of_tensor(self, node: cst.Subscript, function: Function) -> Placed | None:
+        """The element `sums[0]` of an array that a call makes of a list: `sums = torch.tensor([loss_sum, count])`."""
+        index = index_of(node)
+        if not isinstance(index, cst.Integer) or not isinstance(node.value, cst.Name):
+            return None
+        scope, bindings = self.resolver.find(node.value.value, function)
+        values = [value for binding in bindings if (value := binding.whole("assign")) is not None]
+        if len(values) != 1 or not isinstance(values[0], cst.Call) or last_name(values[0].func) not in ARRAYS:
+            return None
+        arguments = positional(values[0])
+        part = element(arguments[0], int(index.evaluated_value)) if arguments else None
+        return None if part is None else (part, scope)
 
     def _assigned_to_item(self, node: cst.Subscript, function: Function) -> list[Argument]:
         """The values assigned anywhere in the file to the item spelled like this: `args["best"]["loss"] = loss`."""

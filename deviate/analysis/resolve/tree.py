@@ -160,21 +160,30 @@ def identifiers(node: cst.CSTNode) -> Iterator[str]:
                 yield text
 
 
-def telling_identifiers(node: cst.CSTNode) -> list[str]:
-    """The identifiers of an expression that say what it is: `tokens[scores.argmax()]` is one of the tokens."""
+def telling_identifiers(node: cst.CSTNode, *, is_without_places: bool = False) -> list[str]:
+    """The identifiers of an expression that say what it is: `tokens[scores.argmax()]` is one of the tokens.
+
+    Args:
+        is_without_places: leave out all that stands in brackets but constant keys: `losses[epoch]` is no epoch.
+    """
     names: list[str] = []
     waiting = [node]
     while waiting:
         part = waiting.pop()
-        if type(part) is cst.SubscriptElement and any(
-            type(inner) is cst.Call and last_name(inner.func) in PLACES for inner in walk(part)
-        ):
+        if type(part) is cst.SubscriptElement and _is_place(part, is_any=is_without_places):
             continue
         name = part.value if type(part) is cst.Name else constant_text(part)
         if name is not None and type(part) is not cst.ConcatenatedString:
             names.append(name)
         waiting += children(part)[::-1]
     return names
+
+
+def _is_place(part: cst.SubscriptElement, *, is_any: bool) -> bool:
+    """Whether an index is computed from the places of something; with `is_any`, whether it is no constant key."""
+    if is_any:
+        return not (isinstance(part.slice, cst.Index) and constant_text(part.slice.value) is not None)
+    return any(type(inner) is cst.Call and last_name(inner.func) in PLACES for inner in walk(part))
 
 
 def element(node: cst.BaseExpression, index: int) -> cst.BaseExpression | None:

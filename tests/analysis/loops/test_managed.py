@@ -203,6 +203,14 @@ def test_an_evaluation_of_its_own_makes_a_trainer_log_too(analyse: Analyse) -> N
         ),
         (
             """
+            model = keras.Model(i, a)
+            model.compile("adam", loss={"a": "mse"}, metrics={"a": ["mae"]})
+            model.fit(x, y)
+            """,
+            ["loss", "mae"],
+        ),
+        (
+            """
             class Score(keras.metrics.Metric):
                 def __init__(self, name="score", **more):
                     super().__init__(name=name, **more)
@@ -241,3 +249,32 @@ def test_an_evaluation_of_its_own_makes_a_trainer_log_too(analyse: Analyse) -> N
 def test_the_history_follows_the_model_to_where_it_is_made(analyse: Analyse, text: str, keys: list[str]) -> None:
     analysis = analyse("import keras\n" + textwrap.dedent(text))
     assert [metric.expression for metric in analysis.metrics] == keys
+
+
+def test_a_key_of_the_history_stays_beside_a_metric_of_its_name(analyse: Analyse) -> None:
+    text = """
+        import keras
+        model.compile("adam", "mse")
+        model.fit(x, y)
+        print("loss", loss)
+        model.fit(x, y)
+        """
+    found = {(metric.name, metric.expression, metric.sink) for metric in analyse(text).metrics}
+    assert found == {("loss", "loss", "print"), ("loss_history", "loss", "history")}
+
+
+def test_what_a_callback_puts_into_the_logs_of_keras_is_reported(analyse: Analyse) -> None:
+    text = """
+        import keras, time
+        class Timer(keras.callbacks.Callback):
+            def on_epoch_begin(self, epoch, logs=None):
+                self.begin = time.time()
+            def on_epoch_end(self, epoch, logs=None):
+                logs["epoch_minutes"] = (time.time() - self.begin) / 60
+                logs["lr"] = self.model.optimizer.lr
+        model = keras.Sequential()
+        model.compile("adam", "mse")
+        model.fit(x, y, callbacks=[Timer()])
+        """
+    metrics = [(metric.name, metric.role, metric.sink) for metric in analyse(text).metrics]
+    assert metrics == [("epoch_minutes", "time", "keras"), ("loss", "quality", "history")]

@@ -326,3 +326,28 @@ def test_what_is_logged_with_deviate_is_a_metric_of_that_name(
 )  # fmt: skip
 def test_amounts_choices_and_names_are_no_measurement(analyse: Analyse, before: str, argument: str) -> None:
     assert analyse(f"{before}\n{SCRIPT.format(argument)}").metrics == ()
+
+
+def test_an_element_of_a_tensor_has_the_origin_of_what_stands_there(analyse: Analyse) -> None:
+    text = """
+        import torch
+        for epoch in range(3):
+            n = 0
+            for batch in loader:
+                total, n = step(batch), n + len(batch)
+            both = torch.tensor([total, n])
+            print(f"{both[0] / both[1]:.4f} of {both[1]}")
+        """
+    assert [metric.expression for metric in analyse(text).metrics] == ["both[0] / both[1]"]
+
+
+def test_what_is_tracked_under_a_name_that_the_run_knows_is_a_metric(analyse: Analyse) -> None:
+    text = """
+        from torch.utils.tensorboard import SummaryWriter
+        writer = SummaryWriter()
+        for epoch in range(3):
+            train_step()
+            for key in keys:
+                writer.add_scalar(key, table.pick(key), epoch)
+        """
+    assert [(metric.expression, metric.role) for metric in analyse(text).metrics] == [("table.pick(key)", "other")]

@@ -10,7 +10,7 @@ from deviate.model import Analysis
 Analyse = Callable[[str], Analysis]
 
 HEAD = """\
-import datetime, json, logging, sys, time
+import datetime, json, logging, pandas, sys, time, wandb
 {}
 for epoch in range(10):
     loss, acc = train_step(epoch)
@@ -65,6 +65,14 @@ def metrics(analyse: Analyse, statement: str, before: str = "") -> list[tuple[st
         ("stats = {'epoch': epoch, 'loss': loss}\nprint(json.dumps(stats))", [("loss", 0)]),
         ("stats = {}\nstats['loss'] = loss\nprint(json.dumps(stats))", [("stats", 2)]),
         ("print(', '.join(f'{k} {v:.2f}' for k, v in evaluate().items()))", [("v", 0)]),
+        ("shown = {k: f'{v:.2f}' for k, v in stats.items()}\nprint(f'epoch {epoch} {shown}')", [("shown", 1)]),
+        ("print(f'acc@{epoch}', tops[epoch])", [("tops[epoch]", 0)]),
+        ("wandb.run.summary[f'best_{epoch}'] = stats[3][epoch]", [("stats[3][epoch]", 0)]),
+        ("json.dump(dict(epoch=epoch, **losses), file)", [("losses", 0)]),
+        (
+            "frame = pandas.DataFrame({'f1': scores})\nprint('table', frame.round(2).to_string())",
+            [("frame.round(2).to_string()", 1)],
+        ),
     ],
 )
 def test_values_are_found_where_they_stand(analyse: Analyse, statement: str, found: list[tuple[str, int]]) -> None:
@@ -131,6 +139,12 @@ def test_a_message_of_more_pieces_than_may_be_nested_is_read_to_its_end(analyse:
     assert [name for name, _ in metrics(analyse, f'print(\n{pieces}    f"acc {{acc:.3f}}"\n)')] == ["acc"]
     sums = " + ".join(["'part ' + str(epoch)"] * 10)
     assert [name for name, _ in metrics(analyse, f"print({sums} + ' acc ' + str(acc))")] == ["acc"]
+
+
+def test_a_function_that_writes_out_speeds_names_them(analyse: Analyse) -> None:
+    before = "def speeds(a, b):\n    return f'{a:.1f} it/s, {b:.1f} tokens/s'"
+    analysis = analyse(HEAD.format(before, "    print(speeds(n / (time.time() - t), m / (time.time() - t)))"))
+    assert [metric.name for metric in analysis.metrics] == ["it_per_second", "tokens_per_second"]
 
 
 def test_characters_that_are_joined_are_no_measurement(analyse: Analyse) -> None:

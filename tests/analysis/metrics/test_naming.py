@@ -44,6 +44,7 @@ for epoch in range(3):
         ('f"loss gap {abs(train_loss - test_loss):.4f}"', ["loss_gap"]),
         ('f"lr {lr:.1e} | {1000 * (time.time() - begin):.1f} ms | {loss:.3f} | mean {a.loss} min {b.loss}"',
          ["time", "loss", "loss_mean", "min_loss"]),
+        ('f"reward_env_{epoch}={rewards[epoch].sum()}"', ["reward_env"]),
         ('f"Steps/Sec: {rate / (time.time() - begin):.1f}"', ["steps_per_sec"]),
         ('f"steps per second: {rate / (time.time() - begin):.1f}"', ["steps_per_second"]),
     ],
@@ -95,6 +96,7 @@ for epoch in range(3):
         ('"Test/Average loss", x', "test_average_loss"),
         ('"charts/rew_avg", rewards.mean()', "rew_avg"),
         ('"reward/mean", rewards.mean()', "reward_mean"),
+        ('f"reward_env_{epoch}", rewards[epoch]', "reward_env"),
     ],
 )
 def test_a_tag_of_a_tracker_says_the_name(analyse: Analyse, arguments: str, name: str) -> None:
