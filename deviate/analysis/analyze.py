@@ -362,8 +362,12 @@ def _managed_metrics(training: Training, names: set[str], graph: CallGraph) -> l
     metrics = []
     for key in history_keys(training.node, training.framework, graph):
         key_words = split_identifier(key)
-        role: Role = "time" if {"runtime", "second"} & set(key_words) else "quality"
-        direction = "max" if "second" in key_words else direction_of(key_words)
+        role: Role = "time" if {"runtime", "second", "time", "fps"} & set(key_words) else "quality"
+        direction = "max" if {"second", "fps"} & set(key_words) else direction_of(key_words)
         if key not in names:
-            metrics.append(Metric(-1, key, key, place.file, place.line, "history", role, direction, evidence, None))
+            metrics.append(
+                Metric(
+                    -1, key.replace("/", "_"), key, place.file, place.line, "history", role, direction, evidence, None
+                )
+            )
     return metrics

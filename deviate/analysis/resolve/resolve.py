@@ -627,6 +627,15 @@ class Resolver:
             if under_key or (options and len(options) == len(containers)):
                 yield from self._resolve_each(under_key)
                 return
+        elif key is not None and any(_is_table(container.node) for container in containers):
+            chosen = [
+                item
+                for known in self.choices.texts(key, function)
+                for item in self.values_under_key(holder, known, function)
+            ]
+            if chosen:
+                yield from self._resolve_each(chosen)
+                return
         items = self.items(holder, function) if containers or not isinstance(holder, cst.Name) else []
         yield from self._with_names(list(dict.fromkeys(self._resolve_each(items))), key, function)
 
@@ -849,3 +858,12 @@ def _limited(values: tuple[Value, ...]) -> tuple[Value, ...]:
 def _is_bare(value: Value) -> bool:
     """Whether a value is a function without bound arguments, and so no variant of one that is there already."""
     return isinstance(value, FunctionRef) and not value.arguments and not value.by_name
+
+
+def _is_table(node: cst.CSTNode) -> bool:
+    """Whether a container is a dict display of functions and the like, from which a name chooses."""
+    return (
+        isinstance(node, cst.Dict)
+        and len(node.elements) > 1
+        and isinstance(node.elements[0].value, cst.Name | cst.Attribute | cst.Lambda)
+    )

@@ -137,3 +137,16 @@ def test_a_text_that_is_made_of_itself_ends(analyse: Callable[[str], Analysis]) 
         """
     )
     assert analysis.main_loop is not None
+
+
+def test_a_logger_of_an_unknown_package_is_taken_by_its_spelling(analyse: Callable[[str], Analysis]) -> None:
+    analysis = analyse(
+        """
+        from elsewhere.utils import LOGGER, colored
+        for epoch in range(3):
+            loss.backward()
+            LOGGER.info(f"loss {loss:.4f}")
+            colored(f"accuracy {accuracy:.4f}")
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ["loss"]
