@@ -410,9 +410,9 @@ def _managed_metrics(training: Training, earlier: Sequence[Metric], graph: CallG
     metrics: list[Metric] = []
     for key in history_keys(training.node, training.framework, graph):
         key_words = split_identifier(key)
-        role: Role = "time" if {"runtime", "second"} & set(key_words) else "quality"
-        direction = "max" if "second" in key_words else direction_of(key_words)
-        name = key
+        role: Role = "time" if {"runtime", "second", "time", "fps"} & set(key_words) else "quality"
+        direction = "max" if {"second", "fps"} & set(key_words) else direction_of(key_words)
+        name = key.replace("/", "_")
         while name in names:
             name += "_history"
         if key not in keys:

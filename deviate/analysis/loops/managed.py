@@ -44,6 +44,7 @@ TRANSFORMERS = Framework(
 LIGHTNING = Framework(
     "Lightning", ("lightning", "pytorch_lightning"), word_set("fit"), ("Trainer",), word_set("trainer")
 )
+BASELINES = Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), word_set("learn"))
 FRAMEWORKS = (
     KERAS,
     TRANSFORMERS,
@@ -57,7 +58,7 @@ FRAMEWORKS = (
         spelled=word_set("learn learner"),
     ),
     Framework("Ignite", ("ignite",), word_set("run"), ("Engine()", "_trainer()"), word_set("trainer")),
-    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), word_set("learn")),
+    BASELINES,
     Framework("Composer", ("composer",), word_set("fit"), ("Trainer",)),
     Framework("Detectron2", ("detectron2",), word_set("train"), ("Trainer",)),
     Framework("MMEngine", ("mmengine", "mmcv"), word_set("train run"), ("Runner",)),

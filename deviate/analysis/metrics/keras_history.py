@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compiles
+from deviate.analysis.loops.managed import BASELINES, KERAS, TRANSFORMERS, Framework, compiles
+from deviate.analysis.metrics.baselines_history import baselines_keys
 from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
@@ -40,6 +41,8 @@ def history_keys(call: cst.Call, framework: Framework, graph: CallGraph) -> list
         return _Keras(call, graph).keys()
     if framework is TRANSFORMERS:
         return _Transformers(call, graph).keys()
+    if framework is BASELINES:
+        return baselines_keys(call, graph)
     return []
 
 

@@ -1,5 +1,6 @@
 """Reports: the calls and assignments with which a script reports values, and the arguments that carry them."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from deviate.analysis.metrics.texts import Texts
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
+from deviate.analysis.resolve.project import FRAMEWORKS
 from deviate.analysis.resolve.tree import dotted_name, index_of, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
@@ -102,7 +104,7 @@ class Reports:
         names = self.resolver.names(call.func, function)
         sinks = (find_sink_or_load_plugins(name, "") for name in names)
         exact = next((sink for sink in sinks if sink is not None), None)
-        if exact is not None or (names and not _is_object(names)):
+        if exact is not None or (names and not _is_object(names) and not _is_foreign(names)):
             return exact
         inside = self.resolver.functions(call.func, function)
         spelled = find_sink_or_load_plugins(None, dotted_name(call.func))
@@ -201,6 +203,12 @@ def _by_name(call: cst.Call) -> dict[str, cst.BaseExpression]:
 def _is_object(names: list[str]) -> bool:
     """Whether all names denote results of library calls, whose methods are known by spelling only."""
     return any("()" in name for name in names)
+
+
+def _is_foreign(names: list[str]) -> bool:
+    """Whether all names are of packages of which nothing is known, as of another project: `elsewhere.LOGGER.info`."""
+    roots = {name.partition(".")[0] for name in names}
+    return roots.isdisjoint(FRAMEWORKS | sys.stdlib_module_names | {"builtins"})
 
 
 def _outlives(place: cst.BaseExpression, function: Function) -> bool:

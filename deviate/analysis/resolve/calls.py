@@ -1,5 +1,6 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from deviate.analysis.resolve.abstract_values import (
 )
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.resolve import Resolver
+from deviate.analysis.resolve.resolve import MOST_REFERENTS, Resolver
 from deviate.analysis.resolve.tree import argument, children, imported_names, keywords, last_name, positional
 from deviate.model import Place
 from deviate.model.metric_vocabulary import word_set
@@ -36,7 +37,7 @@ REGISTERING = word_set("command callback automain main cli on on_event task entr
 SPAWNS = {"spawn": 1, "launch": 0, "Process": 0, "Thread": 0, "start_processes": 1, "notebook_launcher": 0}
 """Callables that take a function and its arguments (`args`), with the number of leading arguments they add."""
 
-ASKING = ("functools.wraps", "functools.update_wrapper", "inspect.signature", "inspect.getsource")
+ASKING = ("functools.wraps", "functools.update_wrapper", "inspect.signature", "inspect.getsource", "inspect.isclass")
 """Callables that take a function and never call it."""
 
 MAPPING = ("builtins.map", "builtins.filter")
@@ -168,7 +169,8 @@ class EdgeFinder:
         if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
         for each in call.args:
-            for referent in self._referents_in(each.value, function):
+            referents = list(itertools.islice(self._referents_in(each.value, function), MOST_REFERENTS + 1))
+            for referent in referents if len(referents) <= MOST_REFERENTS else ():  # of more, any could be meant
                 for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
                     skipped = int(callee.receiver is not None) + (spawned or 0)
                     passed = (*callee.arguments, *arguments)

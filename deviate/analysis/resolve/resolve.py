@@ -36,7 +36,10 @@ from deviate.analysis.resolve.tree import (
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 48
-MOST_REFERENTS = 40
+MOST_REFERENTS = 12
+MOST_DEFINITIONS = 48
+"""Maximum numbers of values of an expression: of all, and of functions and classes alone, as a registry has many."""
+
 DISPLAYS = frozenset(
     {cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp}
 )
@@ -53,6 +56,9 @@ CONTAINERS = word_set(
 )
 TAKING = ("get", "pop", "__getitem__", "popleft")
 """Methods of containers that return an item."""
+
+BUILDING = word_set("build create make get lookup instantiate construct")
+"""Methods of the registries of libraries that find or create what is registered."""
 
 NAMESPACES = ("builtins.globals()", "builtins.locals()", "builtins.vars()")
 CREATING = word_set(
@@ -130,7 +136,7 @@ class Resolver:
                 referents = self._before.get(node, ())
             else:
                 self.active.add(node)
-                referents = tuple(dict.fromkeys(self._resolve(node, function)))[:MOST_REFERENTS]
+                referents = _limited(tuple(dict.fromkeys(self._resolve(node, function))))
                 self.active.remove(node)
                 self._known[node] = referents
         return referents
@@ -544,7 +550,8 @@ class Resolver:
         yield External(f"{name}()")
         holder, _, method = name.rpartition(".")
         is_taken = method in TAKING
-        for referent in self._of_library_registry(holder if is_taken else name, key, function):
+        of_table = self._of_library_registry(holder, key, function) if is_taken else ()
+        for referent in of_table or self._of_library_registry(name, key, function):
             yield from (referent,) if is_taken else self._of_result(referent)
 
     def _of_getattr(self, holder: cst.BaseExpression, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
@@ -613,9 +620,21 @@ class Resolver:
             yield from self._default_value(container)
         text = constant_text(key)
         if text is not None:
-            under_key = self.values_under_key(holder, text, function)
-            if under_key:
+            under_key: list[Argument] = [*self.values_under_key(holder, text, function)]
+            options = [container for container in containers if isinstance(container.node, cst.Param)]
+            for container in options:
+                under_key += self._option(text, container.function)
+            if under_key or (options and len(options) == len(containers)):
                 yield from self._resolve_each(under_key)
+                return
+        elif key is not None and any(_is_table(container.node) for container in containers):
+            chosen = [
+                item
+                for known in self.choices.texts(key, function)
+                for item in self.values_under_key(holder, known, function)
+            ]
+            if chosen:
+                yield from self._resolve_each(chosen)
                 return
         items = self.items(holder, function) if containers or not isinstance(holder, cst.Name) else []
         yield from self._with_names(list(dict.fromkeys(self._resolve_each(items))), key, function)
@@ -625,9 +644,12 @@ class Resolver:
         if not self._registered:
             return ()
         holder, _, last = name.rpartition(".")
-        by_name = self._registered.get(holder, {}) or self._registered.get(name, {})
-        fitting = [way for way in by_name if set(split_identifier(way)) & set(split_identifier(last))]
-        values = [value for way in fitting or by_name for value in by_name[way]]
+        by_name = self._registered.get(holder, {})
+        told = set(split_identifier(last)) - set(split_identifier(holder))
+        fitting = [way for way in by_name if told & set(split_identifier(way))]
+        if not fitting and last in BUILDING:
+            fitting = list(by_name)
+        values = [value for way in fitting for value in by_name[way]]
         return self._with_names(values, key, function)
 
     def _with_names(
@@ -781,6 +803,10 @@ class Resolver:
             items += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
         return items
 
+    def _option(self, name: str, function: Function) -> list[Argument]:
+        """The arguments of one name that the calls of a function pass to its `**options`."""
+        return [argument for edge in self.edges_into(function) for key, argument in edge.named_rest if key == name]
+
     def _default_value(self, container: Container) -> Iterator[Value]:
         """The default value of a container: `defaultdict(Meter)[key]` is a Meter."""
         node = container.node
@@ -819,3 +845,25 @@ class Resolver:
         if is_here:
             added += [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
         return added
+
+
+def _limited(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The first values of an expression, as many as are followed."""
+    if len(values) <= MOST_REFERENTS:
+        return values
+    bare = [value for value in values if isinstance(value, ClassRef) or _is_bare(value)]
+    return tuple(bare[:MOST_DEFINITIONS]) if len(bare) == len(values) else values[:MOST_REFERENTS]
+
+
+def _is_bare(value: Value) -> bool:
+    """Whether a value is a function without bound arguments, and so no variant of one that is there already."""
+    return isinstance(value, FunctionRef) and not value.arguments and not value.by_name
+
+
+def _is_table(node: cst.CSTNode) -> bool:
+    """Whether a container is a dict display of functions and the like, from which a name chooses."""
+    return (
+        isinstance(node, cst.Dict)
+        and len(node.elements) > 1
+        and isinstance(node.elements[0].value, cst.Name | cst.Attribute | cst.Lambda)
+    )

@@ -49,6 +49,33 @@ def test_the_history_is_predicted_from_compile_and_validation_data(
     assert (analysis.main_loop.kind, analysis.main_loop.line, analysis.main_loop.variable) == ("managed", 10, None)
 
 
+@pytest.mark.parametrize(
+    ("made", "keys"),
+    [
+        ("PPO('MlpPolicy', env, verbose=1)", {"rollout/ep_rew_mean", "train/approx_kl", "time/fps"}),
+        ("KINDS[name](env=env, **options)", {"rollout/ep_rew_mean", "train/critic_loss"}),
+        ("PPO('MlpPolicy', env, verbose=0)", set()),
+        ("PPO('MlpPolicy', env)", set()),
+    ],
+)
+def test_the_logger_of_stable_baselines_is_predicted_from_the_algorithm(
+    analyse: Analyse, made: str, keys: set[str]
+) -> None:
+    analysis = analyse(
+        f"""
+        from stable_baselines3 import DQN, PPO, SAC
+        KINDS = {{"dqn": DQN, "sac": SAC}}
+        name = "sac"
+        model = {made}
+        model.learn(10000)
+        """
+    )
+    found = {metric.expression for metric in analysis.metrics}
+    assert keys <= found
+    assert bool(found) == bool(keys)
+    assert ("train/approx_kl" in found) == ("train/approx_kl" in keys)
+
+
 def test_values_printed_after_fit_are_final_results(analyse: Analyse) -> None:
     analysis = analyse(
         """

@@ -178,3 +178,16 @@ def test_messages_for_debugging_count_where_the_project_lets_them_through(analys
     text = "logger.debug('step time: %.4f', time.perf_counter() - start)"
     assert metrics(analyse, text, before) == []
     assert len(metrics(analyse, text, before + "\nlogging.basicConfig(level=logging.DEBUG)")) == 1
+
+
+def test_a_logger_of_an_unknown_package_is_taken_by_its_spelling(analyse: Callable[[str], Analysis]) -> None:
+    analysis = analyse(
+        """
+        from elsewhere.utils import LOGGER, colored
+        for epoch in range(3):
+            loss.backward()
+            LOGGER.info(f"loss {loss:.4f}")
+            colored(f"accuracy {accuracy:.4f}")
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ["loss"]
