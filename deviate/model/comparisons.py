@@ -73,6 +73,8 @@ class Description:
         rounding_se: the smallest standard error of the mean among the sides that are compared in this metric, which
             decides the decimals of all of them; None where nothing is compared.
         missing_kinds: of the reasons in `missing`, in their order.
+        aliases: names of other metrics with the same values in all runs. functions: other metrics that are a fixed
+            function of this one in all runs, as "error = 100 − acc". Neither is described or compared by itself.
         note: what a reader must know: "all 5 values equal", "1 run: spread unknown", "no completed run (0/5)".
     """
 
@@ -109,6 +111,8 @@ class Description:
     attainment: Attainment | Unavailable = NOT_ASKED
     rounding_se: float | None = None
     missing_kinds: tuple[Reason | None, ...] = ()
+    aliases: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:

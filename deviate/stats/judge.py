@@ -74,7 +74,8 @@ def judge(
         directions: metric of the baseline to whether more or less of it is better, instead of its own.
         tasks: patterns, as `*/acc`, of metrics that are one measure on several tasks; None for those that the records
             name, none at all for an empty sequence.
-        keeps: names of metrics that are judged even if no run reported them; those that another argument names are.
+        keeps: names of metrics that are judged even if no run reported them, or they restate another one; those that
+            another argument names are.
 
     Raises:
         InputError: a setting is out of range, or names a metric that is not there.
@@ -87,8 +88,8 @@ def judge(
         require_metric(name, names, f"experiment {experiments[0].name}")
     chosen_tasks = _tasks(experiments, tasks) if compares else ()
     asked = {*keeps, *directions, *targets, *matches, *matches.values(), *chosen_tasks, *filter(None, [primary])}
-    distinct = distinct_metrics(experiments, asked)
-    experiments = distinct.experiments
+    distinct = distinct_metrics(experiments, asked, aggregate=aggregate)
+    recorded, experiments = experiments, distinct.experiments
     matched = {matches.get(name, name): direction for name, direction in directions.items()}
     metrics = [
         _with_settings(experiment.metrics, aggregate, matched if index else directions)
@@ -103,10 +104,12 @@ def judge(
     described = [
         ExperimentFindings(
             experiment,
-            _in_order(_describe(experiment, metric, confidence, resamples) for metric in selection),
+            _in_order(
+                distinct.mark(_describe(experiment, metric, confidence, resamples), before) for metric in selection
+            ),
             completion(experiment, confidence=confidence),
         )
-        for experiment, selection in zip(experiments, resolved, strict=True)
+        for before, experiment, selection in zip(recorded, experiments, resolved, strict=True)
     ]
     pairs: tuple[PairFindings, ...] = ()
     if compares:

@@ -63,7 +63,7 @@ def judge_scores(
     """Findings without stability, for callers that only need scores.
 
     Args:
-        keeps: metrics that are judged even if no run reported them.
+        keeps: metrics that are judged even if no run reported them, or they restate another one.
     """
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 

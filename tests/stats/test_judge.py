@@ -238,7 +238,7 @@ def test_a_metric_that_one_side_alone_reported_stays() -> None:
     metrics = [metric("acc"), metric("f1")]
     sides = [
         experiment("a", metrics, {"acc": sample(0.9, 0.01, 5)}),
-        experiment("b", metrics, {"acc": sample(0.9, 0.01, 5), "f1": sample(0.5, 0.01, 5)}),
+        experiment("b", metrics, {"acc": sample(0.9, 0.01, 5), "f1": [0.5, 0.51, 0.54, 0.53, 0.51]}),
     ]
     findings = judge(sides)
     assert [len(item.descriptions) for item in findings.experiments] == [2, 2]
@@ -247,9 +247,10 @@ def test_a_metric_that_one_side_alone_reported_stays() -> None:
 
 def renamed() -> list[Experiment]:
     before = experiment(
-        "a", [metric("test_acc"), metric("f1")], {"test_acc": sample(1, 0.1, 6), "f1": sample(2, 0.1, 6)}
+        "a", [metric("test_acc"), metric("f1")], {"test_acc": sample(1, 0.1, 6), "f1": [2.1, 2.0, 2.3, 2.2, 2.1, 2.0]}
     )
-    after = experiment("b", [metric("acc"), metric("f1")], {"acc": sample(3, 0.1, 6), "f1": sample(4, 0.1, 6)})
+    scores = {"acc": sample(3, 0.1, 6), "f1": [4.1, 4.0, 4.3, 4.2, 4.1, 4.0]}
+    after = experiment("b", [metric("acc"), metric("f1")], scores)
     return [before, after]
 
 

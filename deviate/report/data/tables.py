@@ -200,6 +200,8 @@ def _plain(value: object) -> Value:
         return None
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return plain_text("; ".join(map(str, value)))
     return value if isinstance(value, int | float) else plain_text(str(value))
 
 
@@ -211,7 +213,9 @@ def _curves(findings: Findings) -> Iterator[str]:
     """Yield the measurements, one chunk per run. The `csv` module is not used, as it takes three times as long."""
     yield ",".join(CURVE_COLUMNS) + "\n"
     for item in findings.experiments:
-        plain_names = {metric.name: plain_text(metric.name) for metric in item.experiment.metrics}
+        reported = (name for run in item.experiment.runs for name in run.series)  # restated metrics are there as well
+        names = dict.fromkeys((*(metric.name for metric in item.experiment.metrics), *reported))
+        plain_names = {name: plain_text(name) for name in names}
         for run in item.experiment.runs:
             parts: list[str] = []
             for name, plain_name in plain_names.items():

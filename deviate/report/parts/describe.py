@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+from deviate.base import first_few
 from deviate.model import Description, Estimate, Interval, SelectedMetric, Unavailable
 from deviate.report.document import Absent, Entry, Row, SummaryLine, cell
 from deviate.report.format import (
@@ -18,6 +19,8 @@ from deviate.report.format import (
 from deviate.report.numbers import PLUS_MINUS, Number, Pieces, append_unit, ends, share, text_of
 
 LONGEST_UNIT = 40
+MOST_NAMED = 5
+"""Restated metrics that are named beside the one that stands for them."""
 
 
 def places_of(description: Description) -> int | None:
@@ -121,11 +124,21 @@ def summary_line(description: Description) -> SummaryLine:
     notes = description.note.split("; ") if description.note else []
     if description.metric.is_found_by_running:
         notes.append("found by running")
+    notes += restated(description)
     return SummaryLine(
         label=f"{name} (mean ± SD)" if has_spread else name,
         value=mean_cell(description, unit_of(description.metric)).text,
         details=(*intervals, *notes, f"n = {n_text(description)}"),
     )
+
+
+def restated(description: Description) -> list[str]:
+    """What is the same metric under other names, and what is a fixed function of it."""
+    texts = [f"also {first_few([name_text(name) for name in description.aliases], MOST_NAMED)}"] * bool(
+        description.aliases
+    )
+    functions = [name_text(text) for text in description.functions]
+    return texts + [f"with it {first_few(functions, MOST_NAMED)}"] * bool(functions)
 
 
 def range_line(description: Description) -> SummaryLine | None:

@@ -25,6 +25,7 @@ from deviate.report.parts.describe import (
     mean_cell,
     n_text,
     places_of,
+    restated,
     unit_of,
 )
 from deviate.report.parts.metric_plots import curve_plot, estimation_plot
@@ -117,7 +118,7 @@ def _metric_part(
         name=name,
         is_primary=is_primary,
         is_folded=index >= N_OPEN and not is_primary,
-        facts=_facts(first.metric, is_primary=is_primary),
+        facts=(*_facts(first.metric, is_primary=is_primary), *restated(first)),
         overview=tuple(
             Absent(f"not reported by {label}")
             if description is None

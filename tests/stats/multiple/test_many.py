@@ -254,7 +254,7 @@ def test_metrics_are_matched_and_those_that_two_alone_report_have_no_table() -> 
 def test_no_p_depends_on_which_other_metrics_there_are() -> None:
     def ranks(names: list[str]) -> Test | Unavailable:
         experiments = [
-            experiment(n, [metric(m) for m in names], dict.fromkeys(names, s))
+            experiment(n, [metric(m) for m in names], {m: [score ** len(m) for score in s] for m in names})
             for n, s in zip("abcd", SCORES, strict=True)
         ]
         described = stats.judge(experiments).experiments
