@@ -5,6 +5,7 @@ shown with that one. Both must hold in all completed runs of all experiments tha
 that a comparison leaves out nothing that could differ between its sides.
 """
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +16,8 @@ from deviate.stats.restated import FixedFunction, Floats, find_function
 
 TEXT_SINKS = frozenset({"print", "logging", "loguru", "structlog", "tqdm", "progress", "stdout", "stderr"})
 """Sinks whose names are made from text; a tracker's tag is the name that the user chose."""
+CLOSE = 0.999
+"""Correlation below which no metric is a function of another one: rounding explains less."""
 MOST_SAMPLED = 64
 """Values of a run by which functions are searched; the others are only checked."""
 
@@ -56,19 +59,21 @@ def distinct_metrics(
     """
     experiments, never_reported = _without_silent(experiments, keeps)
     recorded = _Recorded(experiments, aggregate)
+    bases = _Bases(recorded)
     aliases: dict[str, list[str]] = {}
     functions: dict[str, list[tuple[str, str]]] = {}
     judged: list[str] = []
     for name in recorded.in_order(keeps):
         is_free = name not in keeps and not recorded.is_declared(name)
-        same = next((base for base in judged if is_free and recorded.is_equal(base, name)), None)
+        same = next((base for base in bases.like(name) if is_free and recorded.is_equal(base, name)), None)
         if same is not None:
             aliases.setdefault(same, []).append(name)
             continue
-        found = ((base, recorded.function(base, name)) for base in judged if is_free)
+        found = ((base, recorded.function(base, name)) for base in bases.related(name) if is_free)
         restated = next(((base, function) for base, function in found if function is not None), None)
         if restated is None:
             judged.append(name)
+            bases.add(name)
         else:
             base, function = restated
             functions.setdefault(base, []).append((name, f"{name} = {function.text(base)}"))
@@ -150,24 +155,24 @@ class _Recorded:
         """Whether all runs that report `name` report the same of `base`, and not one constant alone."""
         if not self._is_comparable(base, name):
             return False
-        for at, ends in self._all(name):
+        for at, ends in self.places(name):
             directions = {self.metrics[at][one].direction for one in (base, name)} - {None}
             if self._of_ends(at, base) != ends or len(directions) > 1:
                 return False
         pairs = list(self._pairs(base, name))
         if not pairs or not all(mine == theirs for mine, theirs in pairs):
             return False
-        values = {repr(float(value)) for at, _ in self._all(name) for value in self._sample(at, name)}
+        values = {repr(float(value)) for at, _ in self.places(name) for value in self.sample(at, name)}
         return len(values) > 1
 
     def function(self, base: str, name: str) -> FixedFunction | None:
         """The fixed function of `base` that `name` is in all runs."""
         if not self._is_comparable(base, name):
             return None
-        places = [at for at, _ in self._all(name)]
+        places = [at for at, _ in self.places(name)]
         if not places:
             return None
-        x, y = (np.concatenate([self._sample(at, one) for at in places]) for one in (base, name))
+        x, y = (np.concatenate([self.sample(at, one) for at in places]) for one in (base, name))
         function = find_function(x, y)
         if function is None or not self._is_same_score(base, name, function):
             return None
@@ -190,7 +195,7 @@ class _Recorded:
         metrics = tuple(completed(metric) for metric in experiment.metrics if metric.name in judged)
         return replace(experiment, metrics=metrics)
 
-    def _all(self, name: str) -> Iterator[tuple[int, tuple[object, ...]]]:
+    def places(self, name: str) -> Iterator[tuple[int, tuple[object, ...]]]:
         """The experiments that report it, by index, with the ends of its series."""
         return ((at, self._of_ends(at, name)) for at, columns in enumerate(self.series) if name in columns)
 
@@ -210,7 +215,7 @@ class _Recorded:
 
     def _is_same_score(self, base: str, name: str, function: FixedFunction) -> bool:
         """Whether the scores follow the function as the values do, and say the same of better and worse."""
-        for at, _ in self._all(name):
+        for at, _ in self.places(name):
             mine, theirs = self.metrics[at][base], self.metrics[at][name]
             if mine.direction and theirs.direction and (mine.direction == theirs.direction) != function.is_rising:
                 return False
@@ -241,12 +246,55 @@ class _Recorded:
             )
         return self._ends[at, name]
 
-    def _sample(self, at: int, name: str) -> Floats:
+    def sample(self, at: int, name: str) -> Floats:
         """Some values of each run, at the same places for series of the same length."""
         if (at, name) not in self._samples:
             parts = [_sampled(_array(one)) for one in self.series[at].get(name, ()) if one is not None]
             self._samples[at, name] = np.concatenate(parts) if parts else np.empty(0)
         return self._samples[at, name]
+
+
+class _Bases:
+    """Metrics that others may restate, found without a look at all pairs: each of 1,000 classes may have one."""
+
+    def __init__(self, recorded: _Recorded) -> None:
+        self._recorded = recorded
+        self._by_ends: dict[tuple[int, tuple[object, ...]], list[str]] = {}
+        self._shapes: dict[tuple[int, int], tuple[list[str], list[Floats]]] = {}
+
+    def add(self, name: str) -> None:
+        for at, ends in self._recorded.places(name):
+            self._by_ends.setdefault((at, ends), []).append(name)
+            values = self._recorded.sample(at, name)
+            names, shapes = self._shapes.setdefault((at, len(values)), ([], []))
+            with np.errstate(all="ignore"):
+                shapes.append(np.stack([_shape(values), _shape(np.exp(values)), _shape(np.log(values))]))
+            names.append(name)
+
+    def like(self, name: str) -> list[str]:
+        """Those whose series end as those of the metric, in the first experiment that reports it."""
+        return self._by_ends.get(next(self._recorded.places(name), (-1, ())), [])
+
+    def related(self, name: str) -> list[str]:
+        """Those that the metric goes with on a line, or after an exponential or a logarithm, in that experiment."""
+        at, _ = next(self._recorded.places(name), (-1, ()))
+        values = self._recorded.sample(at, name) if at >= 0 else np.empty(0)
+        names, shapes = self._shapes.get((at, len(values)), ([], []))
+        if not names:
+            return []
+        close = np.flatnonzero((np.abs(np.stack(shapes) @ _shape(values)) > CLOSE).any(axis=1))
+        return [names[index] for index in close]
+
+
+def _shape(values: Floats) -> Floats:
+    """Distances from the mean, scaled to length 1, and 0 for what is not finite."""
+    is_finite = np.isfinite(values)
+    if not is_finite.any():
+        return np.zeros(len(values))
+    distances = np.where(is_finite, values, 0.0) - np.where(is_finite, values, 0.0).sum() / is_finite.sum()
+    distances[~is_finite] = 0
+    length = float(np.sqrt((distances**2).sum()))
+    return distances / length if 0 < length < math.inf else np.zeros(len(values))
 
 
 def _reported(run: Run, name: str) -> Series | None:

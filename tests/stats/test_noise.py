@@ -265,7 +265,8 @@ def test_only_quality_metrics_have_tables_and_the_primary_one_is_first() -> None
     metrics = [selected("loss"), selected("seconds", role="time"), selected("test_acc", is_primary=True)]
     sides = [
         dataclasses.replace(
-            variant(name, [run(i, {it.name: single(i) for it in metrics}) for i in range(5)]), metrics=tuple(metrics)
+            variant(name, [run(i, {it.name: single(i ** len(it.name)) for it in metrics}) for i in range(5)]),
+            metrics=tuple(metrics),
         )
         for name in ("algo+impl", "algo")
     ]

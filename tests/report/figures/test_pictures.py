@@ -93,7 +93,10 @@ def test_an_svg_for_papers_needs_no_font_and_tells_its_numbers_to_those_who_cann
 
 def test_names_of_pictures_are_names_of_files_and_unique() -> None:
     metrics = [selected(name, is_primary=not index) for index, name in enumerate(("a b", "a/b", "精度", "x" * 4000))]
-    runs = [run(i, {it.name: Series((0, 1), (1.0, 1.0 + i)) for it in metrics}) for i in range(3)]
+    runs = [
+        run(i, {it.name: Series((0, 1), (1.0, at + (1.0 + i) ** at)) for at, it in enumerate(metrics, 1)})
+        for i in range(3)
+    ]
     names = [it.name for it in pictures(build_report(judge([experiment("e", runs, metrics)])))]
     assert len(set(names)) == len(names) == 2 * len(metrics) + sum(it.startswith("planning") for it in names)
     assert {"estimation-a-b", "estimation-a-b-2", "estimation-metric", "curves-a-b"} <= set(names)

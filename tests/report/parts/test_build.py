@@ -106,7 +106,7 @@ def test_experiments_of_one_name_are_told_apart_by_their_variant() -> None:
 
 def test_metrics_that_were_matched_share_a_row_and_others_say_who_lacks_them() -> None:
     def side(name: str, *names: str) -> Experiment:
-        runs = [run(i, {it: single(90 + i * 0.1) for it in names}) for i in range(5)]
+        runs = [run(i, {it: single(90 + (i * 0.1) ** at) for at, it in enumerate(names, 1)}) for i in range(5)]
         return experiment(name, runs, [selected(it) for it in names])
 
     sides = [side("a", "acc", "top5"), side("b", "accuracy", "loss")]
@@ -130,7 +130,11 @@ def test_the_summary_has_a_metric_once_that_is_matched_and_has_a_namesake() -> N
 def test_without_a_primary_metric_there_is_no_headline_verdict_but_a_way_to_get_one() -> None:
     names = ("acc_a", "acc_b")
     sides = [
-        experiment(name, [run(i, {it: single(i) for it in names}) for i in range(5)], [selected(it) for it in names])
+        experiment(
+            name,
+            [run(i, {it: single(i**at) for at, it in enumerate(names, 1)}) for i in range(5)],
+            map(selected, names),
+        )
         for name in ("a", "b")
     ]
     view = build_report(judge(sides))
