@@ -166,4 +166,4 @@ def _words(text: str) -> list[str]:
 def _without(phrase: list[str], dropped: frozenset[str]) -> list[str]:
     """The words without some, unless no descriptive word would be left."""
     rest = [word for word in phrase if word not in dropped]
-    return rest if any(word not in PHASES and word != "dict" for word in rest) else phrase
+    return rest if any(word not in PHASES and word not in COUNTERS and word != "dict" for word in rest) else phrase
