@@ -50,10 +50,14 @@ class Judged:
 
 
 class Headers:
-    """Names of the columns of tables: rows of texts that a file writes, by file and number of columns."""
+    """Names of the columns of tables: rows of texts that a file writes, by file and number of columns.
 
-    def __init__(self, reports: Reports, parser: MessageParser) -> None:
-        self.reports = reports
+    Attributes:
+        reports: where headers are looked for.
+    """
+
+    def __init__(self, parser: MessageParser) -> None:
+        self.reports: list[Report] = []
         self.parser = parser
         self._headers: dict[tuple[str, int], list[list[str]]] | None = None
 
@@ -92,14 +96,15 @@ class Collector:
         self.parser = MessageParser(graph, judge.origins)
         self.reports = Reports(self.graph, self.parser.texts, graph.functions if functions is None else functions)
         self.contents = ContainerContents(self.parser.displays, self.parser.meters)
-        self.headers = Headers(self.reports, self.parser)
+        self.headers = Headers(self.parser)
         self.readings_left = MOST_READINGS
         self.judgements: dict[tuple[cst.CSTNode, object], Judged] = {}
         self._judged: set[tuple[str, tuple[MessageItem, ...]]] = set()
 
     def collect(self) -> list[Judged]:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
-        for report in list(self.reports):
+        self.headers.reports = list(self.reports)
+        for report in self.headers.reports:
             for items in self._messages(report, EMPTY_SCENE, DEEPEST):
                 self._judge(items, report.sink, is_muted=self._is_muted(report))
         order = {file: number for number, file in enumerate(self.graph.project.files())}

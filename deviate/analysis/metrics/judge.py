@@ -56,6 +56,8 @@ TEXT_NAMES = word_set(
     "name names type types dir dirs directory path paths file files filename folder mode title url tag extension ext "
     "suffix prefix"
 )
+WHOLES = word_set("metric metrics result results")
+COUNTING = word_set("n num nb number")
 REPAIRS = ("ensure_", "fix_", "assert_")
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
@@ -121,6 +123,11 @@ class View:
         return (self.sink in TRACKERS and (is_named or self.is_tagged)) or (
             self.value.style == Style.METER and is_named
         )
+
+    @property
+    def is_called_quality(self) -> bool:
+        """Whether its words say more than that it is one of some results, unlike those of `metrics["epoch"]`."""
+        return bool((QUALITY - WHOLES) & {*self.expression_words, *self.words_before})
 
     @property
     def describes_other(self) -> bool:
@@ -226,12 +233,9 @@ def whole_number(view: View) -> Objection | None:
 
 
 def counter_name(view: View) -> Objection | None:
-    is_named = (
-        bool(view.numerator_words)
-        and view.numerator_words[-1] in COUNTERS
-        and view.origin.kind in ("unknown", "computed")
-    )
-    if not is_named or view.digits is not None or QUALITY & {*view.expression_words, *view.words_before}:
+    is_open = view.origin.kind in ("unknown", "computed") or view.origin.reason is Reason.RESULT
+    is_named = bool(view.numerator_words) and view.numerator_words[-1] in COUNTERS
+    if not (is_open and is_named) or view.digits is not None or view.is_called_quality:
         return None
     return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
 
@@ -248,9 +252,9 @@ def amount(view: View) -> Objection | None:
 def tracked_setting(view: View) -> Objection | None:
     """What is handed to a tracker under the name of a counter or of something that is chosen."""
     last = view.words_before[-1:]
-    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.expression_words, *view.words_before}:
+    if not view.is_watched or view.origin.kind in MEASURED or view.is_called_quality:
         return None
-    if COUNTERS & set(last):
+    if COUNTERS & set(last) or (COUNTING & set(view.words_before[:1]) and len(view.words_before) > 1):
         return Objection(RejectionReason.CALLED_COUNTER, view.text)
     return Objection(RejectionReason.CALLED_SETTING, view.text) if TUNED & set(last) else None
 

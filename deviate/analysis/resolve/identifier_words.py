@@ -123,7 +123,8 @@ def text_words(before: str, earlier: Sequence[str] = ()) -> list[str]:
         telling_words = [word for word in _words(RATE.sub(r"\1 per \2", clause(text))) if word not in FILLERS]
         if any(len(word) > 1 and word not in PLURALS for word in telling_words):
             counted = frozenset() if "per" in telling_words else PLURALS
-            return _without(_without(telling_words, counted), HOLDERS)[-MOST_WORDS:]
+            words = _without(_without(telling_words, counted), HOLDERS)
+            return [] if HOLDERS.issuperset(words) and "logger" in words else words[-MOST_WORDS:]
         if CLOSED.search(text):
             break
     return []
@@ -165,4 +166,4 @@ def _words(text: str) -> list[str]:
 def _without(phrase: list[str], dropped: frozenset[str]) -> list[str]:
     """The words without some, unless no descriptive word would be left."""
     rest = [word for word in phrase if word not in dropped]
-    return rest if any(word not in PHASES and word != "dict" for word in rest) else phrase
+    return rest if any(word not in PHASES and word not in COUNTERS and word != "dict" for word in rest) else phrase

@@ -762,6 +762,8 @@ def _is_measuring(name: str) -> bool:
     """Whether the name of a callable says that it measures; `ensure_correct_name` corrects something."""
     called = split_identifier(name)
     inside = set(MEASURING.intersection(called))
+    if {"to", "from"}.intersection(called):
+        return False  # `reward_hf_to_tune` converts
     if AVERAGING.isdisjoint(called):
         inside.discard("map")  # `tree_map` and `dataset.map` apply a function
     return bool(inside - {"correct"} or "correct" in called[-1:])

@@ -341,6 +341,20 @@ def test_an_element_of_a_tensor_has_the_origin_of_what_stands_there(analyse: Ana
     assert [metric.expression for metric in analyse(text).metrics] == ["both[0] / both[1]"]
 
 
+def test_an_item_of_metrics_that_counts_or_is_chosen_is_none(analyse: Analyse) -> None:
+    text = """
+        import wandb
+        def to_units(reward):
+            return plan(reward)
+        for epoch in range(3):
+            metrics = train_step()
+            wandb.log({"epoch": metrics.get("epoch"), "n_parameters": metrics["n_parameters"]})
+            wandb.log({"weight_decay": metrics["weight_decay"], "step": to_units(epoch)})
+            wandb.log({"kappa": metrics["kappa"]})
+        """
+    assert [metric.name for metric in analyse(text).metrics] == ["kappa"]
+
+
 def test_what_is_tracked_under_a_name_that_the_run_knows_is_a_metric(analyse: Analyse) -> None:
     text = """
         from torch.utils.tensorboard import SummaryWriter

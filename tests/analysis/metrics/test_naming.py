@@ -97,6 +97,7 @@ for epoch in range(3):
         ('"charts/rew_avg", rewards.mean()', "rew_avg"),
         ('"reward/mean", rewards.mean()', "reward_mean"),
         ('f"reward_env_{epoch}", rewards[epoch]', "reward_env"),
+        ('"epoch_stats", epoch_metrics', "epoch_stats"),
     ],
 )
 def test_a_tag_of_a_tracker_says_the_name(analyse: Analyse, arguments: str, name: str) -> None:
