@@ -85,6 +85,11 @@ def _without_path(metric: Metric) -> Metric:
 def _with(first: Analysis, other: Analysis) -> Analysis:
     sites = {_place(site): site for site in first.sites}
     loops = {(loop.file, loop.span): loop for loop in first.loops}
+    reasons = {(loop.file, loop.span): loop.evidence for loop in other.loops}  # of loops that the first does not reach
+    own_loops = [
+        loop if loop.evidence else dataclasses.replace(loop, evidence=reasons.get((loop.file, loop.span), ()))
+        for loop in first.loops
+    ]
     site_ids: dict[int, int] = {}
     own_sites = {site.id: site for site in first.sites}
     idle = {metric.site for metric in first.unreached}
@@ -132,7 +137,7 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     return dataclasses.replace(
         first,
         sites=(*own_sites.values(), *new_sites),
-        loops=(*first.loops, *new_loops),
+        loops=(*own_loops, *new_loops),
         metrics=(*first.metrics, *new_metrics),
         rejected=(*first.rejected, *(item for item in rejected if item not in first.rejected)),
         unreached=tuple(metric for site, metric in unreached.items() if site not in reached),
