@@ -18,7 +18,7 @@ from deviate.analysis.resolve.abstract_values import (
 )
 from deviate.analysis.resolve.index import ADDING, Function, LoopNode
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.resolve import MOST_REFERENTS, Resolver
+from deviate.analysis.resolve.resolve import CREATING, MOST_REFERENTS, Resolver
 from deviate.analysis.resolve.tree import argument, children, imported_names, keywords, last_name, positional
 from deviate.model import Place
 from deviate.model.metric_vocabulary import word_set
@@ -124,9 +124,8 @@ class EdgeFinder:
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
         referents = self.resolver.called(call, function)
         arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
-        created = self.resolver.created(call, function) if any(isinstance(each, External) for each in referents) else []
-        if created:
-            referents, arguments = created, arguments[1:]
+        if any(isinstance(referent, External) and referent.name in CREATING for referent in referents):
+            referents, arguments = self.resolver.created(call, function) or referents, arguments[1:]
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
         for referent in referents:

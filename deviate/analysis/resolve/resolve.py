@@ -477,9 +477,7 @@ class Resolver:
         return list(self._of_targets(None, function))
 
     def created(self, call: cst.Call, function: Function) -> list[Value]:
-        """What a call creates or calls that finds it in the configuration; empty for any other call."""
-        if not any(name in CREATING for name in self.names(call.func, function)):
-            return []
+        """What a call of a library function creates or calls that finds it in the configuration."""
         return list(self._of_targets(next(iter([*positional(call), *keywords(call).values()]), None), function))
 
     def _of_result(self, referent: Value) -> Iterator[Value]:
@@ -884,8 +882,8 @@ def _limited(values: tuple[Value, ...]) -> tuple[Value, ...]:
     """The first values of an expression, as many as are followed."""
     if len(values) <= MOST_REFERENTS:
         return values
-    bare = [value for value in values if isinstance(value, ClassRef) or _is_bare(value)]
-    return tuple(bare[:MOST_DEFINITIONS]) if len(bare) == len(values) else values[:MOST_REFERENTS]
+    are_definitions = all(isinstance(value, ClassRef) or _is_bare(value) for value in values)
+    return values[: MOST_DEFINITIONS if are_definitions else MOST_REFERENTS]
 
 
 def _is_bare(value: Value) -> bool:
