@@ -251,9 +251,22 @@ class Resolver:
             return (*self.resolve(node.left, function), *self.resolve(node.right, function))
         if type(node) is cst.Await:
             return self.resolve(node.expression, function)
+        return self._of_rare(node, function)
+
+    def _of_rare(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
         if type(node) is cst.NamedExpr:
             return self.resolve(node.value, function)
+        if type(node) is cst.BinaryOperation:
+            return self._of_sum(node, function)
         return self._of_lambda(node, function) if type(node) is cst.Lambda else ()
+
+    def _of_sum(self, node: cst.BinaryOperation, function: Function) -> Iterable[Value]:
+        """The containers that are joined: `[Report()] + hooks`."""
+        sides = [node.left, node.right] if isinstance(node.operator, cst.Add) else []
+        if not any(type(side) in (cst.List, cst.Tuple) for side in sides):
+            return ()
+        values = [value for side in sides for value in self.resolve(side, function)]
+        return [value for value in values if isinstance(value, Container)]
 
     def _of_lambda(self, node: cst.Lambda, function: Function) -> Iterable[Value]:
         """The function to which a lambda hands all that it takes, in its order: `lambda text: print(text)`."""

@@ -247,6 +247,9 @@ def main():
     + indented(8)
     + "def build():\n    made = []\n    made.append(Hook())\n    return made, 1\n"
     + "hooks, n = build()\nfor hook in hooks:\n    hook.at_end()\n",
+    "from lists that are joined": "class Hook:\n    def at_end(self):\n"
+    + indented(8)
+    + "hooks = []\nhooks += [Hook()]\nhooks = [load()] + hooks\nfor hook in hooks:\n    hook.at_end()\n",
     "a lambda that hands on": "def train(a):\n" + indented(4) + "run = lambda a: train(a)\nrun(1)\n",
     "from the modules": "import sys\ndef train():\n" + indented(4) + "getattr(sys.modules[__name__], 'train')()\n",
     "by handlers of an event": "class Loop:\n    def __init__(self):\n        self.handlers = {}\n"
