@@ -7,7 +7,6 @@ import libcst as cst
 
 from deviate.analysis.loops.managed import BASELINES, KERAS, TRANSFORMERS, Framework, compiles
 from deviate.analysis.metrics.baselines_history import baselines_keys
-from deviate.analysis.metrics.callback_logs import added_keys
 from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
@@ -71,7 +70,7 @@ class _Keras:
         if self._validates():
             tested = self._of_step("test_step", compiled) or ["loss", *self._list_compiled(compiled)]
             keys += [f"val_{key}" for key in dict.fromkeys(tested)]
-        return list(dict.fromkeys([*keys, *added_keys(self.graph)]))
+        return keys
 
     def _list_compiled(self, compiled: cst.Call | None) -> list[str]:
         """Keys from the losses and metrics that a model is compiled with."""

@@ -61,21 +61,6 @@ def test_the_logger_of_stable_baselines_is_predicted_from_the_algorithm(
     assert ("train/approx_kl" in found) == ("train/approx_kl" in keys)
 
 
-def test_what_a_callback_adds_to_the_logs_belongs_to_the_history(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        import keras
-        class Score(keras.callbacks.Callback):
-            def on_epoch_end(self, epoch, logs=None):
-                logs["val_dice"] = self.dice()
-                logs["lr"] = self.rate
-        model.compile("adam", "mse")
-        model.fit(x, y, epochs=2, callbacks=[Score()])
-        """
-    )
-    assert [metric.expression for metric in analysis.metrics if metric.sink == "history"] == ["loss", "val_dice"]
-
-
 def test_values_printed_after_fit_are_final_results(analyse: Analyse) -> None:
     analysis = analyse(
         """
