@@ -1,6 +1,5 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +16,9 @@ from deviate.analysis.resolve.abstract_values import (
     Instance,
     Value,
 )
-from deviate.analysis.resolve.index import Function, LoopNode
+from deviate.analysis.resolve.index import ADDING, Function, LoopNode
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.resolve import MOST_REFERENTS, Resolver
+from deviate.analysis.resolve.resolve import CREATING, MOST_REFERENTS, Resolver
 from deviate.analysis.resolve.tree import argument, children, imported_names, keywords, last_name, positional
 from deviate.model import Place
 from deviate.model.metric_vocabulary import word_set
@@ -31,6 +30,9 @@ RUNNERS = word_set("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run
 """Functions that run `main` of the script if called without a function."""
 
 COMMANDS = word_set("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
+CONFIGURED = (".LightningCLI",)
+"""Functions that create what they run from configuration files alone, if called without arguments."""
+
 REGISTERING = word_set("command callback automain main cli on on_event task entrypoint entry_point")
 """Decorators with which a library registers a function to call it: click, typer, sacred, hydra, ignite."""
 
@@ -122,9 +124,8 @@ class EdgeFinder:
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
         referents = self.resolver.called(call, function)
         arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
-        created = self.resolver.created(call, function) if any(isinstance(each, External) for each in referents) else []
-        if created:
-            referents, arguments = created, arguments[1:]
+        if any(isinstance(referent, External) and referent.name in CREATING for referent in referents):
+            referents, arguments = self.resolver.created(call, function) or referents, arguments[1:]
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
         for referent in referents:
@@ -138,11 +139,18 @@ class EdgeFinder:
         if not referents and isinstance(call.func, cst.Attribute):
             for method in self._methods(call.func.attr.value):
                 yield Edge(call, function, method, "named", arguments, by_name, 1)
-        if not is_inside:
+        if not is_inside and not self._only_adds(call, function):
             names = [referent.name for referent in referents if isinstance(referent, External)]
             yield from self._handed_edges(call, function, names)
             if function.is_module and function.module.is_package and not LISTING.isdisjoint(names):
                 yield from self._submodule_edges(call, function)
+
+    def _only_adds(self, call: cst.Call, function: Function) -> bool:
+        """Whether a call adds something to a container of the project, from which it may be called later."""
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
+            return False
+        referents = self.resolver.resolve(call.func.value, function)
+        return bool(referents) and all(isinstance(referent, Container) for referent in referents)
 
     def _methods(self, name: str) -> list[Function]:
         """The methods of this name in all files that were read; none if it is common, or if many classes have one."""
@@ -161,6 +169,8 @@ class EdgeFinder:
             elif name in COMMANDS and not call.args:
                 tops = [inner.name for inner in function.module.functions if inner.parent is function.module.top]
                 yield from self._mains(call, function, tops)
+            elif name.endswith(CONFIGURED) and not positional(call):
+                yield from self._configured_edges(call, function)
         arguments: tuple[Argument, ...] = ()
         if spawned is not None:
             tupled = argument(call, 1, "args")
@@ -169,8 +179,7 @@ class EdgeFinder:
         if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
         for each in call.args:
-            referents = list(itertools.islice(self._referents_in(each.value, function), MOST_REFERENTS + 1))
-            for referent in referents if len(referents) <= MOST_REFERENTS else ():  # of more, any could be meant
+            for referent in dict.fromkeys(self._referents_in(each.value, function)):
                 for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
                     skipped = int(callee.receiver is not None) + (spawned or 0)
                     passed = (*callee.arguments, *arguments)
@@ -182,14 +191,21 @@ class EdgeFinder:
                 if isinstance(referent, FunctionRef):
                     yield Edge(call, function, referent.function, "handed")
 
+    def _configured_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
+        """Edges to what a library may call of all that configuration files name."""
+        for referent in self.resolver.configured(function):
+            for callee in self._run_by_others(referent, is_command=False):
+                yield Edge(call, function, callee.function, "handed", skipped=int(callee.receiver is not None))
+
     def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
-        if type(value) in TELLING:
-            for referent in self.resolver.resolve(value, function):
-                if isinstance(referent, Container):
-                    for item in self.resolver.items(value, function):
-                        yield from self.resolver.resolve(*item)
-                else:
-                    yield referent
+        """The values of an argument, those of the items of a container; none where too many could be meant."""
+        referents = self.resolver.resolve(value, function) if type(value) in TELLING else ()
+        if len(referents) > MOST_REFERENTS:
+            return
+        if any(isinstance(referent, Container) for referent in referents):
+            for item in self.resolver.items(value, function):
+                yield from self.resolver.resolve(*item)
+        yield from (referent for referent in referents if not isinstance(referent, Container))
 
     def _run_by_others(self, referent: Value, *, is_command: bool) -> Iterator[FunctionRef]:
         """The functions of a value that a library may call."""

@@ -296,15 +296,14 @@ class Module:
         """The items that calls and item assignments to attributes add to containers, by the last name of these."""
         additions: dict[str, list[tuple[cst.BaseExpression, Function]]] = {}
         for function in self.scopes:
-            for call in function.calls:
-                place = ADDING.get(last_name(call.func)) if isinstance(call.func, cst.Attribute) else None
-                item = argument(call, place) if place is not None else None
-                if item is not None and isinstance(call.func, cst.Attribute) and (name := last_name(call.func.value)):
-                    additions.setdefault(name, []).append((item, function))
+            for name, item in _items_put(function):
+                additions.setdefault(name, []).append((item, function))
         for cls in self.classes.values():
             for name, bound in cls.attributes.items():
-                items = [(value, where) for binding, where in bound if (value := binding.whole("item")) is not None]
-                additions.setdefault(name, []).extend(items)
+                for binding, where in bound:
+                    value = binding.whole("item")
+                    items = [value] if value is not None else _items_joined(binding)
+                    additions.setdefault(name, []).extend((item, where) for item in items)
         for function in self.functions:
             for target, value in function.stored:
                 if self._stores_outside(target, function) and (name := name_of_container(target.value)):
@@ -433,6 +432,34 @@ class Module:
         while scope.parent is not None and name not in scope.bindings:
             scope = scope.parent
         return scope if name in scope.bindings else self.top
+
+
+def _items_put(function: Function) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """The items that the calls and `+=` of a function add to containers, with the last names of these."""
+    for call in function.calls:
+        if not isinstance(call.func, cst.Attribute) or not (name := last_name(call.func.value)):
+            continue
+        method = call.func.attr.value
+        item = argument(call, ADDING[method]) if method in ADDING else None
+        if item is not None:
+            yield name, item
+        elif method == "extend" and call.args:
+            yield from ((name, each) for each in _elements(call.args[0].value))
+    for name, bindings in function.bindings.items():
+        for binding in bindings:
+            yield from ((name, item) for item in _items_joined(binding))
+
+
+def _items_joined(binding: Binding) -> list[cst.BaseExpression]:
+    """The items of a display that is added to a list: `hooks += [Report()]`."""
+    value = binding.whole("add") if binding.how == "add" else None
+    return _elements(value) if value is not None else []
+
+
+def _elements(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The items of a list or tuple display, without those that are unpacked into it."""
+    items = node.elements if isinstance(node, cst.List | cst.Tuple) else ()
+    return [item.value for item in items if not isinstance(item, cst.StarredElement)]
 
 
 def _scopes_within(function: Function) -> Iterator[Function]:

@@ -138,7 +138,10 @@ FRAMEWORKS = word_set(
 """Packages known by name: their sources are not followed, even if the project contains them."""
 
 REGISTERING = re.compile(r"^[ \t]*@[\w.]*regist", re.MULTILINE | re.IGNORECASE)
-WORKING = re.compile(r"\.backward\(|\.step\(|\bepochs?\b|\.log(_\w+)?\(|\badd_scalar|\bdef (train|fit|run)\w*\(")
+WORKING = re.compile(
+    r"\.backward\(|\.step\(|\bepochs?\b|\.log(_\w+)?\(|\badd_scalar|\bdef (train|fit|run)\w*\("
+    r"|\bclass \w*(Hook|Callback|Trainer|Runner|Logger|Evaluator)\b"
+)
 """What a file of a registry is read for: training and reports, and not the many models that only compute."""
 
 MOST_FILES = 400

@@ -25,6 +25,7 @@ from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.tree import (
     constant_key,
     constant_text,
+    dotted_name,
     element,
     index_of,
     keywords,
@@ -59,6 +60,9 @@ TAKING = ("get", "pop", "__getitem__", "popleft")
 
 BUILDING = word_set("build create make get lookup instantiate construct")
 """Methods of the registries of libraries that find or create what is registered."""
+
+REGISTER = "regist"
+"""In the names of functions of libraries that register what they decorate."""
 
 NAMESPACES = ("builtins.globals()", "builtins.locals()", "builtins.vars()")
 CREATING = word_set(
@@ -119,7 +123,7 @@ class Resolver:
     def register(self, name: str, node: cst.FunctionDef | cst.ClassDef, function: Function) -> None:
         """Note a definition that is decorated with a function of a library, in whose registry it may stand."""
         holder, _, last = name.removesuffix("()").rpartition(".")
-        if "regist" in last.lower():
+        if REGISTER in last.lower():
             referents = self.resolve(node, function)
             self._registered.setdefault(holder, {}).setdefault(last, {}).update(dict.fromkeys(referents))
 
@@ -247,9 +251,30 @@ class Resolver:
             return (*self.resolve(node.left, function), *self.resolve(node.right, function))
         if type(node) is cst.Await:
             return self.resolve(node.expression, function)
+        return self._of_rare(node, function)
+
+    def _of_rare(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
         if type(node) is cst.NamedExpr:
             return self.resolve(node.value, function)
-        return ()
+        if type(node) is cst.BinaryOperation:
+            return self._of_sum(node, function)
+        return self._of_lambda(node, function) if type(node) is cst.Lambda else ()
+
+    def _of_sum(self, node: cst.BinaryOperation, function: Function) -> Iterable[Value]:
+        """The containers that are joined: `[Report()] + hooks`."""
+        sides = [node.left, node.right] if isinstance(node.operator, cst.Add) else []
+        if not any(type(side) in (cst.List, cst.Tuple) for side in sides):
+            return ()
+        values = [value for side in sides for value in self.resolve(side, function)]
+        return [value for value in values if isinstance(value, Container)]
+
+    def _of_lambda(self, node: cst.Lambda, function: Function) -> Iterable[Value]:
+        """The function to which a lambda hands all that it takes, in its order: `lambda text: print(text)`."""
+        call, parameters = node.body, [parameter.name.value for parameter in node.params.params]
+        if not isinstance(call, cst.Call) or not (parameters or isinstance(node.params.star_arg, cst.Param)):
+            return ()
+        handed = [dotted_name(argument.value) for argument in call.args if argument.keyword is None]
+        return self.resolve(call.func, function) if handed[: len(parameters)] == parameters else ()
 
     def attribute(self, referent: Value, name: str) -> Iterable[Value]:
         """The values that an attribute of a value can have."""
@@ -460,10 +485,12 @@ class Resolver:
         """Whether what runs when a value is called takes the arguments of a call, as far as that is known."""
         return all(takes(callee, call) for callee in self.callees(referent))
 
+    def configured(self, function: Function) -> list[Value]:
+        """All that configuration files name of the project."""
+        return list(self._of_targets(None, function))
+
     def created(self, call: cst.Call, function: Function) -> list[Value]:
-        """What a call creates or calls that finds it in the configuration; empty for any other call."""
-        if not any(name in CREATING for name in self.names(call.func, function)):
-            return []
+        """What a call of a library function creates or calls that finds it in the configuration."""
         return list(self._of_targets(next(iter([*positional(call), *keywords(call).values()]), None), function))
 
     def _of_result(self, referent: Value) -> Iterator[Value]:
@@ -539,6 +566,9 @@ class Resolver:
             return self._of_getattr(arguments[0], arguments[1], function)
         if name == "importlib.import_module" and arguments:
             return self._of_import_by_name(arguments[0], function)
+        if name == "builtins.eval" and arguments:
+            chosen = self.choices.choose(arguments[0], function, function.module.top.bindings) or ()
+            return [value for each in chosen for value in self.in_module(function.module, each)]
         if name in LOCATING:
             return self._of_targets(next(iter(arguments), None), function)
         if name in CREATING:
@@ -558,7 +588,9 @@ class Resolver:
         """The attributes of a value that a name can choose."""
         text = constant_text(name)
         for referent in self.resolve(holder, function):
-            if text is not None:
+            if isinstance(referent, External) and referent.name == "sys.modules[]":
+                yield from self._chosen_in_module(function.module, name, function)
+            elif text is not None:
                 yield from self.attribute(referent, text)
             elif isinstance(referent, ModuleRef) and referent.module is not None:
                 yield from self._chosen_in_module(referent.module, name, function)
@@ -641,10 +673,10 @@ class Resolver:
 
     def _of_library_registry(self, name: str, key: cst.BaseExpression | None, function: Function) -> Sequence[Value]:
         """What decorators of a library register under a key of its object with this full name."""
-        if not self._registered:
-            return ()
         holder, _, last = name.rpartition(".")
-        by_name = self._registered.get(holder, {})
+        if holder not in self._registered or REGISTER in last.lower():
+            return ()
+        by_name = self._registered[holder]
         told = set(split_identifier(last)) - set(split_identifier(holder))
         fitting = [way for way in by_name if told & set(split_identifier(way))]
         if not fitting and last in BUILDING:
@@ -702,9 +734,21 @@ class Resolver:
                 self._open_containers.add(referent.node)
                 items += self._container_items(referent)
                 self._open_containers.remove(referent.node)
+                first = self._first_variable(referent)
+                if first is not None and first is not node:
+                    items += self._added_items(first, referent.function)
         if isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             items += self._added_items(node, function)
         return list(dict.fromkeys(items))
+
+    def _first_variable(self, container: Container) -> cst.Name | cst.Attribute | None:
+        """The variable to which a container is assigned where it is made empty: other names may hold it later."""
+        if isinstance(container.node, cst.Param) or not _is_empty(container.node):
+            return None
+        statement = self.project.nodes.parents.get(container.node)
+        targets = statement.targets if isinstance(statement, cst.Assign) else ()
+        target = targets[0].target if targets else statement.target if isinstance(statement, cst.AnnAssign) else None
+        return target if isinstance(target, cst.Name | cst.Attribute) else None
 
     def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Value]:
         """The values that an item of a container, a namespace or a library object can have."""
@@ -851,8 +895,8 @@ def _limited(values: tuple[Value, ...]) -> tuple[Value, ...]:
     """The first values of an expression, as many as are followed."""
     if len(values) <= MOST_REFERENTS:
         return values
-    bare = [value for value in values if isinstance(value, ClassRef) or _is_bare(value)]
-    return tuple(bare[:MOST_DEFINITIONS]) if len(bare) == len(values) else values[:MOST_REFERENTS]
+    are_definitions = all(isinstance(value, ClassRef) or _is_bare(value) for value in values)
+    return values[: MOST_DEFINITIONS if are_definitions else MOST_REFERENTS]
 
 
 def _is_bare(value: Value) -> bool:
@@ -867,3 +911,8 @@ def _is_table(node: cst.CSTNode) -> bool:
         and len(node.elements) > 1
         and isinstance(node.elements[0].value, cst.Name | cst.Attribute | cst.Lambda)
     )
+
+
+def _is_empty(node: cst.BaseExpression) -> bool:
+    """Whether a container is created without items."""
+    return not node.elements if isinstance(node, cst.List | cst.Dict) else isinstance(node, cst.Call) and not node.args

@@ -153,3 +153,17 @@ def test_a_call_with_other_arguments_is_none_of_a_table(tmp_path: Path) -> None:
         """
     }
     assert [metric.expression for metric in found(tmp_path, files).metrics] == ["model.loss"]
+
+
+def test_a_library_runs_what_the_configuration_names(tmp_path: Path) -> None:
+    files = {
+        "train.py": "from lightning.pytorch.cli import LightningCLI\nLightningCLI()\n",
+        "config.yaml": "model:\n  class_path: parts.nets.Net\n  init_args:\n    lr: 0.1\n",
+        "parts/nets.py": """
+            import lightning
+            class Net(lightning.LightningModule):
+                def training_step(self, batch, number):
+                    self.log("train_loss", self.loss(batch))
+        """,
+    }
+    assert reached(found(tmp_path, files)) == [("parts/nets.py", 5)]

@@ -243,6 +243,15 @@ def main():
     + "Job([Report()]).call('at_end')\n",
     "from the global names": "def train():\n" + indented(4) + "task = 'train'\nglobals()[task]()\n",
     "from a table with a default": "def train(a):\n" + indented(4) + "TASKS = {'train': train}\nTASKS.get(name)(1)\n",
+    "from a list that a function fills": "class Hook:\n    def at_end(self):\n"
+    + indented(8)
+    + "def build():\n    made = []\n    made.append(Hook())\n    return made, 1\n"
+    + "hooks, n = build()\nfor hook in hooks:\n    hook.at_end()\n",
+    "from lists that are joined": "class Hook:\n    def at_end(self):\n"
+    + indented(8)
+    + "hooks = []\nhooks += [Hook()]\nhooks = [load()] + hooks\nfor hook in hooks:\n    hook.at_end()\n",
+    "a lambda that hands on": "def train(a):\n" + indented(4) + "run = lambda a: train(a)\nrun(1)\n",
+    "from the modules": "import sys\ndef train():\n" + indented(4) + "getattr(sys.modules[__name__], 'train')()\n",
     "by handlers of an event": "class Loop:\n    def __init__(self):\n        self.handlers = {}\n"
     "    def on(self, event, handler):\n        self.handlers.setdefault(event, []).append(handler)\n"
     "    def run(self):\n        for handler in self.handlers['start']:\n            handler(self)\n"
