@@ -42,8 +42,8 @@ COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "cou
 MOST_ELSEWHERE = 400_000
 """Bytes of files that are read for what they report though no call leads there: at most some three seconds."""
 REPORTING = frozenset({
-    "catboost", "deviate", "keras", "lightgbm", "lightning", "pytorch_lightning", "tensorflow", "tf_keras",
-    "transformers", "xgboost",
+    "catboost", "deviate", "keras", "lightgbm", "lightning", "pytorch_lightning", "sb3_contrib", "stable_baselines3",
+    "tensorflow", "tf_keras", "transformers", "xgboost",
 })  # fmt: skip
 """Packages whose adapters record what they report, without a site in the project."""
 UNTAPPABLE = frozenset(reason for reason in RejectionReason if reason.kind in ("name", "constant", "object", "ignored"))

@@ -32,6 +32,7 @@ PACKAGES = {
     "xgboost": ("boosting",),
     "catboost": ("boosting",),
     "gymnasium": ("environments",),
+    "stable_baselines3": ("baselines",),
     "gym": ("environments",),
 }
 """Adapters by the packages that their modules lie in."""
