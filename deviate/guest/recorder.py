@@ -363,11 +363,11 @@ class Recorder:
         stack = self.running.get(get_ident())
         if stack and running in stack:
             stack.remove(running)
-            self._count(running)
+            self._leave(running)
             if running.id in self.main_ids:
                 self.tell(self.at_main_end)
 
-    def _count(self, running: Running) -> None:
+    def _leave(self, running: Running) -> None:
         """Add a loop that was left to the count of its steps."""
         count = self.counts.get(running.id)
         if count is not None:
@@ -388,7 +388,7 @@ class Recorder:
     def _report_counts(self) -> None:
         for stack in self.running.values():  # of a program that was left in the middle of them
             for running in stack:
-                self._count(running)
+                self._leave(running)
         if self.counts or self.fd is not None:  # a process that has recorded nothing writes no file
             rows = [
                 (number, count.outer, count.n_begun, count.n_steps, count.n_updated, round(count.seconds, 3))
@@ -421,7 +421,7 @@ class Recorder:
                 running.is_marked, frame.f_trace_lines = True, False
             self._enter(stack, running)
         elif running.caller != caller and not running.is_marked:  # an unmarked frame has been left
-            self._count(stack.pop())
+            self._leave(stack.pop())
             running = Running(loop, id(frame), frame.f_code, caller)
             self._enter(stack, running)
         running.step += 1
@@ -448,4 +448,4 @@ class Recorder:
                 line, end_line, _ = self.loops[running.id]
                 if line <= owner.f_lineno <= end_line:
                     return
-            self._count(stack.pop())
+            self._leave(stack.pop())
