@@ -34,7 +34,7 @@ from deviate.analysis.side_effects import find_side_effects, output_paths
 from deviate.base import line_text, with_cells
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
-from deviate.model.metric_vocabulary import direction_of, split_identifier
+from deviate.model.metric_vocabulary import direction_of, item_direction, item_role, split_identifier
 
 DEEPEST = 4000
 """Recursion limit of the analysis: a few calls per level of nesting in the script."""
@@ -377,6 +377,11 @@ def _to_metric(item: _Found, name: str) -> Metric:
         evidence = (*evidence, reached_by(context.path))
     if context.is_final:
         evidence = (*evidence, "reported after the main loop")
+    role: Role = decision.role or "other"
+    direction = decision.direction
+    if context.label is not None:
+        role = item_role(context.label, role) if role == "other" else role
+        direction = item_direction(context.label, role, direction)
     return Metric(
         id=-1,
         name=name,
@@ -384,8 +389,8 @@ def _to_metric(item: _Found, name: str) -> Metric:
         file=file,
         line=candidate.line,
         sink=candidate.sink,
-        role=decision.role or "other",
-        direction=decision.direction,
+        role=role,
+        direction=direction,
         evidence=tuple(with_cells(text, file) for text in evidence),
         site=item.site,
         path=context.path,

@@ -8,7 +8,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.containers import ContainerContents
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
-from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
+from deviate.analysis.metrics.labels import graph_tag, is_key, label_texts, labels_of, mapping_of
 from deviate.analysis.metrics.messages import MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
@@ -275,7 +275,7 @@ class Collector:
         values = [item for item in items if isinstance(item, ReportedValue)]
         texts = _texts_between(items)
         message = "".join(item if isinstance(item, str) else "{}" for item in items)
-        label = label_of(values, self.judge, self.graph)
+        labels = labels_of(values, self.judge, self.graph)
         judged: list[Judged] = []
         for number, value in enumerate(values):
             earlier = []
@@ -283,7 +283,7 @@ class Collector:
                 if judged[back].decision.role is not None:
                     break
                 earlier.append(without_unit(texts[back]) if back else texts[back])
-            line = self.nodes.statement_line(value.node)
+            line, label = self.nodes.statement_line(value.node), labels[number]
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
             label_name = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(
@@ -321,9 +321,18 @@ class Collector:
             content = self.judge.decide(replace(candidate, value=inside, before=f"{key}: ", after="", earlier=()))
             if content.role is not None:
                 return Decision(content.role, None, (f'holds "{key}", {content.evidence[0]}', *content.evidence[1:]))
+        if decision.role is None and candidate.label is not None and not split_identifier(candidate.before):
+            decision = self._decide_by_label(candidate, candidate.label) or decision
         if decision.role is None and self._is_under_key(candidate, decision):
             return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
         return decision
+
+    def _decide_by_label(self, candidate: Candidate, label: str) -> Decision | None:
+        """The judgement of a value that only the texts of its label name: as of `auc: {…}`."""
+        texts = label_texts(label, candidate.value.function, self.graph)
+        decisions = (self.judge.decide(replace(candidate, before=f"{text}: ", is_first=True)) for text in texts)
+        decision = next((decision for decision in decisions if decision.role is not None), None)
+        return None if decision is None else replace(decision, direction=None, evidence=decision.evidence[1:])
 
     def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
         """Whether a value belongs to a mapping with unknown items that does not hold the program's options."""
