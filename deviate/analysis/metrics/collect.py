@@ -238,7 +238,7 @@ class Collector:
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
-        if any(_is_built(one.get((scope, name)), self.parser) for one in arguments for name in whole):
+        if any(self._is_handed_built(one.get((scope, name)), DEEPEST) for one in arguments for name in whole):
             return self._extend_scenes(scene, edges, arguments)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
@@ -249,6 +249,19 @@ class Collector:
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
         return self._extend_scenes(scene, edges, arguments)
+
+    def _is_handed_built(self, argument: object, depth: int) -> bool:
+        """Whether an argument is built to be reported, here or in a call of the function that only hands it on."""
+        if _is_built(argument, self.parser):
+            return True
+        if not isinstance(argument, tuple) or not isinstance(argument[0], cst.Name) or not depth:
+            return False
+        node, function = argument
+        scope, bindings = self.graph.resolver.find(node.value, function)
+        if [binding.how for binding in bindings] != ["parameter"] or node.value == scope.receiver:
+            return False
+        edges = (edge for edge in self.graph.edges_into(scope) if not edge.is_handed and edge.caller is not scope)
+        return any(self._is_handed_built(edge.argument(node.value), depth - 1) for edge in edges)
 
     def _extend_scenes(
         self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]

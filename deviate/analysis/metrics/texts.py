@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.metrics.containers import Displays
 from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Binding, Function
-from deviate.analysis.resolve.message_items import Field, format_fields, percent_fields
+from deviate.analysis.resolve.message_items import Field, decimals, format_fields, percent_fields
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, last_name, positional, walk
 from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
@@ -109,6 +109,17 @@ class Texts:
                 return self._is_text_call(node, function, depth)
         return False
 
+    def shows_number(self, node: cst.BaseExpression, function: Function) -> bool:
+        """Whether an expression is a text with words and a number that is shown with decimals, also by its variable."""
+        values = [node]
+        if isinstance(node, cst.Name):
+            bindings = self.resolver.find(node.value, function)[1]
+            values = [value for binding in bindings if (value := binding.whole("assign", "add")) is not None]
+        pieces = [piece for value in values for part in walk(value) for piece in _pieces(part)]
+        words = [word for piece in pieces if isinstance(piece, str) for word in split_identifier(piece)]
+        is_named = any(len(word) > 1 and not word.isdigit() for word in words)
+        return is_named and any(decimals(piece.spec) for piece in pieces if isinstance(piece, Field))
+
     def _is_text_call(self, node: cst.Call, function: Function, depth: int) -> bool:
         if isinstance(node.func, cst.Attribute):
             method, base = node.func.attr.value, node.func.value
@@ -185,6 +196,24 @@ def _summands(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         yield node.right
         node = node.left
     yield node
+
+
+def _pieces(node: cst.CSTNode) -> list[str | Field]:
+    """Text and fields of a string, in which fields of an f-string have no argument to speak of."""
+    if isinstance(node, cst.FormattedString):
+        return [
+            part.value if isinstance(part, cst.FormattedStringText) else Field("", "", _spec(part))
+            for part in node.parts
+            if isinstance(part, cst.FormattedStringText | cst.FormattedStringExpression)
+        ]
+    text = constant_text(node) if isinstance(node, cst.SimpleString) else None
+    if text is None:
+        return []
+    return percent_fields(text) if "%" in text else format_fields(text)
+
+
+def _spec(part: cst.FormattedStringExpression) -> str:
+    return "".join(piece.value for piece in part.format_spec or () if isinstance(piece, cst.FormattedStringText))
 
 
 def _fields(template: str) -> set[object]:
