@@ -138,12 +138,11 @@ def _analyze(
             metrics.append(_Found(item, None, Context(reached.call_paths[0], (), item.candidate.value.name)))
         elif site is not None and objection is None:
             item_contexts = contexts(item, reached.call_paths, outer, graph, is_shared=(site.file, site.span) in shared)
-            tells_keys = site.label is not None and is_key(site.label, item.candidate.value.function, graph)
-            if not tells_keys and all(context.label is None for context in item_contexts):
-                site = replace(site, label=None)
+            if all(context.label is None for context in item_contexts):
+                site = _labelled_by_key(site, item, graph)
             metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:
-            site = replace(site, label=None)
+            site = _labelled_by_key(site, item, graph)
             if item.decision.role is not None:
                 unreached.append(_Found(item, site.id, Context((), (), None)))
         if site is not None:
@@ -176,7 +175,7 @@ def _analyze(
     if is_whole:  # last, as it reads files on which nothing else in the analysis may rest
         functions = set(graph.functions)
         for item in _collect_elsewhere(graph, collector, root, functions):
-            sites.append(replace(_site(item, len(sites)), label=None))
+            sites.append(_labelled_by_key(_site(item, len(sites)), item, graph))
             unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
         with suppress(RecursionError):  # what the script reaches has been read
             loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), functions, loops))
@@ -312,6 +311,12 @@ def _site(item: Judged, number: int) -> Site:
         label=candidate.label,
         fields=value.fields,
     )
+
+
+def _labelled_by_key(site: Site, item: Judged, graph: CallGraph) -> Site:
+    """A site of which no metric is that of one text: its label stays where that is a key which a run alone knows."""
+    is_label = site.label is not None and is_key(site.label, item.candidate.value.function, graph)
+    return site if is_label else replace(site, label=None)
 
 
 def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -> tuple[Loop, ...]:

@@ -232,13 +232,14 @@ class Collector:
         scope = next(iter(opened))[0]
         mine = [name for function, name in opened if function is scope]
         passed = {scope, *(function for function, _ in scene.substitutes)}  # a recursive function would never end
-        edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
+        into = self.graph.edges_into(scope) or self.graph.edges_nearby(scope)
+        edges = [edge for edge in into if not (edge.is_handed or edge.caller in passed)]
         arguments = [self.parser.flows.arguments_of(edge) for edge in edges]
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
-        if any(self._is_handed_built(one.get((scope, name)), DEEPEST) for one in arguments for name in whole):
+        if any(self._is_handed_built(one.get((scope, name))) for one in arguments for name in whole):
             return self._extend_scenes(scene, edges, arguments)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
@@ -250,18 +251,23 @@ class Collector:
             return []  # `save(metrics)` calls them what the function calls them
         return self._extend_scenes(scene, edges, arguments)
 
-    def _is_handed_built(self, argument: object, depth: int) -> bool:
+    def _is_handed_built(self, argument: object) -> bool:
         """Whether an argument is built to be reported, here or in a call of the function that only hands it on."""
-        if _is_built(argument, self.parser):
-            return True
-        if not isinstance(argument, tuple) or not isinstance(argument[0], cst.Name) or not depth:
-            return False
-        node, function = argument
-        scope, bindings = self.graph.resolver.find(node.value, function)
-        if [binding.how for binding in bindings] != ["parameter"] or node.value == scope.receiver:
-            return False
-        edges = (edge for edge in self.graph.edges_into(scope) if not edge.is_handed and edge.caller is not scope)
-        return any(self._is_handed_built(edge.argument(node.value), depth - 1) for edge in edges)
+        waiting = [argument]
+        passed: set[tuple[Function, str]] = set()
+        while waiting:
+            argument = waiting.pop()
+            if _is_built(argument, self.parser):
+                return True
+            if not isinstance(argument, tuple) or not isinstance(argument[0], cst.Name):
+                continue
+            node, function = argument
+            scope, bindings = self.graph.resolver.find(node.value, function)
+            is_parameter = [binding.how for binding in bindings] == ["parameter"] and node.value != scope.receiver
+            if is_parameter and (scope, node.value) not in passed and len(passed) < DEEPEST:
+                passed.add((scope, node.value))
+                waiting += [edge.argument(node.value) for edge in self.graph.edges_into(scope) if not edge.is_handed]
+        return False
 
     def _extend_scenes(
         self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]

@@ -37,8 +37,22 @@ def labels_of(values: list[ReportedValue], judge: Judge, graph: CallGraph) -> li
         return loop is None or loop in graph.nodes.ancestors(value.node)
 
     return [
-        next((label for label, loop in zip(labels, loops, strict=True) if tells(loop, value)), None) for value in values
+        next((label for label, loop in zip(labels, loops, strict=True) if tells(loop, value)), None)
+        or _key_of(value, graph)
+        for value in values
     ]
+
+
+def _key_of(value: ReportedValue, graph: CallGraph) -> ReportedValue | None:
+    """The variable by which a value is taken out of a mapping whose keys are known at run time alone: `row[key]`."""
+    node: cst.CSTNode | None = value.node
+    if isinstance(node, cst.Name):
+        bindings = graph.resolver.find(node.value, value.function)[1]
+        node = bindings[0].whole("assign") if len(bindings) == 1 else None
+    key = index_of(node) if isinstance(node, cst.Subscript) else None
+    if not isinstance(key, cst.Name) or not is_key(key.value, value.function, graph):
+        return None
+    return ReportedValue(key, key, value.function, key.value)
 
 
 def _loop_of(label: ReportedValue, graph: CallGraph) -> cst.CSTNode | None:
@@ -54,10 +68,10 @@ def _loop(node: cst.CSTNode, nodes: Nodes) -> cst.CSTNode | None:
 
 
 def is_key(name: str, function: Function, graph: CallGraph) -> bool:
-    """Whether a variable iterates over the keys of a mapping."""
+    """Whether a variable iterates over the keys of a mapping, or is the parameter of a function that takes one item."""
     _, bindings = graph.resolver.find(name, function)
     return bool(bindings) and all(
-        binding.how == "for" and (_mapping(binding) is not None or _indexed(name, binding, graph) is not None)
+        (binding.how == "for" and _mapping(binding) is not None) or _indexed(name, binding, graph) is not None
         for binding in bindings
     )
 
@@ -65,12 +79,17 @@ def is_key(name: str, function: Function, graph: CallGraph) -> bool:
 def _indexed(name: str, binding: Binding, graph: CallGraph) -> cst.BaseExpression | None:
     """What a loop over names takes one item of for each: `logs` in `for name in names: show(name, logs[name])`.
 
-    The variable must be a text: by its name, or because a text is put before or behind it.
+    So does a function that takes one item by a parameter. The variable must be a text: by its name, or because a text
+    is put before or behind it.
     """
-    if binding.position or not isinstance(binding.value, cst.Name | cst.Attribute):
+    around: cst.CSTNode | None
+    if binding.how == "parameter":
+        around = graph.nodes.function_of(binding.node).node
+    elif binding.how == "for" and not binding.position and isinstance(binding.value, cst.Name | cst.Attribute):
+        around = _loop(binding.node, graph.nodes)
+    else:
         return None
-    loop = _loop(binding.node, graph.nodes)
-    parts = list(walk(loop)) if loop is not None else []
+    parts = list(walk(around)) if around is not None else []
     is_text = bool(KEYS & set(split_identifier(name)[-1:])) or any(_joins_text(part, name) for part in parts)
     taken = (part for part in parts if isinstance(part, cst.Subscript) and _is_name_in(index_of(part), name))
     return next((part.value for part in taken), None) if is_text else None
@@ -113,7 +132,12 @@ def mapping_of(label: str | None, value: ReportedValue, graph: CallGraph) -> cst
     if label is None or not is_key(label, value.function, graph):
         return None
     keys = graph.resolver.find(label, value.function)[1]
-    names = [part.value for part in walk(value.node) if isinstance(part, cst.Name)]
+    key = _key_of(value, graph)
+    names = [
+        part.value
+        for part in (*walk(value.node), *(walk(key.node) if key is not None else ()))
+        if isinstance(part, cst.Name)
+    ]
     bound = [binding.node for name in names for binding in graph.resolver.find(name, value.function)[1]]
     sources = (_mapping(key) or _indexed(label, key, graph) for key in keys if label in names or key.node in bound)
     return next(sources, None)

@@ -157,28 +157,3 @@ def test_a_text_that_is_made_of_itself_ends(analyse: Callable[[str], Analysis]) 
         """
     )
     assert analysis.main_loop is not None
-
-
-def test_a_text_that_grows_by_loops_over_names_has_a_label_in_each_loop_and_none_before_them(analyse: Analyse) -> None:
-    text = """
-    text = "loss: {:.4f}".format(logs["loss"])
-    for name in model.metrics:
-        text += " - " + name + ": {:.4f}".format(logs[name])
-    for name in model.metrics:
-        text += " - val_" + name + ": {:.4f}".format(logs["val_" + name])
-    print(text)
-"""
-    analysis = analyse(HEAD.format("", text))
-    found = [(metric.name, analysis.sites[metric.site or 0].label) for metric in analysis.metrics]
-    assert found == [("loss", None), ("logs", "name"), ("val_logs", "name")]
-
-
-def test_a_value_that_only_its_label_names_is_judged_named_and_directed_by_each_text_of_it(analyse: Analyse) -> None:
-    text = """
-    text = ""
-    for name in ("auc", "crossentropy"):
-        text += " - " + name + ": {:.4f}".format(logs[name])
-    print(text)
-"""
-    metrics = analyse(HEAD.format("", text)).metrics
-    assert [(metric.name, metric.direction) for metric in metrics] == [("auc", "max"), ("crossentropy", "min")]
