@@ -178,7 +178,7 @@ def _analyze(
             sites.append(_labelled_by_key(_site(item, len(sites)), item, graph))
             unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
         with suppress(RecursionError):  # what the script reaches has been read
-            loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), functions, loops))
+            loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), loops))
     return replace(
         analysis,
         loops=loops,
@@ -188,10 +188,10 @@ def _analyze(
     )
 
 
-def _loops_elsewhere(
-    graph: CallGraph, sites: Iterable[Judged], reached: Collection[Function], loops: Sequence[Loop]
-) -> list[Loop]:
-    """Loops of functions to which no call leads that may be the main loop: they train, or are around one of the sites.
+def _loops_elsewhere(graph: CallGraph, sites: Iterable[Judged], loops: Sequence[Loop]) -> list[Loop]:
+    """Further loops that may be the main loop: they count epochs, train, or are around one of the sites.
+
+    Calls need not lead from them to what they report: an engine runs handlers that it keeps in a mapping.
 
     Args:
         loops: those that are listed already.
@@ -204,9 +204,7 @@ def _loops_elsewhere(
 
     nodes: dict[LoopNode, None] = {}
     for module in graph.project.modules.values():
-        nodes.update(
-            (loop, None) for loop, function in module.loops if function not in reached if may_be_main(loop, function)
-        )
+        nodes.update((loop, None) for loop, function in module.loops if may_be_main(loop, function))
     for item in sites:
         nodes.update(dict.fromkeys(graph.nodes.loops_around(item.candidate.value.node)))
     listed = {(loop.file, loop.span) for loop in loops}
