@@ -252,16 +252,20 @@ class Collector:
         return self._extend_scenes(scene, edges, arguments)
 
     def _is_handed_built(self, argument: object) -> bool:
-        """Whether an argument is built to be reported, here or in a call of the function that only hands it on."""
+        """Whether an argument is built to be reported, or is a text that a call of the function around builds."""
+        if _is_built(argument, self.parser):
+            return True
         waiting = [argument]
         passed: set[tuple[Function, str]] = set()
         while waiting:
             argument = waiting.pop()
-            if _is_built(argument, self.parser):
-                return True
-            if not isinstance(argument, tuple) or not isinstance(argument[0], cst.Name):
+            if not isinstance(argument, tuple) or not isinstance(argument[0], cst.BaseExpression):
                 continue
             node, function = argument
+            if self.parser.texts.is_text(node, function) and holds_values(node):
+                return True
+            if not isinstance(node, cst.Name):
+                continue
             scope, bindings = self.graph.resolver.find(node.value, function)
             is_parameter = [binding.how for binding in bindings] == ["parameter"] and node.value != scope.receiver
             if is_parameter and (scope, node.value) not in passed and len(passed) < DEEPEST:
