@@ -80,17 +80,18 @@ def _indexed(name: str, binding: Binding, graph: CallGraph) -> cst.BaseExpressio
     """What a loop over names takes one item of for each: `logs` in `for name in names: show(name, logs[name])`.
 
     So does a function that takes one item by a parameter. The variable must be a text: by its name, or because a text
-    is put before or behind it.
+    is put before or behind it in the loop.
     """
     around: cst.CSTNode | None
-    if binding.how == "parameter":
+    is_called_key = bool(KEYS & set(split_identifier(name)[-1:]))
+    if binding.how == "parameter" and is_called_key:
         around = graph.nodes.function_of(binding.node).node
     elif binding.how == "for" and not binding.position and isinstance(binding.value, cst.Name | cst.Attribute):
         around = _loop(binding.node, graph.nodes)
     else:
         return None
     parts = list(walk(around)) if around is not None else []
-    is_text = bool(KEYS & set(split_identifier(name)[-1:])) or any(_joins_text(part, name) for part in parts)
+    is_text = is_called_key or any(_joins_text(part, name) for part in parts)
     taken = (part for part in parts if isinstance(part, cst.Subscript) and _is_name_in(index_of(part), name))
     return next((part.value for part in taken), None) if is_text else None
 
