@@ -34,7 +34,7 @@ from deviate.analysis.side_effects import find_side_effects, output_paths
 from deviate.base import line_text, with_cells
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
-from deviate.model.metric_vocabulary import direction_of, split_identifier
+from deviate.model.metric_vocabulary import direction_of, item_direction, item_role, split_identifier
 
 DEEPEST = 4000
 """Recursion limit of the analysis: a few calls per level of nesting in the script."""
@@ -138,12 +138,11 @@ def _analyze(
             metrics.append(_Found(item, None, Context(reached.call_paths[0], (), item.candidate.value.name)))
         elif site is not None and objection is None:
             item_contexts = contexts(item, reached.call_paths, outer, graph, is_shared=(site.file, site.span) in shared)
-            tells_keys = site.label is not None and is_key(site.label, item.candidate.value.function, graph)
-            if not tells_keys and all(context.label is None for context in item_contexts):
-                site = replace(site, label=None)
+            if all(context.label is None for context in item_contexts):
+                site = _labelled_by_key(site, item, graph)
             metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:
-            site = replace(site, label=None)
+            site = _labelled_by_key(site, item, graph)
             if item.decision.role is not None:
                 unreached.append(_Found(item, site.id, Context((), (), None)))
         if site is not None:
@@ -176,10 +175,10 @@ def _analyze(
     if is_whole:  # last, as it reads files on which nothing else in the analysis may rest
         functions = set(graph.functions)
         for item in _collect_elsewhere(graph, collector, root, functions):
-            sites.append(replace(_site(item, len(sites)), label=None))
+            sites.append(_labelled_by_key(_site(item, len(sites)), item, graph))
             unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
         with suppress(RecursionError):  # what the script reaches has been read
-            loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), functions, loops))
+            loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), loops))
     return replace(
         analysis,
         loops=loops,
@@ -189,10 +188,10 @@ def _analyze(
     )
 
 
-def _loops_elsewhere(
-    graph: CallGraph, sites: Iterable[Judged], reached: Collection[Function], loops: Sequence[Loop]
-) -> list[Loop]:
-    """Loops of functions to which no call leads that may be the main loop: they train, or are around one of the sites.
+def _loops_elsewhere(graph: CallGraph, sites: Iterable[Judged], loops: Sequence[Loop]) -> list[Loop]:
+    """Further loops that may be the main loop: they count epochs, train, or are around one of the sites.
+
+    Calls need not lead from them to what they report: an engine runs handlers that it keeps in a mapping.
 
     Args:
         loops: those that are listed already.
@@ -205,9 +204,7 @@ def _loops_elsewhere(
 
     nodes: dict[LoopNode, None] = {}
     for module in graph.project.modules.values():
-        nodes.update(
-            (loop, None) for loop, function in module.loops if function not in reached if may_be_main(loop, function)
-        )
+        nodes.update((loop, None) for loop, function in module.loops if may_be_main(loop, function))
     for item in sites:
         nodes.update(dict.fromkeys(graph.nodes.loops_around(item.candidate.value.node)))
     listed = {(loop.file, loop.span) for loop in loops}
@@ -314,6 +311,12 @@ def _site(item: Judged, number: int) -> Site:
     )
 
 
+def _labelled_by_key(site: Site, item: Judged, graph: CallGraph) -> Site:
+    """A site of which no metric is that of one text: its label stays where that is a key which a run alone knows."""
+    is_label = site.label is not None and is_key(site.label, item.candidate.value.function, graph)
+    return site if is_label else replace(site, label=None)
+
+
 def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -> tuple[Loop, ...]:
     """The main loop, alternatives to it, and all loops on the call paths to sites and around it, in source order.
 
@@ -377,6 +380,11 @@ def _to_metric(item: _Found, name: str) -> Metric:
         evidence = (*evidence, reached_by(context.path))
     if context.is_final:
         evidence = (*evidence, "reported after the main loop")
+    role: Role = decision.role or "other"
+    direction = decision.direction
+    if context.label is not None:
+        role = item_role(context.label, role) if role == "other" else role
+        direction = item_direction(context.label, role, direction)
     return Metric(
         id=-1,
         name=name,
@@ -384,8 +392,8 @@ def _to_metric(item: _Found, name: str) -> Metric:
         file=file,
         line=candidate.line,
         sink=candidate.sink,
-        role=decision.role or "other",
-        direction=decision.direction,
+        role=role,
+        direction=direction,
         evidence=tuple(with_cells(text, file) for text in evidence),
         site=item.site,
         path=context.path,

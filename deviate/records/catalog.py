@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from deviate.model import Direction, Metric, Place, Role, SelectedMetric, Selection
-from deviate.model.metric_vocabulary import item_direction, item_name, item_role, snake
+from deviate.model.metric_vocabulary import direction_of, item_direction, item_name, item_role, snake, split_identifier
 from deviate.records.events import Source
 from deviate.records.snapshot import Manifest
 
@@ -172,7 +172,8 @@ class Catalog:
         label, item = self._parts(source)
         name = source.name or (model.name if model else "value")
         role: Role = model.role if model else "quality"
-        name, role, direction = _name_item(item, name, role, model.direction if model else None)
+        direction = model.direction if model else direction_of(split_identifier(name))
+        name, role, direction = _name_item(item, name, role, direction)
         if label is not None:
             name = f"{name}[{label}]"
         elif model is not None:

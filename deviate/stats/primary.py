@@ -10,6 +10,8 @@ from deviate.model import SelectedMetric
 
 TEST_WORDS = frozenset({"test", "tst", "testing"})
 VALIDATION_WORDS = frozenset({"val", "valid", "validation", "dev", "eval"})
+SPREAD_WORDS = frozenset({"std", "stdev", "stddev", "sd", "deviation"})
+"""Metrics that say how far others spread are not what a comparison is about."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
@@ -25,7 +27,8 @@ def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
         return declared[0], ""
     if declared:
         return None, _ask("several metrics are declared primary", declared)
-    candidates = [metric for metric in metrics if metric.role == "quality" and metric.direction is not None]
+    telling = [metric for metric in metrics if metric.role == "quality" and not SPREAD_WORDS & _words(metric.name)]
+    candidates = [metric for metric in telling if metric.direction is not None]
     candidates = [metric for metric in candidates if not metric.is_found_by_running] or candidates
     for kind, words in (("on test data", TEST_WORDS), ("on validation data", VALIDATION_WORDS)):
         names = [metric.name for metric in candidates if words & _words(metric.name)]
@@ -37,8 +40,8 @@ def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
         return candidates[0].name, ""
     if candidates:
         return None, _ask("several quality metrics could decide", [metric.name for metric in candidates])
-    quality = [metric.name for metric in metrics if metric.role == "quality"]
-    return None, _ask("no quality metric has a known direction", quality or [metric.name for metric in metrics])
+    names = [metric.name for metric in telling or metrics]
+    return None, _ask("no quality metric has a known direction", names)
 
 
 def is_on_test_data(name: str) -> bool:

@@ -145,6 +145,14 @@ def test_named_values_match_by_name_and_otherwise_appear(tmp_path: Path) -> None
     assert it.name(Source(None, "loss_op", (A,), None)) == "loss_op"
 
 
+def test_the_words_of_a_named_value_tell_its_direction(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    names = [it.name(Source(None, name, (), None)) for name in ("dtest_rmsle", "dtrain_auc", "dtest_gini")]
+    assert [(metric.name, metric.direction) for metric in it.added] == list(
+        zip(names, ("min", "max", None), strict=True)
+    )
+
+
 def log(pid: int, span: tuple[float, float], values: dict[int | None, float], *, rank: int | None = None) -> ProcessLog:
     points = Points()
     for step, value in values.items():

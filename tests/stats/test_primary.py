@@ -17,6 +17,7 @@ from deviate.stats.primary import find_primary, is_on_test_data
         ([metric("acc"), metric("seconds", role="time")], "acc"),
         ([metric("testAcc"), metric("trainAcc")], "testAcc"),
         ([metric("latest_acc"), metric("test_acc")], "test_acc"),
+        ([metric("test_acc"), metric("test_acc_std")], "test_acc"),
         ([metric("test_acc"), metric("test_loss"), metric("acc", is_primary=True)], "acc"),
     ],
 )
@@ -34,6 +35,7 @@ def test_the_only_metric_that_can_be_meant_is_primary(metrics: list[SelectedMetr
         ),
         ([metric("acc"), metric("loss", direction="min")], "--metric acc or --metric loss"),
         ([metric("score", direction=None)], "--metric score"),
+        ([metric("fitness", direction=None), metric("stdev", direction=None)], "Add --metric fitness;"),
         ([metric("a", is_primary=True), metric("b", is_primary=True)], "--metric a or --metric b"),
         ([], "deviate.toml"),
     ],

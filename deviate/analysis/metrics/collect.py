@@ -8,7 +8,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.containers import ContainerContents
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
-from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
+from deviate.analysis.metrics.labels import graph_tag, is_key, label_texts, labels_of, mapping_of
 from deviate.analysis.metrics.messages import MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
@@ -240,13 +240,14 @@ class Collector:
         scope = next(iter(opened))[0]
         mine = [name for function, name in opened if function is scope]
         passed = {scope, *(function for function, _ in scene.substitutes)}  # a recursive function would never end
-        edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
+        into = self.graph.edges_into(scope) or self.graph.edges_nearby(scope)
+        edges = [edge for edge in into if not (edge.is_handed or edge.caller in passed)]
         arguments = [self.parser.flows.arguments_of(edge) for edge in edges]
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
-        if any(_is_built(one.get((scope, name)), self.parser) for one in arguments for name in whole):
+        if any(self._is_handed_built(one.get((scope, name))) for one in arguments for name in whole):
             return self._extend_scenes(scene, edges, arguments)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
@@ -257,6 +258,28 @@ class Collector:
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
         return self._extend_scenes(scene, edges, arguments)
+
+    def _is_handed_built(self, argument: object) -> bool:
+        """Whether an argument is built to be reported, or is a text that a call of the function around builds."""
+        if _is_built(argument, self.parser):
+            return True
+        waiting = [argument]
+        passed: set[tuple[Function, str]] = set()
+        while waiting:
+            argument = waiting.pop()
+            if not isinstance(argument, tuple) or not isinstance(argument[0], cst.BaseExpression):
+                continue
+            node, function = argument
+            if self.parser.texts.is_text(node, function) and holds_values(node):
+                return True
+            if not isinstance(node, cst.Name):
+                continue
+            scope, bindings = self.graph.resolver.find(node.value, function)
+            is_parameter = [binding.how for binding in bindings] == ["parameter"] and node.value != scope.receiver
+            if is_parameter and (scope, node.value) not in passed and len(passed) < DEEPEST:
+                passed.add((scope, node.value))
+                waiting += [edge.argument(node.value) for edge in self.graph.edges_into(scope) if not edge.is_handed]
+        return False
 
     def _extend_scenes(
         self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]
@@ -283,7 +306,7 @@ class Collector:
         values = [item for item in items if isinstance(item, ReportedValue)]
         texts = _texts_between(items)
         message = "".join(item if isinstance(item, str) else "{}" for item in items)
-        label = label_of(values, self.judge, self.graph)
+        labels = labels_of(values, self.judge, self.graph)
         judged: list[Judged] = []
         for number, value in enumerate(values):
             earlier = []
@@ -291,7 +314,7 @@ class Collector:
                 if judged[back].decision.role is not None:
                     break
                 earlier.append(without_unit(texts[back]) if back else texts[back])
-            line = self.nodes.statement_line(value.node)
+            line, label = self.nodes.statement_line(value.node), labels[number]
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
             label_name = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(
@@ -336,6 +359,8 @@ class Collector:
                     return Decision(
                         content.role, None, (f'holds "{key}", {content.evidence[0]}', *content.evidence[1:])
                     )
+        if decision.role is None and candidate.label is not None and not split_identifier(candidate.before):
+            decision = self._decide_by_label(candidate, candidate.label) or decision
         if decision.role is None and self._is_under_key(candidate, decision):
             return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
         return decision
@@ -345,6 +370,13 @@ class Collector:
         if not self.parser.texts.is_text(node, function):
             return [self.parser.plain(node, function)]
         return [item for item in self.parser.take(node, function) if isinstance(item, ReportedValue)]
+
+    def _decide_by_label(self, candidate: Candidate, label: str) -> Decision | None:
+        """The judgement of a value that only the texts of its label name: as of `auc: {…}`."""
+        texts = label_texts(label, candidate.value.function, self.graph)
+        decisions = (self.judge.decide(replace(candidate, before=f"{text}: ", is_first=True)) for text in texts)
+        decision = next((decision for decision in decisions if decision.role is not None), None)
+        return None if decision is None else replace(decision, direction=None, evidence=decision.evidence[1:])
 
     def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
         """Whether a value belongs to a mapping with unknown items that does not hold the program's options."""

@@ -75,6 +75,7 @@ class View:
         unit: kind of the unit behind it: `speed`, `time` or empty.
         digits: decimals that its format asks for; None where that is no float format.
         is_tagged: its name is a value that only a run knows.
+        is_in_warning: whether the message begins by saying that it warns.
     """
 
     value: ReportedValue
@@ -87,6 +88,7 @@ class View:
     sink: str
     digits: int | None
     is_tagged: bool = False
+    is_in_warning: bool = False
 
     @property
     def is_counted(self) -> bool:
@@ -178,6 +180,11 @@ def declared_metric(view: View) -> Evidence | None:
 def part_of_name(view: View) -> Objection | None:
     """What stands in a tag tells what is reported and is not reported itself."""
     return Objection(RejectionReason.TAG) if view.value.style == Style.NAME else None
+
+
+def in_warning(view: View) -> Objection | None:
+    """`Warning: cut off at {n} steps`: what a program warns of is told now and then."""
+    return Objection(RejectionReason.IN_WARNING) if view.is_in_warning else None
 
 
 def learning_rate(view: View) -> Objection | None:
@@ -326,6 +333,7 @@ def float_format(view: View) -> Evidence | None:
 EVIDENCE: tuple[Rule, ...] = (
     declared_metric,
     part_of_name,
+    in_warning,
     learning_rate,
     time_left,
     use_of_memory,
@@ -445,6 +453,7 @@ class Judge:
             sink=candidate.sink,
             digits=decimals(value.spec),
             is_tagged=candidate.is_tagged,
+            is_in_warning=split_identifier(candidate.message.partition("{}")[0])[:1] in (["warning"], ["warn"]),
         )
 
     def _change(self, candidate: Candidate) -> str:

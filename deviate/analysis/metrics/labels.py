@@ -9,27 +9,104 @@ from deviate.analysis.resolve.abstract_values import Argument
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Binding, Function, Nodes
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue
-from deviate.analysis.resolve.tree import constant_text, last_name, named_items, walk
+from deviate.analysis.resolve.tree import constant_text, index_of, last_name, named_items, walk
+from deviate.model.metric_vocabulary import split_identifier, word_set
+
+KEYS = word_set("name names key k metric tag label split")
+"""Last words of variables that hold texts."""
 
 SAME_ORDER = ("sorted", "list", "enumerate", "reversed")
 
 
-def label_of(values: list[ReportedValue], judge: Judge, graph: CallGraph) -> ReportedValue | None:
-    """The plain variable among the values of a message whose text says what is reported.
+def labels_of(values: list[ReportedValue], judge: Judge, graph: CallGraph) -> list[ReportedValue | None]:
+    """For each value of a message the plain variable among them whose text says what is reported, if any.
 
-    It holds one of several constant strings or, failing that, a mapping key that is known at run time.
+    It holds one of several constant strings or, failing that, a mapping key that is known at run time. What a loop
+    holds in it belongs to the values in that loop: a text that grows from loop to loop has labels of all of them.
     """
     names = [value for value in values if isinstance(value.node, cst.Name)]
-    for value in names:
-        if judge.origin(value).kind == "text" and label_texts(value.spelled, value.function, graph):
-            return value
-    return next((value for value in names if is_key(value.spelled, value.function, graph)), None)
+    labels = [
+        value
+        for value in names
+        if judge.origin(value).kind == "text" and label_texts(value.spelled, value.function, graph)
+    ]
+    labels += [value for value in names if is_key(value.spelled, value.function, graph)]
+    loops = [_loop_of(label, graph) for label in labels]
+
+    def tells(loop: cst.CSTNode | None, value: ReportedValue) -> bool:
+        return loop is None or loop in graph.nodes.ancestors(value.node)
+
+    return [
+        next((label for label, loop in zip(labels, loops, strict=True) if tells(loop, value)), None)
+        or _key_of(value, graph)
+        for value in values
+    ]
+
+
+def _key_of(value: ReportedValue, graph: CallGraph) -> ReportedValue | None:
+    """The variable by which a value is taken out of a mapping whose keys are known at run time alone: `row[key]`."""
+    node: cst.CSTNode | None = value.node
+    if isinstance(node, cst.Name):
+        bindings = graph.resolver.find(node.value, value.function)[1]
+        node = bindings[0].whole("assign") if len(bindings) == 1 else None
+    key = index_of(node) if isinstance(node, cst.Subscript) else None
+    if not isinstance(key, cst.Name) or not is_key(key.value, value.function, graph):
+        return None
+    return ReportedValue(key, key, value.function, key.value)
+
+
+def _loop_of(label: ReportedValue, graph: CallGraph) -> cst.CSTNode | None:
+    """The loop or comprehension that holds a text in a label where it is reported; None where no loop does."""
+    bindings = graph.resolver.find(label.spelled, label.function)[1]
+    loops = [_loop(binding.node, graph.nodes) for binding in bindings if binding.how == "for"]
+    return next((parent for parent in graph.nodes.ancestors(label.node) if parent in loops), None)
+
+
+def _loop(node: cst.CSTNode, nodes: Nodes) -> cst.CSTNode | None:
+    """A `for` statement itself, of a `for` in a comprehension all of it."""
+    return next((part for part in (node, *nodes.ancestors(node)) if not isinstance(part, cst.CompFor)), None)
 
 
 def is_key(name: str, function: Function, graph: CallGraph) -> bool:
-    """Whether a variable iterates over the keys of a mapping."""
+    """Whether a variable iterates over the keys of a mapping, or is the parameter of a function that takes one item."""
     _, bindings = graph.resolver.find(name, function)
-    return bool(bindings) and all(binding.how == "for" and _mapping(binding) is not None for binding in bindings)
+    return bool(bindings) and all(
+        (binding.how == "for" and _mapping(binding) is not None) or _indexed(name, binding, graph) is not None
+        for binding in bindings
+    )
+
+
+def _indexed(name: str, binding: Binding, graph: CallGraph) -> cst.BaseExpression | None:
+    """What a loop over names takes one item of for each: `logs` in `for name in names: show(name, logs[name])`.
+
+    So does a function that takes one item by a parameter. The variable must be a text: by its name, or because a text
+    is put before or behind it in the loop.
+    """
+    around: cst.CSTNode | None
+    is_called_key = bool(KEYS & set(split_identifier(name)[-1:]))
+    if binding.how == "parameter" and is_called_key:
+        around = graph.nodes.function_of(binding.node).node
+    elif binding.how == "for" and not binding.position and isinstance(binding.value, cst.Name | cst.Attribute):
+        around = _loop(binding.node, graph.nodes)
+    else:
+        return None
+    parts = list(walk(around)) if around is not None else []
+    is_text = is_called_key or any(_joins_text(part, name) for part in parts)
+    taken = (part for part in parts if isinstance(part, cst.Subscript) and _is_name_in(index_of(part), name))
+    return next((part.value for part in taken), None) if is_text else None
+
+
+def _joins_text(node: cst.CSTNode, name: str) -> bool:
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
+        return False
+    sides = node.left, node.right
+    return any(_is_name_in(side, name) and isinstance(side, cst.Name) for side in sides) and any(
+        constant_text(side) is not None for side in sides
+    )
+
+
+def _is_name_in(node: cst.CSTNode | None, name: str) -> bool:
+    return node is not None and any(isinstance(part, cst.Name) and part.value == name for part in walk(node))
 
 
 def _mapping(binding: Binding) -> cst.BaseExpression | None:
@@ -56,9 +133,15 @@ def mapping_of(label: str | None, value: ReportedValue, graph: CallGraph) -> cst
     if label is None or not is_key(label, value.function, graph):
         return None
     keys = graph.resolver.find(label, value.function)[1]
-    names = [part.value for part in walk(value.node) if isinstance(part, cst.Name)]
+    key = _key_of(value, graph)
+    names = [
+        part.value
+        for part in (*walk(value.node), *(walk(key.node) if key is not None else ()))
+        if isinstance(part, cst.Name)
+    ]
     bound = [binding.node for name in names for binding in graph.resolver.find(name, value.function)[1]]
-    return next((_mapping(key) for key in keys if label in names or key.node in bound), None)
+    sources = (_mapping(key) or _indexed(label, key, graph) for key in keys if label in names or key.node in bound)
+    return next(sources, None)
 
 
 def graph_tag(name_items: list[MessageItem], node: cst.CSTNode, nodes: Nodes) -> str:

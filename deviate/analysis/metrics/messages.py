@@ -7,10 +7,10 @@ import libcst as cst
 
 from deviate.analysis.metrics.containers import Displays
 from deviate.analysis.metrics.flows import Flows
-from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
+from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
     Field,
@@ -28,6 +28,7 @@ from deviate.analysis.resolve.tree import (
     constant_number,
     constant_text,
     dotted_name,
+    element,
     keywords,
     last_name,
     named_items,
@@ -232,6 +233,9 @@ class MessageParser:
                 return self.take(node.left, function, scene) + self.take(node.right, function, scene)
             case cst.Call():
                 return self._call(node, function, scene)
+            case cst.Subscript(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=method)))) if method in SPLITTING:
+                text = node.value.func.value  # type: ignore[attr-defined]
+                return self.take(text, function, scene) if is_text(text, function) else None
             case cst.Name():
                 return self._variable(node, function, scene)
             case cst.Attribute():
@@ -284,7 +288,38 @@ class MessageParser:
         argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument, scene) if item not in items]
-        return items or self._texts_in(node, function, scene) or None
+        return (
+            items
+            or self._texts_in(node, function, scene)
+            or self._yielded(bindings, scene)
+            or self._values_of_mapping(bindings, function)
+            or None
+        )
+
+    def _yielded(self, bindings: list[Binding], scene: Scene) -> list[MessageItem]:
+        """The texts that a loop variable takes from a generator of the project."""
+        items: list[MessageItem] = []
+        for binding in bindings:
+            if binding.how != "for" or not isinstance(binding.value, cst.Call):
+                continue
+            where = self.nodes.function_of(binding.node)
+            for callee in self.resolver.functions(binding.value.func, where):
+                for part in walk(callee.function.node):
+                    value = _item(part.value, binding.position) if isinstance(part, cst.Yield) else None
+                    if value is not None and self.texts.is_text(value, callee.function):
+                        items += self.take(value, callee.function, scene)
+        return items
+
+    def _values_of_mapping(self, bindings: list[Binding], function: Function) -> list[MessageItem]:
+        """The mapping whose values a comprehension shows one by one without their keys: `for value in row.values()`."""
+        binding = bindings[0] if len(bindings) == 1 else None
+        if binding is None or binding.position or not isinstance(binding.node, cst.CompFor) or binding.node.ifs:
+            return []
+        match binding.value:
+            case cst.Call(func=cst.Attribute(value=mapping, attr=cst.Name(value="values")), args=[] | ()):
+                spelled = self.nodes.code(mapping)
+                return [ReportedValue(mapping, mapping, function, spelled, style=Style.MAPPING)]
+        return []
 
     def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem]:
         """The items of a list variable that is shown as a whole, if they are strings with values."""
@@ -616,6 +651,13 @@ def _expression(argument: Substitute | None) -> Placed | None:
     if isinstance(argument, tuple) and isinstance(argument[0], cst.BaseExpression):
         return argument[0], argument[1]
     return None
+
+
+def _item(node: cst.CSTNode | None, position: tuple[int, ...]) -> cst.BaseExpression | None:
+    """An item of nested tuples by its position in them."""
+    for place in position:
+        node = element(node, place) if isinstance(node, cst.BaseExpression) else None
+    return node if isinstance(node, cst.BaseExpression) else None
 
 
 def _joined(node: cst.ConcatenatedString) -> list[cst.BaseExpression]:

@@ -28,7 +28,7 @@ from deviate.analysis.resolve.identifier_words import (
 from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.message_items import decimals
 from deviate.analysis.resolve.tree import dotted_name, walk
-from deviate.model.metric_vocabulary import QUALITY, split_identifier
+from deviate.model.metric_vocabulary import CONTAINERS, QUALITY, split_identifier
 
 
 @dataclass(slots=True)
@@ -183,11 +183,14 @@ def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
     text = tag_words(name_text) if candidate.sink in TRACKERS else text_words(name_text, candidate.earlier)
     if role == "time":
         text = _time_words(text, candidate)
+    of_label = split_identifier(context.label or "")
+    if not text and set(of_label) & TELLING:
+        text = of_label
     function = [] if value.function.is_module else split_identifier(value.function.name)
     head = candidate.message.split("{}")[0]
     return NameParts(
         text=text,
-        expression=expression_words(value.spelled),
+        expression=_expression_words(candidate),
         phase=_phase(candidate, context, place),
         hint=context.hint,
         function=function,
@@ -196,6 +199,16 @@ def _alone(judged: Judged, context: Context, place: int | None) -> NameParts:
         sink=candidate.sink,
         is_tag=candidate.sink in TRACKERS and "{}" not in candidate.message.removesuffix("{}"),
     )
+
+
+def _expression_words(candidate: Candidate) -> list[str]:
+    """Words of the expression; those of the mapping whose item the label chooses: `epoch_logs[name]`."""
+    spelled, label = candidate.value.spelled, re.escape(candidate.label or "")
+    match = re.fullmatch(rf"(.+)\[[^\[\]]*\b{label}\b[^\[\]]*\]", spelled) if label else None
+    if match is None:
+        return expression_words(spelled)
+    of_mapping = expression_words(match[1])
+    return of_mapping[-1:] if of_mapping[-1] in CONTAINERS - QUALITY else of_mapping
 
 
 def _declared_name(candidate: Candidate) -> str:

@@ -14,7 +14,7 @@ from deviate.analysis.resolve.project import FRAMEWORKS
 from deviate.analysis.resolve.tree import dotted_name, index_of, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
-from deviate.sinks import Carried, Message, Record, Scalar, Sink
+from deviate.sinks import Carried, Message, Record, Scalar, Sink, Template
 from deviate.sinks import find_sink as find_known_sink
 
 SHOWING = word_set("suffix comment desc postfix message msg text title status description caption")
@@ -25,6 +25,9 @@ ASSIGNED = "[]="
 
 GRAPH_SUMMARY = "graph-summary"
 """The sink whose values are known only after the graph has run: they are recorded by their tags."""
+
+SPEAKING = word_set("info log write print report message show display tell say notify announce note")
+"""Methods that, of whatever object, take a text to a reader."""
 
 FRAME_WRITERS = word_set("to_csv to_excel to_json to_html to_latex to_markdown to_string")
 KEEPING = word_set("append setdefault update extend add")
@@ -76,6 +79,8 @@ class Reports:
             if sink is not None:
                 carried = sink.carried(self._positional(call, function), _by_name(call))
                 yield Report(call, function, self._name(sink), sink.key, carried)
+            elif self._speaks(call, function):
+                yield Report(call, function, "logging", "", [Template(*_first_and_rest(call))])
             frame = self._written_frame(call, function)
             if frame is not None:
                 yield Report(call, function, "pandas", "", [Record(frame)])
@@ -113,6 +118,22 @@ class Reports:
         keeping = [keeper for callee in inside for keeper in self._keeping(callee.function, MOST_HANDED_ON)]
         self.keepers.update(dict.fromkeys(keeping))
         return spelled if keeping else None  # a function of the project: its use of the arguments is analysed inside
+
+    def _speaks(self, call: cst.Call, function: Function) -> bool:
+        """Whether a method of an object of which nothing is known is called as loggers are, with a number in a text.
+
+        Where the call graph leads into a function of the project, its use of the text is analysed inside.
+        """
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value.lower() not in SPEAKING:
+            return False
+        given = positional(call)
+        is_plain = bool(given) and not any(argument.star for argument in call.args)
+        if not is_plain or not self.texts.shows_number(given[0], function):
+            return False
+        if self.resolver.names(call.func, function):
+            return False
+        inside = [callee.function for callee in self.resolver.functions(call.func, function)]
+        return not any(edge.node is call for callee in inside for edge in self.graph.edges_into(callee))
 
     def _keeping(self, function: Function, depth: int) -> Iterator[Function]:
         """The functions that store arguments of a function in an object that outlives the call."""
@@ -189,6 +210,11 @@ class Reports:
             elif argument.keyword is None and not argument.star:
                 arguments.append(argument.value)
         return arguments
+
+
+def _first_and_rest(call: cst.Call) -> tuple[cst.BaseExpression, list[cst.BaseExpression]]:
+    first, *rest = positional(call)
+    return first, rest
 
 
 def _by_name(call: cst.Call) -> dict[str, cst.BaseExpression]:

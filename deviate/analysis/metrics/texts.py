@@ -7,9 +7,9 @@ import libcst as cst
 from deviate.analysis.metrics.containers import Displays
 from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Binding, Function
-from deviate.analysis.resolve.message_items import Field, format_fields, percent_fields
+from deviate.analysis.resolve.message_items import Field, decimals, format_fields, percent_fields
 from deviate.analysis.resolve.origins import CLOCKS
-from deviate.analysis.resolve.tree import constant_text, dotted_name, last_name, positional, walk
+from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, last_name, positional, walk
 from deviate.model.metric_vocabulary import QUALITY, SPEEDS, split_identifier, word_set
 
 TEXT_METHODS = word_set(
@@ -18,6 +18,7 @@ TEXT_METHODS = word_set(
 DUMPING = frozenset(
     {"json.dumps", "pprint.pformat", "builtins.str", "builtins.repr", "tabulate.tabulate", "yaml.dump", "ujson.dumps"}
 )
+SPLITTING = word_set("split rsplit splitlines partition rpartition")
 TEXT_CALLS = DUMPING | {"builtins.format"}
 SPELLING = word_set("join chr decode batch_decode")
 FORMATTING = word_set("format format_map str repr round strftime timedelta")
@@ -103,17 +104,31 @@ class Texts:
                 return any(self.is_text(side, function, depth - 1) for side in (node.body, node.orelse))
             case cst.Subscript() if any(isinstance(piece.slice, cst.Slice) for piece in node.slice):
                 return self.is_text(node.value, function, depth - 1)
+            case cst.Subscript(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=method)))) if method in SPLITTING:
+                return self.is_text(node.value.func.value, function, depth - 1)  # type: ignore[attr-defined]
             case cst.Name():
                 return self._is_text_variable(node, function, depth)
             case cst.Call():
                 return self._is_text_call(node, function, depth)
         return False
 
+    def shows_number(self, node: cst.BaseExpression, function: Function) -> bool:
+        """Whether an expression is a text with words and a number that is shown with decimals, also by its variable."""
+        values = [node]
+        if isinstance(node, cst.Name):
+            bindings = self.resolver.find(node.value, function)[1]
+            values = [value for binding in bindings if (value := binding.whole("assign", "add")) is not None]
+        pieces = [piece for value in values for part in walk(value) for piece in _pieces(part)]
+        words = [word for piece in pieces if isinstance(piece, str) for word in split_identifier(piece)]
+        is_named = any(len(word) > 1 and not word.isdigit() for word in words)
+        return is_named and any(decimals(piece.spec) for piece in pieces if isinstance(piece, Field))
+
     def _is_text_call(self, node: cst.Call, function: Function, depth: int) -> bool:
         if isinstance(node.func, cst.Attribute):
             method, base = node.func.attr.value, node.func.value
             if method in ("format", "format_map"):
-                return dotted_name(base) == "str" or self.template(base, function) is not None
+                is_template = dotted_name(base) == "str" or self.template(base, function) is not None
+                return is_template or self.is_text(base, function, depth - 1)
             if method == "join" and constant_text(base) is not None:
                 return True
             if (method == "join" or method in TEXT_METHODS) and self.is_text(base, function, depth - 1):
@@ -146,6 +161,8 @@ class Texts:
         while waiting:
             for part in walk(waiting.pop()):
                 if isinstance(part, cst.BaseString | cst.FormattedStringText) and _names_a_value(part):
+                    return False
+                if isinstance(part, cst.Subscript) and _takes_item(part, function):
                     return False
                 if not isinstance(part, cst.Name) or part.value in seen:
                     continue
@@ -185,6 +202,30 @@ def _summands(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         yield node.right
         node = node.left
     yield node
+
+
+def _takes_item(node: cst.Subscript, function: Function) -> bool:
+    """Whether one argument says which item of another is taken."""
+    taken = node.value, index_of(node)
+    return all(isinstance(part, cst.Name) and part.value in function.parameters for part in taken)
+
+
+def _pieces(node: cst.CSTNode) -> list[str | Field]:
+    """Text and fields of a string, in which fields of an f-string have no argument to speak of."""
+    if isinstance(node, cst.FormattedString):
+        return [
+            part.value if isinstance(part, cst.FormattedStringText) else Field("", "", _spec(part))
+            for part in node.parts
+            if isinstance(part, cst.FormattedStringText | cst.FormattedStringExpression)
+        ]
+    text = constant_text(node) if isinstance(node, cst.SimpleString) else None
+    if text is None:
+        return []
+    return percent_fields(text) if "%" in text else format_fields(text)
+
+
+def _spec(part: cst.FormattedStringExpression) -> str:
+    return "".join(piece.value for piece in part.format_spec or () if isinstance(piece, cst.FormattedStringText))
 
 
 def _fields(template: str) -> set[object]:

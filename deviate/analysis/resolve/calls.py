@@ -82,6 +82,11 @@ class EdgeFinder:
                 callees += [self._keep(edge) for edge in self._call_edges(call, function)]
         return callees + [self._keep(edge) for edge in self._other_edges(function)]
 
+    def calls_by_name(self, callee: Function, caller: Function) -> list[Edge]:
+        """The calls of one function in another that spell its name; their edges are not recorded."""
+        calls = [call for call in caller.calls if last_name(call.func) == callee.name]
+        return [edge for call in calls for edge in self._call_edges(call, caller) if edge.callee is callee]
+
     def _keep(self, edge: Edge) -> Function:
         if edge not in self.edges:
             self.edges[edge] = None
@@ -348,6 +353,13 @@ class CallGraph:
 
     def edges_into(self, function: Function) -> list[Edge]:
         return self.resolver.edges.get(function, [])
+
+    def edges_nearby(self, function: Function) -> list[Edge]:
+        """The calls of a function to which no call leads that stand in its file, in functions which are not reached."""
+        if function in self.reached:
+            return []
+        finder = EdgeFinder(self.project, self.resolver)
+        return [edge for caller in function.module.scopes for edge in finder.calls_by_name(function, caller)]
 
     def callees(self, node: cst.CSTNode) -> Iterator[Function]:
         """Functions of the project that run when a node runs, directly or indirectly; each once."""

@@ -53,7 +53,7 @@ def clause(text: str) -> str:
     """The part of a text that names the value after it: the text after the last separator followed by words."""
     pieces = [
         piece
-        for piece in re.split(r"[,;|\n\t\[\]]|(?<=[.!?]) |(?<![-\w]) - |--|\\[nt]", text)
+        for piece in re.split(r"[,;|\n\t\[\]]|(?<=[.!?]) |(?:(?<![-\w])|(?<=\ds)) - |--|\\[nt]", text)
         if split_identifier(piece)
     ]
     return pieces[-1] if pieces else ""
@@ -113,6 +113,8 @@ CLOSED = re.compile(r"[|;\n]")
 """What separates the items of a message: what stands before it says nothing about the values after it."""
 PLURALS = frozenset(word for word in COUNTERS if word.endswith("s") and word[:-1] in COUNTERS)
 DENOMINATOR = re.compile(r"//?\s*(?:\([^()]*\)|[\w.]+(?:\([^()]*\))?)")
+GENITIVE = re.compile(r"(?<=[a-zA-Z])['’]s?(?![a-zA-Z])")
+"""The end of a word as in `model's prediction`."""
 PARENTHESES = re.compile(r"(?:(?<![^\s\W])|(?<=@))\([^()]*\)")
 """A remark such as `(batch)` or `@(1,5)`; `D(x)` is a name."""
 
@@ -159,7 +161,8 @@ def expression_words(spelled: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """The words of a text, without remarks in parentheses and without numbers, except in `Acc@1`."""
-    text = re.sub(r"(?:@\s*|[_ ]at[_ ])(\d)", r"\1", PARENTHESES.sub(" ", text))
+    text = GENITIVE.sub("", PARENTHESES.sub(" ", text))
+    text = re.sub(r"(?:@\s*|[_ ]at[_ ])(\d)", r"\1", text)
     return [word for word in split_identifier(text) if not word.isdigit()]
 
 

@@ -1,7 +1,9 @@
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from deviate.analysis import analyze
 from deviate.model import Analysis
 
 Analyse = Callable[[str], Analysis]
@@ -371,3 +373,26 @@ def test_commands_to_choose_from_do_not_follow_each_other(analyse: Analyse, mark
         """
     )
     assert [metric.line for metric in analysis.metrics] == [8]
+
+
+def test_a_loop_of_an_engine_that_runs_handlers_of_a_mapping_is_left_to_the_run_to_confirm(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("""\
+class Engine:
+    def __init__(self):
+        self.handlers = {"epoch": []}
+    def on(self, event):
+        return self.handlers[event].append
+    def run(self, max_epochs):
+        self.epoch = 0
+        while self.epoch < max_epochs:
+            self.epoch += 1
+            for handler in self.handlers["epoch"]:
+                handler(self)
+engine = Engine()
+@engine.on("epoch")
+def report(engine):
+    print(f"reward {engine.output:.2f}")
+engine.run(8)
+""")
+    assert 8 in [loop.line for loop in analyze(script, tmp_path, is_whole=True).loops]

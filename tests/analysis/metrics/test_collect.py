@@ -195,3 +195,37 @@ def test_what_every_call_names_as_the_function_does_is_reported_in_the_function(
             save(metrics, "last.json")
         """
     assert [(metric.expression, metric.line) for metric in analyse(text).metrics] == [("metrics", 5)]
+
+
+def test_a_text_that_functions_only_hand_on_is_reported_where_it_is_built(analyse: Analyse) -> None:
+    before = """
+class Reporters:
+    def __init__(self):
+        self.members = [Reporter()]
+    def info(self, msg):
+        for member in self.members:
+            member.info(msg)
+class Reporter:
+    def info(self, msg):
+        print(msg)
+reporters = Reporters()
+"""
+    analysis = analyse(HEAD.format(before, "    reporters.info(f'Average loss: {loss:.3f}')"))
+    assert [metric.expression for metric in analysis.metrics] == ["loss"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ("f'average {value:.3f}'", ["value"]),
+        ("'average %.3f', value", ["value"]),
+        ("value", []),
+        ("f'{value}'", []),
+        ("f'{value:.3f}'", []),
+    ],
+)
+def test_an_unknown_object_that_is_given_a_number_among_words_reports_it(
+    analyse: Analyse, arguments: str, found: list[str]
+) -> None:
+    analysis = analyse(HEAD.format("", f"    value = load(epoch)\n    options['reporters'].report({arguments})"))
+    assert [metric.expression for metric in analysis.metrics] == found

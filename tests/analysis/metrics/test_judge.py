@@ -59,6 +59,7 @@ def judge(analyse: Analyse, argument: str) -> Analysis:
         ('f"memory {torch.cuda.max_memory_allocated() / 1e6:.1f} MB"', "memory"),
         ('"outputs", model(x)', "nothing marks it"),
         ("f\"metric '{name}' is unknown\"", "name"),
+        ('f"Warning: loss {loss:.2f} at its bound"', "in a message that warns"),
     ],
 )
 def test_what_is_no_measurement_is_rejected_with_its_reason(analyse: Analyse, argument: str, reason: str) -> None:

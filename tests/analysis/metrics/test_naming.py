@@ -41,6 +41,8 @@ for epoch in range(3):
         ('f"Evaluation over {n} episodes: {avg_reward:.3f}"', ["eval_reward"]),
         ('f"Train: loss {a:.3f} acc {b:.3f} | Val: loss {c:.3f} acc {d:.3f}"',
          ["train_loss", "train_acc", "val_loss", "val_acc"]),
+        ('f"model\'s prediction loss: {a:.3f}"', ["model_prediction_loss"]),
+        ('f"0s - loss: {a:.3f}"', ["loss"]),
         ('f"loss gap {abs(train_loss - test_loss):.4f}"', ["loss_gap"]),
         ('f"lr {lr:.1e} | {1000 * (time.time() - begin):.1f} ms | {loss:.3f} | mean {a.loss} min {b.loss}"',
          ["time", "loss", "loss_mean", "min_loss"]),
