@@ -38,7 +38,9 @@ MODELS = (
     "torch.nn.", "torchvision.models.", "timm.create_model", "torch.hub.load", "tensorflow.keras.", "keras.",
     "tf_keras.", "flax.linen.", "flax.nnx.", "haiku.", "equinox.", "transformers.Auto",
 )  # fmt: skip
+ACTS = frozenset({cst.Call, cst.Assign, cst.AugAssign})
 MODEL_CLASSES = word_set("Module Model Sequential LightningModule")
+MODEL_NAMES = word_set("model net network")
 NO_MODELS = word_set("loss losses criterion metric metrics layer transform")
 
 
@@ -64,42 +66,44 @@ class TrainingSigns:
     def _signs_in(self, node: cst.CSTNode) -> tuple[list[cst.CSTNode], list[cst.CSTNode]]:
         """The code in a node that trains, and the calls that may, by their names."""
         if node not in self._known:
-            acts = [part for part in walk(node) if isinstance(part, cst.Call | cst.Assign | cst.AugAssign)]
-            calls = [act for act in acts if isinstance(act, cst.Call) and self._is_so_named(act)]
+            acts = [part for part in walk(node) if type(part) in ACTS]
+            calls = [act for act in acts if type(act) is cst.Call and self._is_so_named(act)]
             self._known[node] = [act for act in acts if self._trains(act)], [*calls]
         return self._known[node]
 
     def _is_so_named(self, call: cst.Call) -> bool:
         """Whether the name of the callee says that it trains: `train(…)`. `model.train()` only sets the mode."""
-        name_words = set(split_identifier(last_name(call.func)))
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
-            return bool(word_set("model net network") & set(split_identifier(dotted_name(call.func.value))))
-        if not isinstance(call.func, cst.Name) or not TRAINED & name_words or OTHERWISE & name_words:
+        if type(call.func) is cst.Attribute and call.func.attr.value == "train" and not call.args:
+            return not MODEL_NAMES.isdisjoint(split_identifier(dotted_name(call.func.value)))
+        if type(call.func) is not cst.Name:
+            return False
+        name_words = split_identifier(call.func.value)
+        if TRAINED.isdisjoint(name_words) or not OTHERWISE.isdisjoint(name_words):
             return False
         referents = self.resolver.resolve(call.func, self.graph.nodes.function_of(call))
         return not any(isinstance(referent, ClassRef) for referent in referents)
 
     def _trains(self, node: cst.CSTNode) -> bool:
-        match node:
-            case cst.Call():
-                return self._is_training_call(node)
-            case cst.AugAssign(operator=cst.SubtractAssign()):
-                return _is_descent(node.value)
-            case cst.Assign(value=cst.BinaryOperation(operator=cst.Subtract()) as difference):
-                return _is_descent(difference.right)
+        if type(node) is cst.Call:
+            return self._is_training_call(node)
+        if type(node) is cst.AugAssign:
+            return type(node.operator) is cst.SubtractAssign and _is_descent(node.value)
+        difference = node.value if type(node) is cst.Assign else None
+        if type(difference) is cst.BinaryOperation and type(difference.operator) is cst.Subtract:
+            return _is_descent(difference.right)
         return False
 
     def _is_training_call(self, call: cst.Call) -> bool:
         name = last_name(call.func)
         if name in UPDATES:
             return True
-        owner = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-        spelled = set(split_identifier(dotted_name(owner.value if isinstance(owner, cst.Subscript) else owner)))
+        owner = call.func.value if type(call.func) is cst.Attribute else call.func
+        spelled = set(split_identifier(dotted_name(owner.value if type(owner) is cst.Subscript else owner)))
         if name in STEPS_OF_OPTIMIZERS and (OPTIMIZERS & spelled or self._is_stepped(call)):
             return True
         if name == "run" and self._runs_training(call, spelled):
             return True
-        if name in FITTED and isinstance(call.func, cst.Attribute) and call.args and not _is_mode(call):
+        if name in FITTED and type(call.func) is cst.Attribute and call.args and not _is_mode(call):
             function = self.graph.nodes.function_of(call)
             is_seen = bool(self.resolver.functions(call.func, function))  # its effect is found inside the function
             return not is_seen and not _is_preparation(self.resolver.names(call.func, function))
@@ -130,7 +134,7 @@ class TrainingSigns:
         return False
 
     def _is_library_update(self, call: cst.Call, name: str) -> bool:
-        if name not in UPDATING and not isinstance(call.func, cst.Name | cst.Call):
+        if name not in UPDATING and type(call.func) is not cst.Name and type(call.func) is not cst.Call:
             return False
         names = self.resolver.names(call.func, self.graph.nodes.function_of(call))
         if any(qualified_name.removesuffix("()") in GRADIENTS for qualified_name in names):

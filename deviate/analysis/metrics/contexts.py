@@ -33,13 +33,13 @@ def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
     """
     if frame.function is not earlier.function or (_is_registered(frame) and _is_registered(earlier)):
         return False
-    chosen = _lambda_around(frame.node, nodes), _lambda_around(earlier.node, nodes)
-    if None not in chosen and chosen[0] is not chosen[1]:
-        return False
     last = earlier.node.body if isinstance(earlier.node, cst.For | cst.While) else earlier.node
     source = frame.function.source
     where, end = source.start(frame.node), source.end(last)
     if (where.line, where.column) < (end.line, end.column):
+        return False
+    chosen = _lambda_around(frame.node, nodes), _lambda_around(earlier.node, nodes)
+    if None not in chosen and chosen[0] is not chosen[1]:
         return False
     branches = dict(_branches(frame.node, nodes))
     return all(

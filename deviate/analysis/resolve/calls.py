@@ -18,7 +18,7 @@ from deviate.analysis.resolve.abstract_values import (
 )
 from deviate.analysis.resolve.index import ADDING, Function, LoopNode
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.resolve import CREATING, MOST_REFERENTS, Resolver
+from deviate.analysis.resolve.resolve import CREATING, DEFINITIONS, MOST_REFERENTS, Resolver
 from deviate.analysis.resolve.tree import argument, children, imported_names, keywords, last_name, positional
 from deviate.model import Place
 from deviate.model.metric_vocabulary import word_set
@@ -129,30 +129,33 @@ class EdgeFinder:
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
         referents = self.resolver.called(call, function)
         arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
-        if any(isinstance(referent, External) and referent.name in CREATING for referent in referents):
+        names = [referent.name for referent in referents if type(referent) is External]
+        if names and not CREATING.isdisjoint(names):
             referents, arguments = self.resolver.created(call, function) or referents, arguments[1:]
+            names = [referent.name for referent in referents if type(referent) is External]
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
-        for referent in referents:
-            if isinstance(referent, ClassRef):
+        for referent in referents if len(names) < len(referents) else ():
+            if type(referent) is External:
+                continue
+            if type(referent) is ClassRef:
                 self.resolver.instantiated.setdefault(referent.cls)
             for callee in self.resolver.callees(referent):
                 is_inside = True
                 passed, named = (*callee.arguments, *arguments), (*callee.by_name, *by_name)
                 yield Edge(call, function, callee.function, "call", passed, named, int(callee.receiver is not None))
-            is_inside = is_inside or (isinstance(referent, ClassRef) and not self.resolver.order(referent.cls)[1])
-        if not referents and isinstance(call.func, cst.Attribute):
+            is_inside = is_inside or (type(referent) is ClassRef and not self.resolver.order(referent.cls)[1])
+        if not referents and type(call.func) is cst.Attribute:
             for method in self._methods(call.func.attr.value):
                 yield Edge(call, function, method, "named", arguments, by_name, 1)
         if not is_inside and not self._only_adds(call, function):
-            names = [referent.name for referent in referents if isinstance(referent, External)]
             yield from self._handed_edges(call, function, names)
-            if function.is_module and function.module.is_package and not LISTING.isdisjoint(names):
+            if names and function.is_module and not LISTING.isdisjoint(names) and function.module.is_package:
                 yield from self._submodule_edges(call, function)
 
     def _only_adds(self, call: cst.Call, function: Function) -> bool:
         """Whether a call adds something to a container of the project, from which it may be called later."""
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
+        if type(call.func) is not cst.Attribute or call.func.attr.value not in ADDING:
             return False
         referents = self.resolver.resolve(call.func.value, function)
         return bool(referents) and all(isinstance(referent, Container) for referent in referents)
@@ -184,6 +187,8 @@ class EdgeFinder:
         if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
         for each in call.args:
+            if type(each.value) not in TELLING:
+                continue
             for referent in dict.fromkeys(self._referents_in(each.value, function)):
                 for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
                     skipped = int(callee.receiver is not None) + (spawned or 0)
@@ -204,13 +209,14 @@ class EdgeFinder:
 
     def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         """The values of an argument, those of the items of a container; none where too many could be meant."""
-        referents = self.resolver.resolve(value, function) if type(value) in TELLING else ()
+        referents = self.resolver.resolve(value, function)
         if len(referents) > MOST_REFERENTS:
             return
-        if any(isinstance(referent, Container) for referent in referents):
+        outside = [referent for referent in referents if type(referent) is not Container]
+        if len(outside) < len(referents):
             for item in self.resolver.items(value, function):
                 yield from self.resolver.resolve(*item)
-        yield from (referent for referent in referents if not isinstance(referent, Container))
+        yield from outside
 
     def _run_by_others(self, referent: Value, *, is_command: bool) -> Iterator[FunctionRef]:
         """The functions of a value that a library may call."""
@@ -316,6 +322,7 @@ class CallGraph:
         self.resolver = Resolver(project)
         self.reached: dict[Function, None] = {}
         self._out: dict[cst.CSTNode, list[Edge]] = {}
+        self._leaving: frozenset[type] = frozenset()  # types of the nodes in `_out`
         self._tried = 0
         self._known_call_paths: dict[Function, list[CallPath]] = {}
         self._known_callees: dict[Function, list[Function]] = {}
@@ -426,8 +433,10 @@ class CallGraph:
         waiting = [node]
         while waiting:
             part = waiting.pop()
-            yield from (edge.callee for edge in self._out.get(part, ()))
-            if part is node or not isinstance(part, cst.FunctionDef | cst.ClassDef):
+            edges = self._out.get(part) if type(part) in self._leaving else None  # hashing a node is slow
+            for edge in edges or ():
+                yield edge.callee
+            if part is node or type(part) not in DEFINITIONS:
                 waiting += children(part)
 
     def _build(self) -> None:
@@ -444,6 +453,7 @@ class CallGraph:
         finder.settle()
         for edge in finder.edges:
             self._out.setdefault(edge.node, []).append(edge)
+        self._leaving = frozenset(map(type, self._out))
 
     def _round(self, finder: EdgeFinder) -> None:
         waiting = [*reversed(self.reached), self.project.entry.top]

@@ -30,6 +30,7 @@ BINDING = frozenset(
 RECORDED = IMPORTS | BINDING | {cst.Call, cst.While, cst.Global, cst.Nonlocal, cst.Return, cst.Yield, cst.If}
 ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}
 """Methods that add an argument to a container, with its place."""
+BLOCKS = frozenset({cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite})
 EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 
@@ -143,6 +144,7 @@ class Nodes:
         self._codes: dict[cst.CSTNode, str] = {}
         self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
         self._behind_exit: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
+        self._is_dead: dict[cst.CSTNode, bool] = {}
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The parent, its parent, and so on to the module."""
@@ -152,12 +154,9 @@ class Nodes:
 
     def around(self, node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
         """What stands around a node within its function, innermost first, each with its part that holds the node."""
-        below = node
-        for parent in self.ancestors(node):
-            if isinstance(parent, cst.FunctionDef):
-                return
-            yield parent, below
-            below = parent
+        while (parent := self.parents.get(node)) is not None and type(parent) is not cst.FunctionDef:
+            yield parent, node
+            node = parent
 
     def function_of(self, node: cst.CSTNode) -> Function:
         """The function in whose frame a node runs."""
@@ -167,14 +166,15 @@ class Nodes:
         return function
 
     def _find_function_of(self, node: cst.CSTNode) -> Function:
-        if isinstance(node, cst.Module):
-            return self.functions[node]
         below = node
-        for parent in self.ancestors(node):
-            if parent in self.functions and (not isinstance(parent, cst.FunctionDef) or below is parent.body):
+        while type(below) is not cst.Module:
+            parent = self.parents[below]
+            if type(parent) is cst.IndentedBlock:
+                return self.function_of(parent)
+            if type(parent) is cst.FunctionDef and below is parent.body:
                 return self.functions[parent]
             below = parent
-        raise KeyError(node)
+        return self.functions[below]
 
     def source(self, node: cst.CSTNode) -> Source:
         return self.function_of(node).source
@@ -210,35 +210,42 @@ class Nodes:
         loops: list[LoopNode] = []
         below = node
         for parent in self.ancestors(node):
-            if isinstance(parent, cst.For | cst.While) and below is parent.body:
+            if (type(parent) is cst.For or type(parent) is cst.While) and below is parent.body:
                 loops.append(parent)
-            if isinstance(parent, cst.While) and below is parent.test:
+            if type(parent) is cst.While and below is parent.test:
                 loops.append(parent)
-            if isinstance(parent, cst.FunctionDef | cst.ClassDef) and below is parent.body:
+            if (type(parent) is cst.FunctionDef or type(parent) is cst.ClassDef) and below is parent.body:
                 break
             below = parent
         return loops[::-1]
 
     def is_dead(self, node: cst.CSTNode) -> bool:
         """Whether a node follows a statement of an enclosing block that always leaves it (`return`, `sys.exit()`)."""
-        return any(
-            isinstance(parent, cst.BaseSuite | cst.Module) and below in self._statements_behind_exit(parent)
-            for parent, below in self.around(node)
-        )
+        is_dead = self._is_dead.get(node)
+        if is_dead is None:
+            place = next(((parent, below) for parent, below in self.around(node) if type(parent) in BLOCKS), None)
+            is_dead = place is not None and (
+                place[1] in self._statements_behind_exit(place[0]) or self.is_dead(place[0])
+            )
+            self._is_dead[node] = is_dead
+        return is_dead
 
-    def _statements_behind_exit(self, block: cst.BaseSuite | cst.Module) -> frozenset[cst.CSTNode]:
-        if block not in self._behind_exit:
-            exits = (place for place, statement in enumerate(block.body, 1) if is_exit(statement))
-            self._behind_exit[block] = frozenset(block.body[next(exits, len(block.body)) :])
-        return self._behind_exit[block]
+    def _statements_behind_exit(self, block: cst.CSTNode) -> frozenset[cst.CSTNode]:
+        statements = self._behind_exit.get(block)
+        if statements is None:
+            body = block.body if isinstance(block, cst.BaseSuite | cst.Module) else ()
+            exits = (place for place, statement in enumerate(body, 1) if is_exit(statement))
+            statements = self._behind_exit[block] = frozenset(body[next(exits, len(body)) :])
+        return statements
 
 
 def is_exit(statement: cst.CSTNode) -> bool:
     """Whether a statement leaves its function, or the program."""
-    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,)
+    parts = statement.body if type(statement) is cst.SimpleStatementLine else (statement,)
     return any(
-        isinstance(part, cst.Return | cst.Raise)
-        or (isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and dotted_name(part.value.func) in EXITS)
+        type(part) is cst.Return
+        or type(part) is cst.Raise
+        or (type(part) is cst.Expr and type(part.value) is cst.Call and dotted_name(part.value.func) in EXITS)
         for part in parts
     )
 
@@ -369,9 +376,10 @@ class Module:
         return function
 
     def _record(self, node: cst.CSTNode, function: Function, around: Class | None) -> None:
+        if type(node) is cst.Call:  # most of them, and none of the others
+            function.calls.append(node)
+            return
         match node:
-            case cst.Call():
-                function.calls.append(node)
             case cst.For() | cst.While():
                 self.loops.append((node, function))
             case cst.Global() | cst.Nonlocal():

@@ -76,6 +76,11 @@ LOCATING = word_set(
 MOST_NAMESAKES = 16
 """An unknown name chooses among at most so many definitions of a module: of more, it tells nothing."""
 
+_Answer = tuple[cst.CSTNode | None, tuple[Value, ...]]
+"""A node, which lives as long as its answer, and its values."""
+
+NO_ANSWER: _Answer = (None, ())
+
 SAME_ITEMS = word_set(
     "list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy"
 )
@@ -93,8 +98,8 @@ class Resolver:
         self.project = project
         self.edges: dict[Function, list[Edge]] = {}
         self.instantiated: dict[Class, None] = {}
-        self._known: dict[cst.CSTNode, tuple[Value, ...]] = {}
-        self._before: dict[cst.CSTNode, tuple[Value, ...]] = {}
+        self._known: dict[int, _Answer] = {}  # by the node's id, as hashing a node is slow
+        self._before: dict[int, _Answer] = {}
         self.active: set[object] = set()
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
         self._open_containers: set[cst.CSTNode] = set()
@@ -134,20 +139,23 @@ class Resolver:
 
         An expression that depends on itself (`x = f(x)`) resolves to its values of the previous round meanwhile.
         """
-        referents = self._known.get(node)
-        if referents is None:
-            if node in self.active or len(self.active) > DEEPEST:
-                referents = self._before.get(node, ())
+        key = id(node)
+        answer = self._known.get(key)
+        if answer is None:
+            if key in self.active or len(self.active) > DEEPEST:
+                answer = self._before.get(key, NO_ANSWER)
             else:
-                self.active.add(node)
-                referents = _limited(tuple(dict.fromkeys(self._resolve(node, function))))
-                self.active.remove(node)
-                self._known[node] = referents
-        return referents
+                self.active.add(key)
+                referents = tuple(dict.fromkeys(self._resolve(node, function)))
+                if len(referents) > MOST_REFERENTS:
+                    referents = _limited(referents)
+                self.active.remove(key)
+                answer = self._known[key] = (node, referents)
+        return answer[1]
 
     def names(self, node: cst.CSTNode, function: Function) -> list[str]:
         """Full names of the library objects that an expression can be."""
-        return [referent.name for referent in self.resolve(node, function) if isinstance(referent, External)]
+        return [referent.name for referent in self.resolve(node, function) if type(referent) is External]
 
     def qualified_name(self, node: cst.CSTNode, function: Function) -> str | None:
         """The first full name of the library objects that an expression can be."""
@@ -163,14 +171,14 @@ class Resolver:
 
     def callees(self, referent: Value) -> Iterator[FunctionRef]:
         """The functions that run when a value is called."""
-        if isinstance(referent, FunctionRef):
+        if type(referent) is FunctionRef:  # types compared directly, as most values are library objects
             yield referent
-        elif isinstance(referent, ClassRef):
+        elif type(referent) is ClassRef:
             for name in ("__init__", "__post_init__"):
                 method = self.method(referent.cls, name)
                 if method is not None:
                     yield FunctionRef(method, referent.cls)
-        elif isinstance(referent, Instance):
+        elif type(referent) is Instance:
             methods = (self.method(referent.cls, name) for name in ("__call__", "forward", "call"))
             method = next((candidate for candidate in methods if candidate is not None), None)
             if method is not None:
@@ -461,15 +469,19 @@ class Resolver:
 
     def _of_call(self, call: cst.Call, function: Function) -> Iterator[Value]:
         for referent in self.called(call, function):
-            if isinstance(referent, External):
+            if type(referent) is External:
                 yield from self._of_external_call(referent.name, call, function)
             else:
                 yield from self._of_result(referent)
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in TAKING:
-            yield from self._of_item(call.func.value, next(iter(positional(call)), None), function)
-            for default in positional(call)[1:2]:
+        if type(call.func) is not cst.Attribute:
+            return
+        method = call.func.attr.value
+        if method in TAKING:
+            arguments = positional(call)
+            yield from self._of_item(call.func.value, arguments[0] if arguments else None, function)
+            for default in arguments[1:2]:
                 yield from self.resolve(default, function)
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in FLUENT:
+        if method in FLUENT:
             yield from (
                 referent for referent in self.resolve(call.func.value, function) if isinstance(referent, Instance)
             )
@@ -479,7 +491,9 @@ class Resolver:
         referents = self.resolve(call.func, function)
         if len(referents) < 2:
             return list(referents)
-        return [referent for referent in referents if self._takes(referent, call)] or list(referents)
+        return [
+            referent for referent in referents if type(referent) is External or self._takes(referent, call)
+        ] or list(referents)
 
     def _takes(self, referent: Value, call: cst.Call) -> bool:
         """Whether what runs when a value is called takes the arguments of a call, as far as that is known."""
@@ -578,6 +592,8 @@ class Resolver:
     def _of_library_call(self, name: str, key: cst.BaseExpression | None, function: Function) -> Iterator[Value]:
         """The result of a call of a library object, and what it may find or create by a key in its registry."""
         yield External(f"{name}()")
+        if not self._registered:
+            return
         holder, _, method = name.rpartition(".")
         is_taken = method in TAKING
         of_table = self._of_library_registry(holder, key, function) if is_taken else ()
@@ -759,7 +775,8 @@ class Resolver:
                     yield from self.in_module(function.module, chosen)
             elif isinstance(referent, External):
                 yield External(f"{referent.name}[]")
-                yield from self._of_library_registry(referent.name, key, function)
+                if self._registered:
+                    yield from self._of_library_registry(referent.name, key, function)
         yield from self._of_item(node.value, key, function)
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
@@ -892,9 +909,7 @@ class Resolver:
 
 
 def _limited(values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The first values of an expression, as many as are followed."""
-    if len(values) <= MOST_REFERENTS:
-        return values
+    """The first values of an expression that has many, as many as are followed."""
     are_definitions = all(isinstance(value, ClassRef) or _is_bare(value) for value in values)
     return values[: MOST_DEFINITIONS if are_definitions else MOST_REFERENTS]
 

@@ -188,8 +188,8 @@ def _is_place(part: cst.SubscriptElement, *, is_any: bool) -> bool:
 
 def element(node: cst.BaseExpression, index: int) -> cst.BaseExpression | None:
     """Item `index` of a tuple or list display; None when it has stars or is too short."""
-    if not isinstance(node, cst.Tuple | cst.List) or any(
-        isinstance(item, cst.StarredElement) for item in node.elements
+    if (type(node) is not cst.Tuple and type(node) is not cst.List) or any(
+        type(item) is cst.StarredElement for item in node.elements
     ):
         return None
     return node.elements[index].value if index < len(node.elements) else None
