@@ -93,7 +93,8 @@ def _indexed(name: str, binding: Binding, graph: CallGraph) -> cst.BaseExpressio
     parts = list(walk(around)) if around is not None else []
     is_text = is_called_key or any(_joins_text(part, name) for part in parts)
     taken = (part for part in parts if isinstance(part, cst.Subscript) and _is_name_in(index_of(part), name))
-    return next((part.value for part in taken), None) if is_text else None
+    table = next((part.value for part in taken), None) if is_text else None
+    return None if isinstance(table, cst.Attribute) and names.deep_equals(table) else table
 
 
 def _joins_text(node: cst.CSTNode, name: str) -> bool:
