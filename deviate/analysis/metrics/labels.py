@@ -80,7 +80,8 @@ def _indexed(name: str, binding: Binding, graph: CallGraph) -> cst.BaseExpressio
     """What a loop over names takes one item of for each: `logs` in `for name in names: show(name, logs[name])`.
 
     So does a function that takes one item by a parameter. The variable must be a text: by its name, or because a text
-    is put before or behind it in the loop.
+    is put before or behind it in the loop. A table of an object that is shown row by row, as in `for key in self.rows:
+    print(key, self.rows[key])`, holds what was handed to the object, and is reported there.
     """
     around: cst.CSTNode | None
     is_called_key = bool(KEYS & set(split_identifier(name)[-1:]))
@@ -94,7 +95,8 @@ def _indexed(name: str, binding: Binding, graph: CallGraph) -> cst.BaseExpressio
     is_text = is_called_key or any(_joins_text(part, name) for part in parts)
     taken = (part for part in parts if isinstance(part, cst.Subscript) and _is_name_in(index_of(part), name))
     table = next((part.value for part in taken), None) if is_text else None
-    return None if isinstance(table, cst.Attribute) and names.deep_equals(table) else table
+    is_own = isinstance(table, cst.Attribute) and binding.value is not None and table.deep_equals(binding.value)
+    return None if is_own else table
 
 
 def _joins_text(node: cst.CSTNode, name: str) -> bool:
