@@ -112,7 +112,7 @@ class Steps:
             _recorder.leave_whiles(_getframe(1))
         if not running.step:
             _recorder.begin(running)
-        if running.step < MOST_COMPARED:
+        if running.step < MOST_COMPARED and _recorder.weight_versions is not None:
             _compare(running)
         if self.is_main or _recorder.pending:
             _step(running, self.is_main)
@@ -136,7 +136,7 @@ def while_(number: int, condition: V) -> V:
             running.step -= 1  # no step has begun
             _recorder.end(running)
         else:
-            if running.step < MOST_COMPARED:
+            if running.step < MOST_COMPARED and _recorder.weight_versions is not None:
                 _compare(running)
             _step(running, _recorder.loops[number][2])
     except Exception as error:

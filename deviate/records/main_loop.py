@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.eventlog import Loops, decode
+from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files
 from deviate.records.snapshot import Manifest
@@ -20,8 +21,6 @@ TAIL_BYTES = 1 << 16
 """How far before its end a file tells of its loops, which is one of the last things that a process does."""
 FEWEST_STEPS = 2
 """Steps of a loop that repeats something."""
-MANAGED = -1
-"""The guest's number for a loop inside of a framework that the analysis did not see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def confirm_main_loop(manifest: Manifest, attempt: Path) -> MainLoop:
         return supposed
     ran = {number: count for number, count in counts.items() if count.n_steps > 0}
     is_updated = any(count.n_updated > 0 for count in ran.values())
-    if MANAGED in ran or (main is not None and main.kind == "managed" and (main.id in ran or not is_updated)):
+    if UNKNOWN_MAIN in ran or (main is not None and main.kind == "managed" and (main.id in ran or not is_updated)):
         return supposed  # frameworks without an adapter do not count their loops
     if main is None or main.id not in ran:
         chosen = _longest(ran)

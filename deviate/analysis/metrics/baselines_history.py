@@ -38,8 +38,8 @@ def baselines_keys(call: cst.Call, graph: CallGraph) -> list[str]:
     function = graph.nodes.function_of(call)
     names = [part for name in graph.resolver.names(call.func, function) for part in name.replace("()", "").split(".")]
     algorithms = dict.fromkeys(name for name in names if name in TRAINED)
-    made = [other for other, _ in graph.calls if _makes(other, graph)]
-    if made and not any(_shows(other) for other in made) and not _has_logger(graph):
+    constructors = [other for other, _ in graph.calls if _makes(other, graph)]
+    if constructors and not any(map(_shows, constructors)) and not _has_logger(graph):
         return []
     keys = [*ROLLOUT, *(f"train/{key}" for algorithm in algorithms for key in TRAINED[algorithm])]
     if any(last_name(other.func) in ("EvalCallback", "MaskableEvalCallback") for other, _ in graph.calls):
@@ -50,11 +50,8 @@ def baselines_keys(call: cst.Call, graph: CallGraph) -> list[str]:
 def _makes(call: cst.Call, graph: CallGraph) -> bool:
     """Whether a call creates an algorithm."""
     names = graph.resolver.names(call.func, graph.nodes.function_of(call))
-    return any(name.startswith(("stable_baselines3.", "sb3_contrib.")) and _last(name) in TRAINED for name in names)
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+    libraries = ("stable_baselines3.", "sb3_contrib.")
+    return any(name.startswith(libraries) and name.rpartition(".")[2] in TRAINED for name in names)
 
 
 def _shows(call: cst.Call) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import libcst as cst
 
@@ -394,7 +395,11 @@ class Collector:
         """Whether a message is one for debugging that no logger of the project lets through."""
         if report.sink != "logging" or not isinstance(report.node, cst.Call) or last_name(report.node.func) != "debug":
             return False
-        return not any(DEBUG_LEVEL.search(module.source.text) for module in self.graph.project.modules.values())
+        return not self._may_show_debug
+
+    @cached_property
+    def _may_show_debug(self) -> bool:
+        return any(DEBUG_LEVEL.search(module.source.text) for module in self.graph.project.modules.values())
 
     def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source

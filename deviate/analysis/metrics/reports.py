@@ -126,9 +126,9 @@ class Reports:
         """
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value.lower() not in SPEAKING:
             return False
-        given = positional(call)
-        is_plain = bool(given) and not any(argument.star for argument in call.args)
-        if not is_plain or not self.texts.shows_number(given[0], function):
+        values = positional(call)
+        is_plain = bool(values) and not any(argument.star for argument in call.args)
+        if not is_plain or not self.texts.shows_number(values[0], function):
             return False
         if self.resolver.names(call.func, function):
             return False

@@ -137,5 +137,5 @@ def takes(callee: FunctionRef, call: cst.Call) -> bool:
     by_name = [*places[n_given:], *parameters.kwonly_params]
     if parameters.star_kwarg is None and not named <= {parameter.name.value for parameter in by_name}:
         return False
-    given = named | {name for name, _ in callee.by_name}
-    return all(parameter.default is not None or parameter.name.value in given for parameter in by_name)
+    passed = named | {name for name, _ in callee.by_name}
+    return all(parameter.default is not None or parameter.name.value in passed for parameter in by_name)

@@ -168,17 +168,17 @@ class Choices:
         is_flag = last_name(call.func).startswith("DEFINE_")
         names = named[:1] if is_flag else [text for text in named if text.startswith("--")] or named[:1]
         default = argument(call, 1 if is_flag else None, "default")
-        given = [default] if default is not None else []
+        values = [default] if default is not None else []
         for choices in (keywords(call).get("choices"), keywords(call).get("type"), argument(call, 2, "enum_values")):
             if isinstance(choices, cst.Call) and last_name(choices.func) == "Choice":
                 choices = next(iter(positional(choices)), None)  # noqa: PLW2901
             if isinstance(choices, cst.List | cst.Tuple | cst.Set):
-                given += [item.value for item in choices.elements]
+                values += [item.value for item in choices.elements]
             elif isinstance(choices, cst.Call) and last_name(choices.func) == "keys":
                 continue
         for name in names:
             texts = self._options.setdefault(name.lstrip("-").replace("-", "_"), {})
-            texts.update(dict.fromkeys(text for value in given if (text := constant_text(value)) is not None))
+            texts.update(dict.fromkeys(text for value in values if (text := constant_text(value)) is not None))
 
 
 def _pieces(node: cst.BaseExpression) -> list[str | cst.BaseExpression]:

@@ -84,16 +84,16 @@ class ConfigFiles:
             if section is not None:
                 above = [(-1, section["key"].rpartition(".")[2])]
                 continue
-            found = LINE.match(line)
-            if found is None:
+            entry = LINE.match(line)
+            if entry is None:
                 continue
-            depth, key, value = len(found["indent"].expandtabs()), found["key"], found["value"]
+            depth, key, value = len(entry["indent"].expandtabs()), entry["key"], entry["value"]
             while above and above[-1][0] >= depth:
                 above.pop()
-            told = TEXT.match(value)
-            if told is not None:
-                self.texts.setdefault(key, {})[told["text"]] = None
-            for name in [told["text"]] if told is not None else INSIDE.findall(value):
+            constant = TEXT.match(value)
+            if constant is not None:
+                self.texts.setdefault(key, {})[constant["text"]] = None
+            for name in [constant["text"]] if constant is not None else INSIDE.findall(value):
                 if DOTTED.fullmatch(name):
                     around = (above[-1][1],) if above else names
                     for each in around if key in NAMING else (key,):
