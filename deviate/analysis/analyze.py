@@ -14,6 +14,7 @@ from deviate.analysis.entries import project_files
 from deviate.analysis.hazards import find_hazards
 from deviate.analysis.hazards.seeds import seed_calls
 from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.loops.counters import reported_counter
 from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, counted_unit, loop_value
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.metrics.collect import Collector, Judged
@@ -150,7 +151,7 @@ def _analyze(
         if objection is not None:
             rejected.append(_reject(item.candidate, objection, site.id if site else None))
     metrics = _without_repeats(metrics, rejected, graph)
-    loops = _loops(trainings, call_paths, graph)
+    loops = _loops(trainings, call_paths, judged, graph)
     survey = Survey(graph)
     hazards, side_effects = (
         find_hazards(survey),
@@ -317,7 +318,9 @@ def _labelled_by_key(site: Site, item: Judged, graph: CallGraph) -> Site:
     return site if is_label else replace(site, label=None)
 
 
-def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -> tuple[Loop, ...]:
+def _loops(
+    trainings: Trainings, call_paths: list[CallPath], judged: Sequence[Judged], graph: CallGraph
+) -> tuple[Loop, ...]:
     """The main loop, alternatives to it, and all loops on the call paths to sites and around it, in source order.
 
     Calls that start a managed loop are listed for the main loop alone: frameworks count the steps of the others.
@@ -339,12 +342,20 @@ def _loops(trainings: Trainings, call_paths: list[CallPath], graph: CallGraph) -
         source = graph.nodes.source(node)
         return order[source.file], source.start(node).line, source.start(node).column
 
+    reported: dict[cst.CSTNode, set[str]] = {node: set() for node in nodes}
+    for item in judged:
+        value, objection = item.candidate.value, item.decision.objection
+        if objection is not None and objection.cause in COUNTERS:
+            for around in graph.nodes.loops_around(value.node):
+                if around in reported and graph.nodes.function_of(around) is value.function:
+                    reported[around].add(value.spelled)
     loops: list[Loop] = []
     for node in sorted(nodes, key=place):
         is_main = main is not None and node is main.node
         loop = loop_value(node, len(loops), graph.nodes, is_main=is_main, evidence=evidence.get(node, ()))
         if loop is not None:
-            loops.append(loop)
+            counter = reported_counter(node, reported[node], graph) if isinstance(node, cst.For) else None
+            loops.append(replace(loop, counter=counter))
     return tuple(loops)
 
 

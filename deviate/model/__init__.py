@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deviate.model.analysis import Direction as Direction
     from deviate.model.analysis import Hazard as Hazard
     from deviate.model.analysis import Loop as Loop
+    from deviate.model.analysis import LoopCounter as LoopCounter
     from deviate.model.analysis import LoopKind as LoopKind
     from deviate.model.analysis import Metric as Metric
     from deviate.model.analysis import Place as Place

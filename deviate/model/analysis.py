@@ -76,11 +76,21 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopCounter:
+    """How a script counts the steps of a loop in what it reports: from `first` on, by `stride`."""
+
+    name: str
+    first: int
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """A loop whose steps are counted: the main loop, and every loop around a site or on the way to it.
 
     `span` is the iterable of a `for`, the condition of a `while`, the call of a managed loop (not rewritten).
-    `evidence` says why it is the main loop, or may be.
+    `evidence` says why it is the main loop, or may be. `counter` is None where the script reports none, or where it
+    cannot be told before a run.
     """
 
     id: int
@@ -92,6 +102,7 @@ class Loop:
     span: Span
     is_main: bool
     evidence: tuple[str, ...] = ()
+    counter: LoopCounter | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from deviate.model.analysis import LoopCounter
 from deviate.model.plan import SelectedMetric
 
 # What was captured of runs beside their metrics: outputs of evaluations and weights, as files and as arrays.
@@ -380,6 +381,8 @@ class Experiment:
         streams, scores: numbers of what belongs to which stream and of how a score is made, as in `Spec`; None where
             deviate did not run it.
         past_comparisons: those in which it was the baseline, one per candidate, the oldest first.
+        counter: how the script counts the steps of the main loop in what it reports; None where it does not, or where
+            the record does not tell.
         siblings: names of the other experiments of the same command on the same code, oldest first.
     """
 
@@ -411,3 +414,4 @@ class Experiment:
     scores: int | None = None
     past_comparisons: tuple[PastComparison, ...] = ()
     siblings: tuple[str, ...] = ()
+    counter: LoopCounter | None = None

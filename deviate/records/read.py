@@ -15,6 +15,7 @@ from deviate.model import (
     Artifact,
     Experiment,
     InjectedCode,
+    LoopCounter,
     Revision,
     Run,
     SelectedMetric,
@@ -109,6 +110,7 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     left_out = _left_out(catalog, reported)
     snapshot = snapshot_folder(folder)
     frozen = revision(snapshot, manifest.git), list_injected(snapshot)
+    counter = next((loop.counter for loop in manifest.loops if loop.id == main_loop.id), None)
     ladder = _ladder(plan)
     return tuple(
         _experiment(
@@ -120,6 +122,7 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
             [_rename(run, names) for run in runs],
             (*manifest.warnings, *filter(None, (main_loop.note,)), *ladder, *unreadable, *left_out, *warnings),
             frozen,
+            counter,
         )
         for variant, runs, warnings in read
     )
@@ -208,6 +211,7 @@ def _experiment(
     runs: Sequence[Run],
     warnings: Sequence[str],
     frozen: tuple[Revision | None, tuple[InjectedCode, ...]],
+    counter: LoopCounter | None,
 ) -> Experiment:
     """One variant; `frozen` is what the snapshot tells of all: its place in git, and what was put into its files."""
     differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
@@ -219,6 +223,7 @@ def _experiment(
         warnings=(*warnings, *differing),
         revision=frozen[0],
         injected=frozen[1],
+        counter=counter,
         flags=redact_words(tuple(flags_of(plan, variant))),
     )
 

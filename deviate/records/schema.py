@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from deviate.errors import RecordError
-from deviate.model import LoopKind, Metric, PastComparison, SelectedMetric, Spending, Status
+from deviate.model import LoopCounter, LoopKind, Metric, PastComparison, SelectedMetric, Spending, Status
 from deviate.model.plan import SweptValue
 from deviate.registry import Plugin
 
@@ -230,6 +230,7 @@ class LoopEntry(Struct):
     line: int
     kind: LoopKind
     evidence: tuple[str, ...] = ()
+    counter: LoopCounter | None = None
 
 
 class SiteEntry(Struct):

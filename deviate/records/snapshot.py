@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import UNSET
 
 from deviate.base import FIELD, document_digest, file_digest, redact
-from deviate.model import InjectedCode, LoopKind, Metric, Place, Revision
+from deviate.model import InjectedCode, LoopCounter, LoopKind, Metric, Place, Revision
 from deviate.model.analysis import NAMED
 from deviate.records.files import read_record
 from deviate.records.schema import Commit, FileEntry, ManifestFile
@@ -33,12 +33,14 @@ class TappedLoop:
 
     Attributes:
         is_named: whether `deviate.toml` names it as the main loop.
+        counter: how the script counts its steps, None where it is not known.
     """
 
     id: int
     place: Place
     kind: LoopKind
     is_named: bool
+    counter: LoopCounter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ def read_manifest(snapshot: Path) -> Manifest:
         digests=None if file.digests is UNSET else file.digests,
         unreached=file.unreached,
         loops=tuple(
-            TappedLoop(loop.id, Place(loop.file, loop.line), loop.kind, NAMED in loop.evidence) for loop in file.loops
+            TappedLoop(loop.id, Place(loop.file, loop.line), loop.kind, NAMED in loop.evidence, loop.counter)
+            for loop in file.loops
         ),
     )
 

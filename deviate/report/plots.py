@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deviate.model import Series
+from deviate.model import LoopCounter, Series
+
+STEPS = LoopCounter("main-loop step", 0, 1)
+"""How steps are counted where scripts report no counter of their own, or several different ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +92,12 @@ class CurveGroup:
 
 @dataclass(frozen=True, slots=True)
 class CurvePlot(Plot):
-    """One metric over main-loop steps, for every run."""
+    """One metric over main-loop steps, for every run; `counter` numbers and names them."""
 
     axis: str
     confidence: float
     groups: tuple[CurveGroup, ...]
+    counter: LoopCounter = STEPS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 import math
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -9,7 +10,7 @@ from experiments import experiment, run, scored, selected, trained, with_moments
 from scipy import stats
 from studies import equal, spread, study, usual
 
-from deviate.model import Experiment, Series
+from deviate.model import Experiment, LoopCounter, Series
 from deviate.report import build_report
 from deviate.report.document import Figure
 from deviate.report.figures import page_figure
@@ -19,6 +20,7 @@ from deviate.report.parts.noise import noise_section
 from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot, MatrixPlot
 from deviate.stats import judge
 
+EPOCHS = LoopCounter("epoch", 5, 1)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -130,6 +132,15 @@ def test_thinning_keeps_both_ends_and_every_peak_within_its_budget() -> None:
     assert (thinned.x[0], thinned.x[-1]) == (0, 9_999)
     assert {5.0, -3.0, 8.0} <= set(thinned.y)
     assert (np.diff(thinned.x) > 0).all()
+
+
+def test_curves_are_drawn_over_the_counter_that_all_scripts_report() -> None:
+    a, b = (replace(trained(name, n_runs=2, n_metrics=1, n_points=6), counter=EPOCHS) for name in "ab")
+    alike, different = page_figure(_curves(a, b), 50), page_figure(_curves(a, replace(b, counter=None)), 50)
+    assert ">epoch<" in alike
+    assert ">10<" in alike
+    assert ">main-loop step<" in different
+    assert ">10<" not in different
 
 
 def test_a_short_curve_is_not_thinned() -> None:

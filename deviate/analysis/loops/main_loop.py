@@ -75,7 +75,7 @@ def counted_unit(loop: LoopNode, function: Function, graph: CallGraph) -> LoopUn
     if isinstance(loop, cst.While):
         tested = set(all_words(identifiers(loop.test)))
         return "epochs" if tested & EPOCHS and not variable_words & STEPS else "steps"
-    through = list(_iterated_expressions(loop.iter, function, graph))
+    through = list(iterated_expressions(loop.iter, function, graph))
     is_range = any(isinstance(part, cst.Call) and last_name(part.func) in RANGES for part in through)
     bound_words = {word for part in through for word in _counting_words(part)}
     if bound_words & REPEATING:
@@ -87,7 +87,7 @@ def counted_unit(loop: LoopNode, function: Function, graph: CallGraph) -> LoopUn
     return "other" if is_range or isinstance(loop.iter, cst.Tuple | cst.List) else "batches"
 
 
-def _iterated_expressions(
+def iterated_expressions(
     node: cst.BaseExpression, function: Function, graph: CallGraph, depth: int = 6
 ) -> Iterator[cst.BaseExpression]:
     """The expressions behind an iterable: names are resolved, progress bars and `enumerate` are removed."""
@@ -98,10 +98,10 @@ def _iterated_expressions(
         scope, bindings = graph.resolver.find(node.value, function)
         for binding in bindings:
             if (value := binding.whole("assign")) is not None:
-                yield from _iterated_expressions(value, scope, graph, depth - 1)
+                yield from iterated_expressions(value, scope, graph, depth - 1)
     elif isinstance(node, cst.Call) and last_name(node.func) in AROUND:
         for value in (*positional(node), *(value for key, value in keywords(node).items() if key == "iterable")):
-            yield from _iterated_expressions(value, function, graph, depth - 1)
+            yield from iterated_expressions(value, function, graph, depth - 1)
 
 
 def _counting_words(node: cst.BaseExpression) -> Iterator[str]:

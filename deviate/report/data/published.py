@@ -15,7 +15,7 @@ from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, Record
 from deviate.report.format import SURROGATE
 from deviate.stats import labelled_statistics
 
-SCHEMA = 8
+SCHEMA = 9
 # 2026-11-21  1  first format.
 # 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
 # 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes

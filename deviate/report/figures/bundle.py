@@ -6,13 +6,13 @@ while their mean is computed: only the hundred steps at which the band is drawn 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from deviate.model import Series
+from deviate.model import LoopCounter, Series
 
 Floats = NDArray[np.float64]
 
@@ -105,6 +105,16 @@ class Bundle:
     lines: tuple[Line, ...]
     band: Band | None
     fewest: int
+
+
+def numbered(bundle: Bundle, counter: LoopCounter) -> Bundle:
+    """The same curves over the numbers that the script gives to the steps."""
+
+    def number(x: Floats) -> Floats:
+        return counter.first + counter.stride * x
+
+    lines = tuple(replace(line, x=number(line.x)) for line in bundle.lines)
+    return replace(bundle, lines=lines, band=bundle.band and replace(bundle.band, x=number(bundle.band.x)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from deviate.report.figures.bundle import Bundle, Line, bundle_of
+from deviate.report.figures.bundle import Bundle, Line, bundle_of, numbered
 from deviate.report.figures.panel import Entry, Floats, Panel, few_ticks, join_lines, new_panel
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import CurvePlot
@@ -35,8 +35,8 @@ def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
         _Group(
             group.index,
             group.label,
-            bundle_of(group.counted, plot.confidence, n_points, BAND_POINTS),
-            bundle_of(group.failed, plot.confidence, n_points, BAND_POINTS),
+            numbered(bundle_of(group.counted, plot.confidence, n_points, BAND_POINTS), plot.counter),
+            numbered(bundle_of(group.failed, plot.confidence, n_points, BAND_POINTS), plot.counter),
         )
         for group in plot.groups
     ]
@@ -51,7 +51,7 @@ def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     for place, group in enumerate(groups):
         _draw_mean(panel, group, width=2.0)
         _draw_shapes(panel, group, place / len(groups))
-    return panel.finish(plot.axis, "main-loop step", tail=suffix)
+    return panel.finish(plot.axis, plot.counter.name, tail=suffix)
 
 
 def _note(group: _Group) -> str:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 
-from deviate.model import Comparison, Description, Findings, Interval, Run, Series, Unavailable
+from deviate.model import Comparison, Description, Findings, Interval, LoopCounter, Run, Series, Unavailable
 from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, unit_head
 from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of
-from deviate.report.plots import CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
+from deviate.report.plots import STEPS, CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
 
 FEWEST_THINNED = 24
 """Points up to which no form thins a curve."""
@@ -135,14 +135,16 @@ def curve_plot(
     if not any(group.counted or group.failed for group in groups):
         return None
     unit = next(unit_of(description.metric) for description in row if description is not None)
+    counter = _shared_counter(findings)
     return CurvePlot(
         key=key,
         title=name,
         description=f"{name} of every run over main-loop steps. {'; '.join(courses)}",
-        caption=_curve_caption(groups, confidence_text(findings.confidence)),
+        caption=_curve_caption(groups, counter, confidence_text(findings.confidence)),
         axis=unit_head(name, unit),
         confidence=findings.confidence,
         groups=tuple(groups),
+        counter=counter,
     )
 
 
@@ -151,7 +153,13 @@ def _has_curve(run: Run, metric: str) -> bool:
     return series is not None and len(list(islice((step for step in series.steps if step is not None), 2))) == 2
 
 
-def _curve_caption(groups: Sequence[CurveGroup], level: str) -> str:
+def _shared_counter(findings: Findings) -> LoopCounter:
+    """The counter by which all scripts count their main loops; steps from 0 where one has none or they differ."""
+    first, *others = (item.experiment.counter for item in findings.experiments)
+    return STEPS if first is None or any(other != first for other in others) else first
+
+
+def _curve_caption(groups: Sequence[CurveGroup], counter: LoopCounter, level: str) -> str:
     caption = "Each thin line is one run"
     if any(len(group.counted) > 1 for group in groups):
         caption += (
@@ -170,6 +178,8 @@ def _curve_caption(groups: Sequence[CurveGroup], level: str) -> str:
             ". Long curves are drawn by their lowest and highest values per stretch; all values, up to "
             f"{longest:,} in a run, are on record"
         )
+    if (counter.first, counter.stride) != (STEPS.first, STEPS.stride):
+        caption += f". {counter.name} {counter.first} is main-loop step 0"
     return f"{caption}."
 
 

@@ -25,6 +25,7 @@ from deviate.model import (
     Findings,
     InjectedCode,
     Interval,
+    LoopCounter,
     PastComparison,
     Revision,
     Unavailable,
@@ -63,7 +64,12 @@ def _told() -> Findings:
     return judge(
         [
             dataclasses.replace(
-                plain, revision=revision, injected=(injected,), past_comparisons=past, siblings=("another",)
+                plain,
+                revision=revision,
+                injected=(injected,),
+                past_comparisons=past,
+                siblings=("another",),
+                counter=LoopCounter("epoch", 1, 1),
             )
         ]
     )
