@@ -1,10 +1,11 @@
-"""Draw the scripts of the two further looks from `candidates.json`, and print them with an ordered reserve.
+"""Draw the scripts of the three further looks from `candidates.json`, and print them with an ordered reserve.
 
     python benchmarks/drawn/draw.py
 
 Of each kind, the candidates are shuffled: the first two belong to the first look, the next two to the second, and the
-others are the reserve. A drawn script whose project cannot be fetched, that does not parse or that trains nothing
-gives its place to the next one of the reserve of its kind; `drawn.json` holds what came of that.
+others are the reserve, of which the third look takes the next two that are not used. A drawn script whose project
+cannot be fetched, that does not parse or that trains nothing gives its place to the next one of the reserve of its kind;
+`drawn.json` holds what came of that.
 """
 
 import json

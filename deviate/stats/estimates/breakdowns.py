@@ -134,6 +134,8 @@ NUMBERED = COUNTERS | word_set(
 MEASURED = QUALITY | NEUTRAL | RATES | SPEEDS | SHORT_TIMES | MEMORY | (NUMBERED - {"head"}) | {*WHOLE, *MARKERS}
 """No class even after a word such as `class`: `cls_acc` and `cls_f1` are two measures."""
 NO_PART = MEASURED | SPLITS | STAGES | UNITS
+DISTRIBUTION = word_set("percentile percentiles quantile quantiles")
+"""In names of several places of one distribution: `error_5th_percentile`."""
 TOKEN = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W_]+")
 NUMBERED_WORD = re.compile(r"([a-z]+)(\d+)")
 
@@ -162,8 +164,9 @@ def class_names(names: Sequence[str]) -> tuple[ClassNames, ...]:
     """
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for name in names:
-        for before, part, after in _splits(name):
-            groups.setdefault((before, after), {})[name] = part
+        if DISTRIBUTION.isdisjoint(token.word for token in _tokens(name)):
+            for before, part, after in _splits(name):
+                groups.setdefault((before, after), {})[name] = part
     named_groups: list[ClassNames] = []
     used: set[str] = set()
     large = [group for group in groups.items() if len(group[1]) >= FEWEST]
