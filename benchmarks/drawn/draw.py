@@ -4,8 +4,8 @@
 
 Of each kind, the candidates are shuffled: the first two belong to the first look, the next two to the second, and the
 others are the reserve, of which the third look takes the next two that are not used. A drawn script whose project
-cannot be fetched, that does not parse or that trains nothing gives its place to the next one of the reserve of its kind;
-`drawn.json` holds what came of that.
+cannot be fetched, that does not parse or that trains nothing gives its place to the next one of the reserve of its
+kind; `drawn.json` holds what came of that.
 """
 
 import json
