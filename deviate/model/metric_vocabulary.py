@@ -41,6 +41,12 @@ AMOUNTS = word_set(
     "documents interactions"
 )
 """What programs count. A number of them is no measurement, whatever it is divided by to be shown in thousands."""
+TUNED = word_set(
+    "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
+    "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
+    "parameters progress percent"
+)
+"""What papers and command lines call what is chosen, not measured."""
 ESTIMATES = word_set("eta remaining left estimated")
 MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
 CONTAINERS = word_set(

@@ -7,7 +7,6 @@ import libcst as cst
 
 from deviate.analysis.resolve.identifier_words import (
     QUALIFIERS,
-    TUNED,
     all_words,
     clause,
     tag_words,
@@ -28,6 +27,7 @@ from deviate.model.metric_vocabulary import (
     RATES,
     SHORT_TIMES,
     SPEEDS,
+    TUNED,
     direction_of,
     split_identifier,
     word_set,
