@@ -138,6 +138,8 @@ class RejectionReason(Enum):
     SETTING = "setting", "setting: {}"
     LEARNING_RATE = "setting", "setting: learning rate"
     CALLED_SETTING = "setting", 'setting: called "{}"'
+    POPULATION = "property of a population", "property of a population: {}"
+    SPREAD = "spread of another value", "spread of another value: {}"
     CLOCK = "clock reading", "clock reading: {}"
     MEMORY = "memory", "memory: {}"
     TEXT = "name", "name: {}"
@@ -149,7 +151,7 @@ class RejectionReason(Enum):
     CONSTANT = "constant", "constant: {}"
     OBJECT = "object", "object: {}"
     TIME_LEFT = "estimate", "estimate: time left"
-    MUTED = "debug message", "debug message: nothing in the project sets the level DEBUG"
+    MUTED = "debug message", "debug message: the project does not show them by default"
     IGNORED = "ignored", "ignored: a comment in the script says so"
     REPEAT = "repeat", "repeat: the same value as {}"
     HANDED_ON = "reported where it is handed to", "reported where it is handed to {}()"

@@ -8,6 +8,7 @@ from functools import cached_property
 import libcst as cst
 
 from deviate.analysis.metrics.containers import ContainerContents
+from deviate.analysis.metrics.debug_level import shows_debug
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_texts, labels_of, mapping_of
 from deviate.analysis.metrics.messages import MessageParser
@@ -15,7 +16,7 @@ from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import without_unit
+from deviate.analysis.resolve.identifier_words import clause, without_unit
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -32,8 +33,8 @@ from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
-DEBUG_LEVEL = re.compile(r"\bDEBUG\b|[\"']debug[\"']|verbos")
-"""What a project says that may turn on messages of the level `debug`, which are off by default."""
+CHATTY = ("loguru", "structlog")
+"""Libraries whose loggers show messages of the level `debug` unless they are set up otherwise."""
 STEM = re.compile(r"[A-Za-z][_@-]$|[a-z]$|\w[\[(]$")
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
@@ -329,6 +330,7 @@ class Collector:
                 label_name,
                 is_first=number == 0,
                 stem=_stem(values[:number], texts) if earlier else "",
+                spread_of=_rejected_text(judged[-1]) if judged else "",
                 is_tagged=number > 0 and all(other.style == Style.NAME for other in values[:number]),
             )
             if self._is_ignored(line, value):
@@ -395,11 +397,12 @@ class Collector:
         """Whether a message is one for debugging that no logger of the project lets through."""
         if report.sink != "logging" or not isinstance(report.node, cst.Call) or last_name(report.node.func) != "debug":
             return False
-        return not self._may_show_debug
+        names = self.graph.resolver.names(report.node.func, report.function)
+        return not any(name.startswith(CHATTY) for name in names) and not self._may_show_debug
 
     @cached_property
     def _may_show_debug(self) -> bool:
-        return any(DEBUG_LEVEL.search(module.source.text) for module in self.graph.project.modules.values())
+        return shows_debug(self.graph)
 
     def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source
@@ -410,6 +413,13 @@ class Collector:
         value = judged.candidate.value
         where = value.function.source.start(value.node)
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
+
+
+def _rejected_text(judged: Judged) -> str:
+    """The text before a value that is no measurement, whatever is said of it; empty for any other."""
+    objection = judged.decision.objection
+    is_open = objection is None or objection.cause in (RejectionReason.UNMARKED, RejectionReason.TAG)
+    return "" if is_open else clause(judged.candidate.lead).strip(" :=(%/")
 
 
 def _stem(before: list[ReportedValue], texts: list[str]) -> str:

@@ -28,6 +28,7 @@ from deviate.model.metric_vocabulary import (
     SHORT_TIMES,
     SPEEDS,
     TUNED,
+    WHOLES,
     direction_of,
     split_identifier,
     word_set,
@@ -56,9 +57,12 @@ TEXT_NAMES = word_set(
     "name names type types dir dirs directory path paths file files filename folder mode title url tag extension ext "
     "suffix prefix"
 )
-WHOLES = word_set("metric metrics result results")
 COUNTING = word_set("n num nb number")
 REPAIRS = ("ensure_", "fix_", "assert_")
+DISTANCES = {"distance", "distances"}
+GENETIC = word_set("genetic genotypic mutation mutations crossover speciation")
+"""What evolution works with. A distance between genomes tells how varied they are, not how good."""
+SPREAD = word_set("standard deviation deviations std stdev variance var sd spread")
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
@@ -75,6 +79,7 @@ class View:
         unit: kind of the unit behind it: `speed`, `time` or empty.
         digits: decimals that its format asks for; None where that is no float format.
         is_tagged: its name is a value that only a run knows.
+        spread_of: text before a value that is no metric, where this one comes right behind it in the message.
         is_in_warning: whether the message begins by saying that it warns.
     """
 
@@ -88,6 +93,7 @@ class View:
     sink: str
     digits: int | None
     is_tagged: bool = False
+    spread_of: str = ""
     is_in_warning: bool = False
 
     @property
@@ -185,6 +191,17 @@ def part_of_name(view: View) -> Objection | None:
 def in_warning(view: View) -> Objection | None:
     """`Warning: cut off at {n} steps`: what a program warns of is told now and then."""
     return Objection(RejectionReason.IN_WARNING) if view.is_in_warning else None
+
+
+def of_population(view: View) -> Objection | None:
+    is_named = bool(GENETIC & set(view.words_before)) and not (QUALITY - DISTANCES) & set(view.words_before)
+    return Objection(RejectionReason.POPULATION, view.text) if is_named and view.origin.kind not in MEASURED else None
+
+
+def spread_of_other(view: View) -> Objection | None:
+    """`genetic distance {mean}, standard deviation {deviation}`: the spread of what is no metric is none."""
+    is_spread = bool(view.spread_of and view.words_before) and set(view.words_before) <= SPREAD
+    return Objection(RejectionReason.SPREAD, view.spread_of) if is_spread else None
 
 
 def learning_rate(view: View) -> Objection | None:
@@ -334,6 +351,8 @@ EVIDENCE: tuple[Rule, ...] = (
     declared_metric,
     part_of_name,
     in_warning,
+    of_population,
+    spread_of_other,
     learning_rate,
     time_left,
     use_of_memory,
@@ -381,6 +400,7 @@ class Candidate:
         before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
         stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
         is_tagged: its name is a value that only a run knows, as in `add_scalar(key, value)`.
+        spread_of: text before the value right before it, if the rules found that one to be no measurement.
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
@@ -395,6 +415,7 @@ class Candidate:
     is_first: bool = True
     stem: str = ""
     is_tagged: bool = False
+    spread_of: str = ""
 
     @property
     def lead(self) -> str:
@@ -453,6 +474,7 @@ class Judge:
             sink=candidate.sink,
             digits=decimals(value.spec),
             is_tagged=candidate.is_tagged,
+            spread_of=candidate.spread_of,
             is_in_warning=split_identifier(candidate.message.partition("{}")[0])[:1] in (["warning"], ["warn"]),
         )
 

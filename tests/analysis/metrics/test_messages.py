@@ -178,6 +178,24 @@ def test_messages_for_debugging_count_where_the_project_lets_them_through(analys
     text = "logger.debug('step time: %.4f', time.perf_counter() - start)"
     assert metrics(analyse, text, before) == []
     assert len(metrics(analyse, text, before + "\nlogging.basicConfig(level=logging.DEBUG)")) == 1
+    chosen = "\ndef set_up(debug={}):\n    logger.setLevel(logging.DEBUG if debug else logging.INFO)\nset_up()"
+    assert metrics(analyse, text, before + chosen.format("False")) == []
+    assert len(metrics(analyse, text, before + chosen.format("True"))) == 1
+    assert (
+        len(
+            metrics(
+                analyse, "logger.debug(f'step time: {time.perf_counter() - start:.4f}')", "from loguru import logger"
+            )
+        )
+        == 1
+    )
+
+
+def test_the_spread_of_what_is_no_metric_is_none(analyse: Analyse) -> None:
+    before = "a, b, optimizer = run(), run(), torch.optim.SGD(model.parameters(), 0.1)"
+    text = "print(f'{} {{a():.3f}}, standard deviation {{b():.3f}}')"
+    assert metrics(analyse, text.format("mean genetic distance"), before) == []
+    assert len(metrics(analyse, text.format("mean fitness"), before)) == 2
 
 
 def test_a_logger_of_an_unknown_package_is_taken_by_its_spelling(analyse: Callable[[str], Analysis]) -> None:
