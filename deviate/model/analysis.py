@@ -147,6 +147,7 @@ class RejectionReason(Enum):
     QUOTED = "name", "name: shown in quotes"
     TEXT_NAME = "name", "name: called so in the script"
     KEY = "name", "name: key of a mapping"
+    SAVED = "saved state", "saved state, to go on from"
     IN_WARNING = "warning", "in a message that warns"
     CONSTANT = "constant", "constant: {}"
     OBJECT = "object", "object: {}"

@@ -45,8 +45,8 @@ AMOUNTS = word_set(
 """What programs count. A number of them is no measurement, whatever it is divided by to be shown in thousands."""
 TUNED = word_set(
     "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
-    "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
-    "parameters progress percent"
+    "coeff coefficient lambda threshold patience seed warmup schedule scale scaling size sizes width depth capacity "
+    "params parameters progress percent"
 )
 """What papers and command lines call what is chosen, not measured."""
 ESTIMATES = word_set("eta remaining left estimated")

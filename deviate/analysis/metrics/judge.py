@@ -63,6 +63,7 @@ DISTANCES = {"distance", "distances"}
 GENETIC = word_set("genetic genotypic mutation mutations crossover speciation")
 """What evolution works with. A distance between genomes tells how varied they are, not how good."""
 SPREAD = word_set("standard deviation deviations std stdev variance var sd spread")
+SAVED = {"checkpoint", "checkpoints", "ckpt"}
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
@@ -80,6 +81,7 @@ class View:
         digits: decimals that its format asks for; None where that is no float format.
         is_tagged: its name is a value that only a run knows.
         spread_of: text before a value that is no metric, where this one comes right behind it in the message.
+        is_in_error: whether the message is one of an error, by its level.
         is_in_warning: whether the message begins by saying that it warns.
     """
 
@@ -94,6 +96,7 @@ class View:
     digits: int | None
     is_tagged: bool = False
     spread_of: str = ""
+    is_in_error: bool = False
     is_in_warning: bool = False
 
     @property
@@ -189,8 +192,10 @@ def part_of_name(view: View) -> Objection | None:
 
 
 def in_warning(view: View) -> Objection | None:
-    """`Warning: cut off at {n} steps`: what a program warns of is told now and then."""
-    return Objection(RejectionReason.IN_WARNING) if view.is_in_warning else None
+    """`Warning: cut off at {n} steps`, `logger.error("… from worker {i}")`: what is told now and then."""
+    is_measured = view.digits is not None or view.origin.kind in MEASURED or QUALITY & set(view.expression_words)
+    is_of_error = view.is_in_error and not is_measured
+    return Objection(RejectionReason.IN_WARNING) if view.is_in_warning or is_of_error else None
 
 
 def of_population(view: View) -> Objection | None:
@@ -202,6 +207,12 @@ def spread_of_other(view: View) -> Objection | None:
     """`genetic distance {mean}, standard deviation {deviation}`: the spread of what is no metric is none."""
     is_spread = bool(view.spread_of and view.words_before) and set(view.words_before) <= SPREAD
     return Objection(RejectionReason.SPREAD, view.spread_of) if is_spread else None
+
+
+def saved_state(view: View) -> Objection | None:
+    """What is written to go on from is not reported, whatever it holds."""
+    is_saved = view.sink in ("json", "file") and SAVED & set(split_identifier(last_name(view.value.source))[-1:])
+    return Objection(RejectionReason.SAVED) if is_saved else None
 
 
 def learning_rate(view: View) -> Objection | None:
@@ -353,6 +364,7 @@ EVIDENCE: tuple[Rule, ...] = (
     in_warning,
     of_population,
     spread_of_other,
+    saved_state,
     learning_rate,
     time_left,
     use_of_memory,
@@ -400,6 +412,7 @@ class Candidate:
         before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
         stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
         is_tagged: its name is a value that only a run knows, as in `add_scalar(key, value)`.
+        is_in_error: its message has the level of an error.
         spread_of: text before the value right before it, if the rules found that one to be no measurement.
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
@@ -416,6 +429,7 @@ class Candidate:
     stem: str = ""
     is_tagged: bool = False
     spread_of: str = ""
+    is_in_error: bool = False
 
     @property
     def lead(self) -> str:
@@ -475,6 +489,7 @@ class Judge:
             digits=decimals(value.spec),
             is_tagged=candidate.is_tagged,
             spread_of=candidate.spread_of,
+            is_in_error=candidate.is_in_error,
             is_in_warning=split_identifier(candidate.message.partition("{}")[0])[:1] in (["warning"], ["warn"]),
         )
 

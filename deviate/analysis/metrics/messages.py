@@ -41,6 +41,8 @@ ARRAYS = word_set("array asarray tensor Tensor FloatTensor")
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )
+WRITTEN = "repr()"
+"""Style of what is written as a program would have to read it."""
 CLOCKWORK = ("time.gmtime", "time.localtime", "datetime.timedelta")
 """Functions from seconds to time objects, which are formatted soon after."""
 
@@ -141,6 +143,9 @@ class MessageParser:
         if argument is not None:
             return self.record(*argument, scene, prefix)
         items = self.displays.mapping_items(node, function)
+        copied = self.copied_argument(node, function) if items is None and isinstance(node, cst.Name) else None
+        if copied is not None and self.argument_value(copied.value, function, scene) is not None:
+            return self.record(copied, function, scene, prefix)
         if items is None:
             whole = self.scalar(node, function, scene)
             parts = [
@@ -162,6 +167,19 @@ class MessageParser:
             else:
                 messages.append([prefix, *parts, ": ", *self.scalar(value, where, scene)])
         return messages
+
+    def copied_argument(self, node: cst.Name, function: Function) -> cst.Name | None:
+        """The parameter whose items a variable holds: `kept = dict(filter(is_number, data.items()))`."""
+        bindings = [one for one in self.resolver.find(node.value, function)[1] if one.how != "item"]
+        value = bindings[0].whole("assign") if len(bindings) == 1 else None
+        while isinstance(value, cst.Call):
+            if last_name(value.func) in ("items", "copy") and isinstance(value.func, cst.Attribute):
+                value = value.func.value
+            elif last_name(value.func) in ("dict", "filter", "sorted", "deepcopy", "copy") and value.args:
+                value = value.args[-1 if last_name(value.func) == "filter" else 0].value
+            else:
+                return None
+        return value if isinstance(value, cst.Name) and self._is_parameter(value, function) else None
 
     def _parse_keyword(
         self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
@@ -389,7 +407,8 @@ class MessageParser:
                     ReportedValue(part.expression, part.expression, function, spelled, spec, Style.F_STRING, "shown")
                 )
             else:
-                items += _set_style(self.take(part.expression, function, scene), Style.F_STRING, spec)
+                style = WRITTEN if part.conversion == "r" else Style.F_STRING
+                items += _set_style(self.take(part.expression, function, scene), style, spec)
         return items
 
     def _percent_template(
@@ -691,7 +710,10 @@ def _set_style(items: list[MessageItem], style: str, spec: str) -> list[MessageI
     """Set style and spec of a lone value, unless an inner expression already set more specific ones."""
     return [
         replace(item, style=style, spec=spec or item.spec)
-        if isinstance(item, ReportedValue) and (len(items) == 1 and (item.style == Style.PLAIN or not item.spec))
+        if isinstance(item, ReportedValue)
+        and len(items) == 1
+        and (item.style == Style.PLAIN or not item.spec)
+        and item.style != WRITTEN
         else item
         for item in items
     ]

@@ -198,6 +198,45 @@ def test_the_spread_of_what_is_no_metric_is_none(analyse: Analyse) -> None:
     assert len(metrics(analyse, text.format("mean fitness"), before)) == 2
 
 
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("spent = time.time() - spent\nprint('reset took', spent)", ["spent"]),
+        ("spent = time.time() - spent\nprint({'throughput': n_tokens / spent})", ["n_tokens / spent"]),
+        ("logger.log('entropy', something(), epoch)", ["something()"]),
+        ("logger.log('INFO', something())", []),
+        ("logger.error('error from worker {}: {}'.format(queue.get(), kind))", []),
+        ("logger.error(f'the loss is nan: {loss}')", ["loss"]),
+        ("open('x.py', 'w').write(', '.join(f'{k}={repr(v)}' for k, v in anything.items()))", []),
+        ("json.dump(training_checkpoint, open('state.json', 'w'))", []),
+    ],
+)
+def test_values_by_what_the_message_is_for(analyse: Analyse, statement: str, found: list[str]) -> None:
+    before = "import json\nfrom elsewhere import logger, queue, anything\nspent = time.time()\n"
+    before += "training_checkpoint = {'loss': evaluate()}"
+    assert [expression for expression, _ in metrics(analyse, statement, before)] == found
+
+
+def test_a_mapping_that_a_logger_of_the_project_filters_and_writes_is_reported_where_it_is_handed_in(
+    analyse: Analyse,
+) -> None:
+    before = """
+class JsonLogger:
+    def __init__(self, path):
+        self.file = open(path, "a")
+
+    def log(self, data):
+        kept = dict(filter(lambda item: is_number(item[1]), data.items()))
+        for key, value in kept.items():
+            kept[key] = float(value)
+        self.file.write(json.dumps(kept) + "\\n")
+
+records = JsonLogger("log.json")
+"""
+    statement = "step_log = {}\nstep_log['train_loss'] = loss\nstep_log['epoch'] = epoch\nrecords.log(step_log)"
+    assert metrics(analyse, statement, "import json\n" + before) == [("step_log", 3)]
+
+
 def test_a_logger_of_an_unknown_package_is_taken_by_its_spelling(analyse: Callable[[str], Analysis]) -> None:
     analysis = analyse(
         """
