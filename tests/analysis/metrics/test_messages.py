@@ -217,6 +217,33 @@ def test_values_by_what_the_message_is_for(analyse: Analyse, statement: str, fou
     assert [expression for expression, _ in metrics(analyse, statement, before)] == found
 
 
+def test_what_is_fed_under_a_name_or_joined_by_a_mark_of_the_object_is_found(analyse: Analyse) -> None:
+    before = """
+from collections import defaultdict
+class Meter:
+    total = 0
+    def update(self, value):
+        self.total += value
+
+class Monitor:
+    def __init__(self, mark=" | "):
+        self.meters, self.mark = defaultdict(Meter), mark
+    def update(self, name, value):
+        self.meters[name].update(value)
+    def __str__(self):
+        return " ".join(f"{name}: {meter.total:.3f}" for name, meter in self.meters.items())
+    def totals(self):
+        parts = []
+        for name, meter in self.meters.items():
+            parts.append("{}: {:.3f}".format(name, meter.total))
+        return self.mark.join(parts)
+
+monitor = Monitor()
+"""
+    statement = "monitor.update('Loss', loss)\nprint(f'epoch {epoch} {monitor}')\nprint('averages', monitor.totals())"
+    assert [expression for expression, _ in metrics(analyse, statement, before)] == ["meter.total", "loss"]
+
+
 def test_a_mapping_that_a_logger_of_the_project_filters_and_writes_is_reported_where_it_is_handed_in(
     analyse: Analyse,
 ) -> None:
