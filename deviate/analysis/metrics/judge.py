@@ -223,6 +223,15 @@ def learning_rate(view: View) -> Objection | None:
     return Objection(RejectionReason.LEARNING_RATE) if is_named or view.origin.kind == "rate" else None
 
 
+def weight_decay(view: View) -> Objection | None:
+    """Schedules set it, as they set learning rates."""
+    is_named = any(
+        "wd" in words or ("weight" in words and "decay" in words[words.index("weight") :])
+        for words in (view.expression_words, view.words_before[-2:])
+    )
+    return Objection(RejectionReason.CALLED_SETTING, "weight decay") if is_named else None
+
+
 def time_left(view: View) -> Objection | None:
     is_named = (
         ESTIMATES & {*view.expression_words, *view.words_before}
@@ -366,6 +375,7 @@ EVIDENCE: tuple[Rule, ...] = (
     spread_of_other,
     saved_state,
     learning_rate,
+    weight_decay,
     time_left,
     use_of_memory,
     fixed_origin,

@@ -203,6 +203,7 @@ def test_the_spread_of_what_is_no_metric_is_none(analyse: Analyse) -> None:
     [
         ("spent = time.time() - spent\nprint('reset took', spent)", ["spent"]),
         ("spent = time.time() - spent\nprint({'throughput': n_tokens / spent})", ["n_tokens / spent"]),
+        ("print(f'[wd: {acc:.2e}] [weight decay {loss:.2e}] [loss {loss:.3f}]')", ["loss"]),
         ("logger.log('entropy', something(), epoch)", ["something()"]),
         ("logger.log('INFO', something())", []),
         ("logger.error('error from worker {}: {}'.format(queue.get(), kind))", []),
