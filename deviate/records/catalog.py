@@ -103,6 +103,9 @@ class Catalog:
         if source.site is not None and not selected:
             unreached = next((metric for metric in self.manifest.unreached if metric.site == source.site), None)
             return None if unreached is None else self._find_by_running(source, unreached)
+        owner = selected[0].name if selected else source.name or ""
+        if self.judges_items and item and not is_measurement(item, owner):
+            return None
         return self._add(source, selected[0] if selected else None)
 
     def _find_by_running(self, source: Source, unreached: Metric) -> str | None:

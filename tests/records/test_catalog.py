@@ -94,6 +94,11 @@ def test_items_called_counters_or_settings_are_metrics_in_old_records_alone(tmp_
     labels = ("epoch", "train/epsilon", "lr", "step_time", "total", "epoch_loss")
     new = catalog(tmp_path, [make_metric("logs")])
     assert [it for label in labels if (it := new.name(item_source(label)))] == ["step_time", "total", "epoch_loss"]
+    two = catalog(tmp_path, [make_metric("train_logs", path=(A,)), make_metric("test_logs", number=1, path=(B,))])
+    assert [two.name(item_source(label, C)) for label in ("epoch", "step_time")] == [
+        None,
+        "train_step_time (train.py:30)",
+    ]
     old = Catalog(new.manifest, new.selection, judges_items=False)
     assert all(old.name(item_source(label)) for label in labels)
 

@@ -225,10 +225,8 @@ def learning_rate(view: View) -> Objection | None:
 
 def weight_decay(view: View) -> Objection | None:
     """Schedules set it, as they set learning rates."""
-    is_named = any(
-        "wd" in words or ("weight" in words and "decay" in words[words.index("weight") :])
-        for words in (view.expression_words, view.words_before[-2:])
-    )
+    words = [*view.expression_words, *view.words_before[-2:]]
+    is_named = "wd" in words or ("weight" in words and "decay" in words)
     return Objection(RejectionReason.CALLED_SETTING, "weight decay") if is_named else None
 
 

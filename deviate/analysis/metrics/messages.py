@@ -65,6 +65,7 @@ class MessageParser:
         self.meters = origins.meters
         self.open: dict[tuple[Function, str], None] = {}
         self._active: list[object] = []
+        self._returned: dict[tuple[cst.CSTNode, tuple[int, ...]], list[Placed]] = {}
 
     # ------------------------------------------------------------ kinds of arguments
 
@@ -296,13 +297,16 @@ class MessageParser:
                 for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
             )
-        _, bindings = self.resolver.find(node.value, function)
+        scope, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
         for binding in bindings:
             value = binding.whole("assign", "add")
             if value is not None and holds_values(value):
                 where = self.nodes.function_of(binding.node)
                 items += self.take(value, where, scene) if self.texts.is_text(value, where) else []
+            elif binding.how == "assign" and binding.position and isinstance(binding.value, cst.Call):
+                for part, where in self._returned_texts(binding, scope):
+                    items += self.take(part, where, scene)
         argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument, scene) if item not in items]
@@ -313,6 +317,19 @@ class MessageParser:
             or self._values_of_mapping(bindings, function)
             or None
         )
+
+    def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
+        """The texts that a variable takes from the results of a function of the project."""
+        key = binding.node, binding.position
+        if key not in self._returned:
+            parts = self.resolver.unpacked_items(binding.value, binding.position, scope)  # type: ignore[arg-type]
+            self._returned[key] = [
+                (part, where)
+                for part, where in parts
+                if where is not scope and isinstance(part, cst.BaseExpression)
+                if holds_values(part) and self.texts.is_text(part, where)
+            ]
+        return self._returned[key]
 
     def _yielded(self, bindings: list[Binding], scene: Scene) -> list[MessageItem]:
         """The texts that a loop variable takes from a generator of the project."""

@@ -218,6 +218,18 @@ def test_values_by_what_the_message_is_for(analyse: Analyse, statement: str, fou
     assert [expression for expression, _ in metrics(analyse, statement, before)] == found
 
 
+def test_a_text_that_a_function_returns_beside_others_is_read_where_it_is_built(analyse: Analyse) -> None:
+    before = """
+def evaluate():
+    error = validate()
+    text = f"validation error {error:.3f}"
+    text += f", took {time.time() - start:.1f} s"
+    return error, text
+"""
+    found = metrics(analyse, "_, summary = evaluate()\nlogging.info(summary)", before)
+    assert [expression for expression, _ in found] == ["error", "time.time() - start"]
+
+
 def test_what_is_fed_under_a_name_or_joined_by_a_mark_of_the_object_is_found(analyse: Analyse) -> None:
     before = """
 from collections import defaultdict
