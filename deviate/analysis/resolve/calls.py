@@ -186,11 +186,14 @@ class EdgeFinder:
                 arguments = tuple((item.value, function) for item in tupled.elements)
         if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
+        is_returned = any(call is returned for returned in function.returns)
         for each in call.args:
             if type(each.value) not in TELLING:
                 continue
             for referent in dict.fromkeys(self._referents_in(each.value, function)):
                 for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
+                    if is_returned and self.resolver.is_decorated(callee.function, function):
+                        continue  # the decorator gives it back, in what a library makes of it
                     skipped = int(callee.receiver is not None) + (spawned or 0)
                     passed = (*callee.arguments, *arguments)
                     yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)

@@ -125,6 +125,11 @@ class Resolver:
         """The edges into a function that are known so far."""
         return tuple(self.edges.get(function, ()))
 
+    def is_decorated(self, function: Function, decorator: Function) -> bool:
+        """Whether a function is decorated with another one."""
+        edges = self.edges_into(decorator)
+        return any(argument[0] is function.node for edge in edges for argument in edge.arguments[:1])
+
     def register(self, name: str, node: cst.FunctionDef | cst.ClassDef, function: Function) -> None:
         """Note a definition that is decorated with a function of a library, in whose registry it may stand."""
         holder, _, last = name.removesuffix("()").rpartition(".")
@@ -527,19 +532,22 @@ class Resolver:
         return values
 
     def _after_decorators(self, referent: FunctionRef) -> Iterable[Value]:
-        """The function after its decorators: the results of decorators of the project, otherwise itself."""
+        """The function after its decorators: the results of decorators of the project, otherwise itself.
+
+        A decorator that returns what is handed to it returns what is decorated elsewhere, too: that is none of them.
+        """
         node = referent.function.node
         decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
         functions: Iterable[Value] = (referent,)
         for decorator in reversed(decorators):
             around = referent.function.parent or referent.function.module.top
-            results = [
+            wrappers = [
                 result
                 for callee in self.functions(decorator.decorator, around)
                 if callee.function is not referent.function
                 for result in self._of_return(callee.function)
+                if isinstance(result, FunctionRef) and not self.is_decorated(result.function, callee.function)
             ]
-            wrappers = [wrapper for wrapper in results if isinstance(wrapper, FunctionRef)]
             if wrappers:
                 functions = [FunctionRef(wrapper.function, referent.receiver) for wrapper in wrappers]
         return functions
