@@ -63,6 +63,10 @@ LISTING = word_set(
 MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
 
+LAYERS = word_set("torch.nn.Module torch.nn.modules.Module torch.nn.modules.module.Module builtins.object")
+OF_LAYERS = word_set("forward train eval state_dict load_state_dict parameters named_parameters to apply zero_grad")
+"""What a library calls of a module of PyTorch that is handed to it: `profile` and `predict` are the project's."""
+
 
 class EdgeFinder:
     """Finds the edges that leave a function."""
@@ -229,9 +233,10 @@ class EdgeFinder:
             classes, outside = self.resolver.order(referent.cls)
             if not (is_command or {*outside} - {"builtins.object"}):
                 return
+            is_layer = not is_command and {*outside} <= LAYERS
             for cls in classes:
                 for name, method in cls.methods.items():
-                    if name not in HIDDEN:
+                    if name not in HIDDEN and (not is_layer or name in OF_LAYERS):
                         yield FunctionRef(method, referent.cls)
 
     # ------------------------------------------------------------ other edges

@@ -51,6 +51,8 @@ FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_gr
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
 COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
+WRAPPED_AS = ("module", "_orig_mod")
+"""Attributes by which a wrapper gives back the model that it wraps, and resolves to."""
 CONTAINERS = word_set(
     "builtins.list builtins.tuple builtins.dict builtins.set collections.OrderedDict collections.defaultdict "
     "collections.deque torch.nn.ModuleList torch.nn.ModuleDict builtins.sorted builtins.reversed"
@@ -323,6 +325,8 @@ class Resolver:
                     for binding, function in base.attributes[name]
                     for referent in self._of_bindings(name, function, [binding])
                 ]
+        if is_bound and name in WRAPPED_AS:
+            return (Instance(cls),)
         return [External(f"{base}().{name}") for base in self.order(cls)[1]]
 
     # ------------------------------------------------------------ names
