@@ -1,6 +1,6 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -192,15 +192,17 @@ class EdgeFinder:
             return
         is_returned = any(call is returned for returned in function.returns)
         for each in call.args:
-            if type(each.value) not in TELLING:
-                continue
-            for referent in dict.fromkeys(self._referents_in(each.value, function)):
-                for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
-                    if is_returned and self.resolver.is_decorated(callee.function, function):
-                        continue  # the decorator gives it back, in what a library makes of it
-                    skipped = int(callee.receiver is not None) + (spawned or 0)
-                    passed = (*callee.arguments, *arguments)
-                    yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
+            values = self._referents_in(each.value, function) if type(each.value) in TELLING else ()
+            for callee in self._run_each(values, is_command=not COMMANDS.isdisjoint(names)):
+                if is_returned and self.resolver.is_decorated(callee.function, function):
+                    continue  # the decorator gives it back, in what a library makes of it
+                skipped = int(callee.receiver is not None) + (spawned or 0)
+                passed = (*callee.arguments, *arguments)
+                yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
+
+    def _run_each(self, values: Iterable[Value], *, is_command: bool) -> Iterator[FunctionRef]:
+        for value in dict.fromkeys(values):
+            yield from self._run_by_others(value, is_command=is_command)
 
     def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         for name in names:
