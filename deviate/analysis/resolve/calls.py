@@ -112,7 +112,7 @@ class EdgeFinder:
     def settle(self) -> None:
         """Drop callback edges to wrappers that only return the function, if its calls are known."""
         for callee, edges in self.resolver.edges.items():
-            if any(not edge.is_handed for edge in edges):
+            if any(not edge.is_handed and edge.caller is not callee for edge in edges):
                 telling = [edge for edge in edges if not self._is_wrapper(edge)]
                 for edge in set(edges) - set(telling):
                     del self.edges[edge]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.analysis.resolve.calls import LONGEST_CALL_PATH, CallGraph, CallPath, Frame
+from deviate.analysis.resolve.calls import LONGEST_CALL_PATH, REGISTERING, CallGraph, CallPath, Frame
 from deviate.analysis.resolve.index import BLOCKS, Binding, Function, is_exit
 from deviate.analysis.resolve.tree import (
     argument,
@@ -16,11 +16,15 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 12
 MOST_TRIED = 1000
 """Limit of calls followed in search of a way on which nothing is turned off."""
 SWITCHES = {"store_true": False, "store_false": True}
+FILLING = REGISTERING | word_set("capture configurable configure inject option argument")
+"""Decorators with which a library fills in arguments: those of the command line, or of a configuration."""
+
 CONSTANTS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
 
 
@@ -54,7 +58,7 @@ class Guard:
 class Conditions:
     """Decides conditions on call paths.
 
-    Nothing is assumed of what callbacks get, except that switches keep their defaults: a library passes data.
+    Nothing is assumed of what callbacks get, except that switches of methods keep their defaults: libraries pass data.
     """
 
     def __init__(self, graph: CallGraph) -> None:
@@ -189,7 +193,7 @@ class Conditions:
         """The value that the call before a frame passes to a parameter."""
         self._first = min(self._first, place - 1)
         edge = call_path[place - 1].edge if place else None
-        if edge is None or edge.how not in ("call", "named", "handed"):
+        if edge is None or self._is_open(edge.callee):
             return UNKNOWN
         default = binding.value if isinstance(binding.value, cst.BaseExpression) else None
         passed = edge.argument(name)
@@ -197,7 +201,8 @@ class Conditions:
             is_open = isinstance(edge.node, cst.Call) and any(each.star for each in edge.node.args)
             constant = _literal(default) if default is not None and not is_open else None
             is_switch = constant is not None and isinstance(constant.value, bool)
-            return constant if constant is not None and (is_switch or not edge.is_handed) else UNKNOWN
+            is_kept = not edge.is_handed or (is_switch and edge.skipped > 0)
+            return constant if constant is not None and is_kept else UNKNOWN
         value, where = passed
         if not isinstance(value, cst.BaseExpression):
             return PRESENT
@@ -207,6 +212,11 @@ class Conditions:
         is_object = type(value) in (cst.Name, cst.Attribute, cst.Call) and not _is_parameter(value, where)
         is_object = is_object and bool(self.graph.resolver.resolve(value, where))
         return PRESENT if known is UNKNOWN and is_object else known
+
+    def _is_open(self, function: Function) -> bool:
+        """Whether a function gets arguments that no call on a path shows: from a library, or from itself."""
+        is_filled = any(mark.rpartition(".")[2] in FILLING for mark in function.marks)
+        return is_filled or any(edge.caller is function for edge in self.graph.edges_into(function))
 
     # ------------------------------------------------------------ options
 

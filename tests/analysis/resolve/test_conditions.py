@@ -62,6 +62,22 @@ def test_arguments_and_defaults_turn_reports_off(analyse: Analyse, call: str, mo
     assert "min(best)" in off
 
 
+@pytest.mark.parametrize("start", ["fire.Fire(train)", "click.command()(train)()", "train(first=True)"])
+def test_arguments_that_no_call_shows_are_open(analyse: Analyse, start: str) -> None:
+    analysis = analyse(f"""
+        import click, fire
+        def train(first=True):
+            for epoch in range(3):
+                model.step().backward()
+                if not first:
+                    print(f"error {{model.error():.3f}}")
+            if epoch < 2:
+                train(first=False)
+        {start}
+    """)
+    assert expressions(analysis) == ["model.error()"]
+
+
 def test_a_switch_that_is_set_again_is_open(analyse: Analyse) -> None:
     analysis = analyse("""
         def train(model, verbose=False):
