@@ -177,6 +177,7 @@ class RejectionReason(Enum):
     )
     NEVER_CALLED = "not reached", "not reached: its function is never called from the script"
     BEHIND_EXIT = "not reached", "not reached: it stands behind a statement that always leaves"
+    TURNED_OFF = "not reached", "not reached: arguments or defaults of its calls, or an option, turn it off"
 
     def __init__(self, kind: str, sentence: str) -> None:
         self.kind = kind
