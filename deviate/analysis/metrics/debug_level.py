@@ -11,8 +11,8 @@ from deviate.analysis.resolve.tree import argument, constant_key, constant_text,
 MENTION = re.compile(r"\bDEBUG\b|\bNOTSET\b|[\"']debug[\"']|verbosity_debug")
 """What a project says that may turn on messages of the level `debug`, which are off by default."""
 LEVELS = ("DEBUG", "NOTSET")
-NAMING = (cst.ImportAlias, cst.AssignTarget, cst.DictElement, cst.SubscriptElement)
-"""Around a mention that sets no level: imports, definitions, tables of levels and what takes from them."""
+NAMING = (cst.AssignTarget, cst.DictElement, cst.SubscriptElement)
+"""Around a mention that sets no level: definitions, tables of levels and what takes from them."""
 OFF = ("False", "None")
 DEEPEST = 4
 
@@ -36,6 +36,8 @@ def _is_level(node: cst.CSTNode, graph: CallGraph) -> bool:
     if not is_named:
         return False
     parent = graph.nodes.parents.get(node)
+    if parent is None:  # in an import statement, whose names are no uses
+        return False
     if isinstance(parent, cst.Index):
         parent = graph.nodes.parents.get(parent)
     if isinstance(parent, cst.Arg):

@@ -30,6 +30,7 @@ class Meters:
         self.resolver = graph.resolver
         self._fed: dict[Home, list[tuple[cst.Call, Function]]] | None = None
         self._classes: dict[Class, dict[Home, None]] = {}
+        self._passed: dict[object, int] = {}
 
     def writes_itself(self, cls: Class) -> bool:
         """Whether a class defines how its objects are printed, and stores the printed values."""
@@ -41,7 +42,7 @@ class Meters:
         """The values fed to the object of an expression, each with the name of the object."""
         feeding = self._feeding()
         items: list[MessageItem] = []
-        for home in dict.fromkeys(self._homes(node, function, DEEPEST)):
+        for home in self._homes_of(node, function):
             title = self._title(home)
             for call, where in feeding.get(home, ()):
                 items += self._values(call, where, title)
@@ -103,7 +104,7 @@ class Meters:
                 is_feeding = isinstance(call.func, cst.Attribute) and call.func.attr.value in FEEDS
                 if not is_feeding or not call.args or self._is_handed_on(function):
                     continue
-                for home in dict.fromkeys(self._homes(receiver, function, DEEPEST)):
+                for home in self._homes_of(receiver, function):
                     self._fed.setdefault(home, []).append((call, function))
         return self._fed
 
@@ -111,9 +112,20 @@ class Meters:
         """Whether a function is a meter's own feeding method, whose inner calls would count values twice."""
         return function.owner is not None and function.name in FEEDS and self.writes_itself(function.owner)
 
-    def _homes(self, node: cst.CSTNode, function: Function, depth: int) -> Iterator[Home]:
+    def _homes_of(self, node: cst.CSTNode, function: Function) -> dict[Home, None]:
         """Where the object of an expression is stored."""
-        if depth == 0:
+        self._passed = {}
+        return dict.fromkeys(self._homes(node, function, DEEPEST))
+
+    def _is_passed(self, key: object, depth: int) -> bool:
+        """Whether one search came by as far from its end, or further: what lies behind is the same again."""
+        if self._passed.get(key, 0) >= depth:
+            return True
+        self._passed[key] = depth
+        return False
+
+    def _homes(self, node: cst.CSTNode, function: Function, depth: int) -> Iterator[Home]:
+        if self._is_passed(id(node), depth):
             return
         if isinstance(node, cst.Subscript):
             yield from self._homes(node.value, function, depth - 1)
@@ -137,6 +149,8 @@ class Meters:
 
     def _variable_homes(self, name: str, function: Function, depth: int) -> Iterator[Home]:
         scope, bindings = self.resolver.find(name, function)
+        if self._is_passed((scope, name), depth):
+            return
         for binding in bindings:
             value = binding.value
             if binding.how == "parameter":

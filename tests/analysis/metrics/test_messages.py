@@ -177,6 +177,7 @@ def test_messages_for_debugging_count_where_the_project_lets_them_through(analys
     before = "import logging\nlogger = logging.getLogger(__name__)"
     text = "logger.debug('step time: %.4f', time.perf_counter() - start)"
     assert metrics(analyse, text, before) == []
+    assert metrics(analyse, text, before + "\nfrom logging import DEBUG, INFO") == []
     assert len(metrics(analyse, text, before + "\nlogging.basicConfig(level=logging.DEBUG)")) == 1
     chosen = "\ndef set_up(debug={}):\n    logger.setLevel(logging.DEBUG if debug else logging.INFO)\nset_up()"
     assert metrics(analyse, text, before + chosen.format("False")) == []

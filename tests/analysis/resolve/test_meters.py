@@ -76,3 +76,17 @@ for epoch in range(3):
     print(stats)
 """
     assert metrics(analyse, text) == ["loss.item()", "loss_parts", "acc1.item()", "stats"]
+
+
+def test_an_object_that_functions_hand_on_in_many_ways_is_followed_once(analyse: Analyse) -> None:
+    n_functions = 30
+    handing = "\n".join(
+        f"def step_{number}(meter, loss):\n    meter.update(loss)\n"
+        + "\n".join(f"    step_{other}(meter, loss)" for other in range(n_functions))
+        for number in range(n_functions)
+    )
+    analysis = analyse(
+        f"{METERS}\n{handing}\nlosses = Average('loss')\nfor epoch in range(9):\n    loss = step()\n    "
+        "loss.backward()\n    step_0(losses, loss)\n    print(losses)"
+    )
+    assert len(analysis.metrics) >= 1
