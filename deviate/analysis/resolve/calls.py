@@ -1,6 +1,6 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,15 @@ from deviate.analysis.resolve.abstract_values import (
 from deviate.analysis.resolve.index import ADDING, Function, LoopNode
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import CREATING, DEFINITIONS, MOST_REFERENTS, Resolver
-from deviate.analysis.resolve.tree import argument, children, imported_names, keywords, last_name, positional
+from deviate.analysis.resolve.tree import (
+    argument,
+    children,
+    imported_names,
+    keywords,
+    last_name,
+    named_items,
+    positional,
+)
 from deviate.model import Place
 from deviate.model.metric_vocabulary import word_set
 
@@ -39,7 +47,10 @@ REGISTERING = word_set("command callback automain main cli on on_event task entr
 SPAWNS = {"spawn": 1, "launch": 0, "Process": 0, "Thread": 0, "start_processes": 1, "notebook_launcher": 0}
 """Callables that take a function and its arguments (`args`), with the number of leading arguments they add."""
 
-ASKING = ("functools.wraps", "functools.update_wrapper", "inspect.signature", "inspect.getsource", "inspect.isclass")
+ASKING = word_set(
+    "functools.wraps functools.update_wrapper inspect.signature inspect.getsource inspect.isclass ray.remote "
+    "ray.remote() ray.get ray.put ray.wait"
+)
 """Callables that take a function and never call it."""
 
 MAPPING = ("builtins.map", "builtins.filter")
@@ -131,6 +142,10 @@ class EdgeFinder:
     # ------------------------------------------------------------ calls
 
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
+        definitions, is_taken = self.resolver.registered(call, function)
+        if definitions and not is_taken:
+            yield from self._built_edges(call, definitions, function)
+            return
         referents = self.resolver.called(call, function)
         arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
         names = [referent.name for referent in referents if type(referent) is External]
@@ -156,6 +171,21 @@ class EdgeFinder:
             yield from self._handed_edges(call, function, names)
             if names and function.is_module and not LISTING.isdisjoint(names) and function.module.is_package:
                 yield from self._submodule_edges(call, function)
+
+    def _built_edges(self, call: cst.Call, definitions: Sequence[Value], function: Function) -> Iterator[Edge]:
+        """Edges to what a registry creates: the description may hold further arguments."""
+        by_name = {key: (value, function) for key, value in keywords(call).items()}
+        for value in positional(call):
+            if isinstance(value, cst.Call) and last_name(value.func) == "dict":
+                by_name.update((key, (item, function)) for key, item in keywords(value).items())
+            elif isinstance(value, cst.Dict):
+                by_name.update((key, (item, function)) for key, item in named_items(value))
+        for definition in definitions:
+            if type(definition) is ClassRef:
+                self.resolver.instantiated.setdefault(definition.cls)
+            for callee in self.resolver.callees(definition):
+                skipped = int(callee.receiver is not None)
+                yield Edge(call, function, callee.function, "handed", (), tuple(by_name.items()), skipped)
 
     def _only_adds(self, call: cst.Call, function: Function) -> bool:
         """Whether a call adds something to a container of the project, from which it may be called later."""
@@ -259,8 +289,7 @@ class EdgeFinder:
                 skipped = int(callee.receiver is not None)
                 yield Edge(decorator, function, callee.function, "call", ((node, function),), skipped=skipped)
             registering = expression.func if isinstance(expression, cst.Call) else expression
-            for name in self.resolver.names(registering, function):
-                self.resolver.register(name, node, function)
+            self.resolver.register(registering, node, function)
             is_method = isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING
             if is_method and isinstance(node, cst.FunctionDef):
                 yield Edge(decorator, function, self.project.nodes.functions[node], "handed")

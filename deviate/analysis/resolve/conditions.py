@@ -207,7 +207,7 @@ class Conditions:
         if not isinstance(value, cst.BaseExpression):
             return PRESENT
         known = _literal(value) or UNKNOWN
-        if known is UNKNOWN and where is call_path[place - 1].function and not edge.is_handed:
+        if known is UNKNOWN and where is call_path[place - 1].function:
             known = self._value(value, call_path, place - 1, depth)
         is_object = type(value) in (cst.Name, cst.Attribute, cst.Call) and not _is_parameter(value, where)
         is_object = is_object and bool(self.graph.resolver.resolve(value, where))

@@ -1,7 +1,7 @@
 """Configuration files of a project: the texts under each key, and the dotted names of what they let a program create.
 
 YAML, JSON and TOML are read line by line by their indentation, without a parser: enough for names, and a file that is
-broken or a template does no harm.
+broken or a template does no harm. Of configuration in Python (`hooks = [dict(type="Saver")]`), the texts are read.
 """
 
 import os
@@ -13,6 +13,8 @@ from pathlib import Path
 from deviate.model.metric_vocabulary import word_set
 
 ENDINGS = (".yaml", ".yml", ".json", ".toml")
+FOLDER = re.compile(r"conf|cfg")
+"""Beginnings of the names of folders whose Python files are configuration."""
 ASIDE = word_set(
     "data datasets dataset test tests doc docs third_party thirdparty vendor external extern node_modules venv env "
     "site-packages wandb mlruns outputs runs"
@@ -33,6 +35,9 @@ LINE = re.compile(r"""^(?P<indent>[ \t]*(?:-[ \t]+)?)["']?(?P<key>[\w./-]+)["']?
 SECTION = re.compile(r"^[ \t]*\[+[ \t]*(?P<key>[\w.-]+)[ \t]*\]+[ \t]*$")
 TEXT = re.compile(r"""^["']?(?P<text>[A-Za-z_][\w./-]*)["']?[ \t]*,?[ \t]*(?:[#].*)?$""")
 INSIDE = re.compile(r"""["']?(?:_target_|target|class_path)["']?[ \t]*:[ \t]*["']?(?P<text>[A-Za-z_][\w.]*)""")
+IN_PYTHON = re.compile(
+    r"""(?:\b(?P<key>\w+)\s*=|["'](?P<quoted>\w+)["']\s*:)\s*["'](?P<text>[A-Za-z_][\w./-]*)["']|\#[^\n]*"""
+)
 DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 
 
@@ -70,7 +75,15 @@ class ConfigFiles:
                 text = path.read_text(encoding="utf-8") if path.stat().st_size <= LARGEST else ""
             except (OSError, UnicodeDecodeError):
                 continue
-            self._add(text, (path.parent.name, path.stem))
+            if path.suffix == ".py":
+                self._add_python(text)
+            else:
+                self._add(text, (path.parent.name, path.stem))
+
+    def _add_python(self, text: str) -> None:
+        for pair in IN_PYTHON.finditer(text):
+            if pair["text"] is not None:
+                self.texts.setdefault(pair["key"] or pair["quoted"], {})[pair["text"]] = None
 
     def _add(self, text: str, names: tuple[str, ...]) -> None:
         """Add what a text says.
@@ -103,10 +116,11 @@ class ConfigFiles:
 
 def config_files(root: Path) -> Iterator[Path]:
     """The configuration files below a folder, those nearest to it first; those of data and of others are left out."""
-    folders, n_files, n_entries = [os.fspath(root)], 0, 0
+    folders: dict[str, tuple[str, ...]] = {os.fspath(root): ENDINGS}
+    n_files, n_entries = 0, 0
     while folders:
-        inner: list[str] = []
-        for folder in folders:
+        inner: dict[str, tuple[str, ...]] = {}
+        for folder, endings in folders.items():
             try:
                 with os.scandir(folder) as scan:
                     entries = sorted(scan, key=lambda entry: entry.name)
@@ -119,8 +133,9 @@ def config_files(root: Path) -> Iterator[Path]:
                 if entry.name.startswith("."):
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    inner += [entry.path] if entry.name not in ASIDE else []
-                elif entry.name.endswith(ENDINGS):
+                    if entry.name not in ASIDE:
+                        inner[entry.path] = (*ENDINGS, ".py") if FOLDER.match(entry.name) else endings
+                elif entry.name.endswith(endings):
                     n_files += 1
                     yield Path(entry.path)
         folders = inner

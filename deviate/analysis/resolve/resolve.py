@@ -49,6 +49,10 @@ TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) 
 
 FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
+REMOTE = "remote"
+"""The attribute of a task or actor, or of its method, that is called as itself in another process (Ray)."""
+REMOTE_MAKERS = ("ray.remote", "ray.remote()")
+"""What makes a task or actor of a function or class, which it resolves to."""
 COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
 WRAPPED_AS = ("module", "_orig_mod")
@@ -62,6 +66,12 @@ TAKING = ("get", "pop", "__getitem__", "popleft")
 
 BUILDING = word_set("build create make get lookup instantiate construct")
 """Methods of the registries of libraries that find or create what is registered."""
+
+DESCRIBING = ("type", "name", "_type_", "_name_")
+"""Keys beside which a description names what a registry shall create."""
+
+FINDING = ("get", "lookup", "find", "pop")
+"""First words of methods of registries that give back what is registered, and create nothing."""
 
 REGISTER = "regist"
 """In the names of functions of libraries that register what they decorate."""
@@ -136,12 +146,76 @@ class Resolver:
         edges = self.edges_into(decorator)
         return any(argument[0] is function.node for edge in edges for argument in edge.arguments[:1])
 
-    def register(self, name: str, node: cst.FunctionDef | cst.ClassDef, function: Function) -> None:
-        """Note a definition that is decorated with a function of a library, in whose registry it may stand."""
-        holder, _, last = name.removesuffix("()").rpartition(".")
-        if REGISTER in last.lower():
-            referents = self.resolve(node, function)
-            self._registered.setdefault(holder, {}).setdefault(last, {}).update(dict.fromkeys(referents))
+    def register(self, way: cst.BaseExpression, node: cst.FunctionDef | cst.ClassDef, function: Function) -> None:
+        """Note a definition that is decorated with a function of a library or a method of a registry object."""
+        for name in self._registry_names(way, function):
+            holder, _, last = name.removesuffix("()").rpartition(".")
+            if REGISTER in last.lower():
+                referents = self.resolve(node, function)
+                self._registered.setdefault(holder, {}).setdefault(last, {}).update(dict.fromkeys(referents))
+
+    def _registry_names(self, node: cst.BaseExpression, function: Function) -> list[str]:
+        """Full names of a method of an object, by the variable that holds it and as a library calls it."""
+        home = self._home(node.value, function) if isinstance(node, cst.Attribute) else None
+        names = self.names(node, function)
+        return [f"{home}.{last_name(node)}", *names] if home is not None else names
+
+    def registered(self, call: cst.Call, function: Function) -> tuple[Sequence[Value], bool]:
+        """The definitions that a call finds in a registry object, and whether it gives them back without a call.
+
+        The registry holds the method that is called (`HOOKS.build(cfg)`), or is an argument (`build(cfg, HOOKS)`).
+        """
+        name = last_name(call.func)
+        words = split_identifier(name) if self._registered else []
+        if BUILDING.isdisjoint(words):
+            return (), False
+        is_taken = words[0] in FINDING
+        arguments = [*positional(call), *keywords(call).values()]
+        home = self._home(call.func.value, function) if isinstance(call.func, cst.Attribute) else None
+        if home in self._registered:
+            return self._of_library_registry(f"{home}.{name}", next(iter(arguments), None), function), is_taken
+        for argument in arguments:
+            home = self._home(argument, function) if isinstance(argument, cst.Name | cst.Attribute) else None
+            if home in self._registered:
+                key = next((other for other in arguments if other is not argument), None)
+                return self._of_library_registry(f"{home}.build", key, function), is_taken
+        return (), False
+
+    def _home(self, node: cst.BaseExpression, function: Function) -> str | None:
+        """The file and name of the variable in which an object of the project lies that a module holds."""
+        if isinstance(node, cst.Attribute):
+            modules = [value.module for value in self.resolve(node.value, function) if isinstance(value, ModuleRef)]
+            return self._home_in(modules[0], node.attr.value) if modules and modules[0] is not None else None
+        if not isinstance(node, cst.Name):
+            return None
+        scope = self.find(node.value, function)[0]
+        binding = next((binding for binding in scope.bindings.get(node.value, ()) if binding.how == "import"), None)
+        if binding is not None:
+            return self._home_of_import(binding.target, scope.module)
+        return self._home_in(scope.module, node.value) if scope is scope.module.top else None
+
+    def _home_in(self, module: Module, name: str) -> str | None:
+        if not self.enter(("home", module, name)):
+            return None
+        try:
+            for binding in module.top.bindings.get(name, ()):
+                if binding.how == "import":
+                    return self._home_of_import(binding.target, module)
+                if isinstance(binding.whole("assign"), cst.Call):
+                    return f"{module.file}:{name}"
+            is_bound = name in module.top.bindings
+            stars = () if is_bound else (self._home_of_import(f"{star}.{name}", module) for star in module.stars)
+            return next((home for home in stars if home is not None), None)
+        finally:
+            self.leave(("home", module, name))
+
+    def _home_of_import(self, target: str, importer: Module) -> str | None:
+        place = self.project.resolve(target, importer)
+        name = target.rpartition(".")[2]
+        if place is None or place[1] not in ("", name):
+            return None
+        module = self.project.load(place[0]) if place[1] else None
+        return self._home_in(module, name) if module is not None else None
 
     # ------------------------------------------------------------ questions
 
@@ -300,6 +374,10 @@ class Resolver:
         match referent:
             case External():
                 return (External(f"{referent.name}.{name}"),)
+            case FunctionRef():
+                return (referent,) if name == REMOTE else ()
+            case ClassRef() if name == REMOTE and self.method(referent.cls, name) is None:
+                return (referent,)
             case ModuleRef(module=None):
                 file = self.project.within(referent.file, name)
                 return (ModuleRef(file, self.project.load(file)),) if file is not None else ()
@@ -481,6 +559,14 @@ class Resolver:
     # ------------------------------------------------------------ calls
 
     def _of_call(self, call: cst.Call, function: Function) -> Iterator[Value]:
+        definitions, is_taken = self.registered(call, function)
+        if definitions:
+            yield from (
+                definitions
+                if is_taken
+                else (result for definition in definitions for result in self._of_result(definition))
+            )
+            return
         for referent in self.called(call, function):
             if type(referent) is External:
                 yield from self._of_external_call(referent.name, call, function)
@@ -496,6 +582,9 @@ class Resolver:
             yield from self._of_item(call.func.value, arguments[0] if arguments else None, function)
             for default in arguments[1:2]:
                 yield from self.resolve(default, function)
+        if method == "options":  # of a task or actor
+            values = self.resolve(call.func.value, function)
+            yield from (value for value in values if isinstance(value, ClassRef | FunctionRef))
         if method in FLUENT:
             yield from (
                 referent for referent in self.resolve(call.func.value, function) if isinstance(referent, Instance)
@@ -614,7 +703,7 @@ class Resolver:
                     callee.function, callee.receiver, (*callee.arguments, *more), (*callee.by_name, *by_name)
                 )
             return
-        if name in COPIES and arguments:
+        if (name in COPIES or name in REMOTE_MAKERS) and arguments:
             yield from self.resolve(arguments[0], function)
             return
         yield from self._of_library_call(name, next(iter(arguments), None), function)
@@ -756,8 +845,24 @@ class Resolver:
         """Of the values in a registry, those under the names that a key can be; all of them where none is."""
         if key is None or sum(isinstance(value, ClassRef | FunctionRef) for value in values) < 2:
             return values
-        texts = self.choices.texts(key, function).keys()
+        texts = self._names_asked(key, function)
         return [value for value in values if not texts.isdisjoint(self._registered_names(value))] or values
+
+    def _names_asked(self, key: cst.BaseExpression, function: Function) -> set[str]:
+        """The names that a registry is asked for, by a name or by the description of what it shall create.
+
+        Where the description is unknown, or its name is, they are all that configuration files name.
+        """
+        described = {
+            **(keywords(key) if isinstance(key, cst.Call) and last_name(key.func) == "dict" else {}),
+            **(dict(named_items(key)) if isinstance(key, cst.Dict) else {}),
+        }
+        name = next((described[each] for each in DESCRIBING if each in described), None)
+        texts = set(self.choices.texts(name if name is not None else key, function))
+        last = last_name(name) if isinstance(name, cst.Attribute) else ""
+        if not texts or last in DESCRIBING:
+            texts.update(text for each in DESCRIBING for text in self.choices.config.texts_under(each))
+        return texts
 
     def _registered_names(self, value: Value) -> Iterator[str]:
         """The names under which a function or class may stand in a registry: its own and those told its decorators."""
@@ -819,13 +924,16 @@ class Resolver:
     def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Value]:
         """The values that an item of a container, a namespace or a library object can have."""
         key = index_of(node)
+        home = self._home(node.value, function) if self._registered else None
+        if home in self._registered:
+            yield from self._of_library_registry(f"{home}.get", key, function)
         for referent in self.resolve(node.value, function):
             if isinstance(referent, External) and referent.name in NAMESPACES and key is not None:
                 for chosen in self.choices.choose(key, function, function.module.top.bindings) or ():
                     yield from self.in_module(function.module, chosen)
             elif isinstance(referent, External):
                 yield External(f"{referent.name}[]")
-                if self._registered:
+                if self._registered and home not in self._registered:
                     yield from self._of_library_registry(referent.name, key, function)
         yield from self._of_item(node.value, key, function)
 

@@ -238,3 +238,46 @@ def test_one_of_several_registries_is_asked_by_a_key_that_is_passed_down(tmp_pat
     assert reached(analysis) == [("jobs.py", 12)]
     assert analysis.main_loop is not None
     assert analysis.main_loop.file == "jobs.py"
+
+
+@pytest.mark.parametrize("build", ["HOOKS.build(hook)", "build_from_cfg(hook, HOOKS)"])
+@pytest.mark.parametrize("origin", ["class Registry: ...", "from library import Registry"])
+def test_a_registry_creates_what_configuration_in_python_names(tmp_path: Path, build: str, origin: str) -> None:
+    files = {
+        "train.py": f"""
+            from registry import HOOKS, TRAINERS, load
+            import hooks
+            from library import build_from_cfg
+            @TRAINERS.register_module("Default")
+            class Trainer:
+                def __init__(self, cfg):
+                    self.hooks = [{build} for hook in cfg.hooks]
+                def train(self):
+                    for epoch in range(3):
+                        self.model.step().backward()
+                        for hook in self.hooks:
+                            hook.after_epoch()
+            trainer = TRAINERS.build(dict(type=load().trainer.type, cfg=load()))
+            trainer.train()
+        """,
+        "registry.py": f"{origin}\nTRAINERS = Registry('trainers')\nHOOKS = Registry('hooks')\n",
+        "hooks.py": """
+            from registry import HOOKS
+            @HOOKS.register_module()
+            class Evaluator:
+                def after_epoch(self):
+                    print(f"accuracy {self.test():.3f}")
+            @HOOKS.register_module()
+            class Profiler:
+                def after_epoch(self):
+                    print(f"step time {self.seconds():.3f}")
+        """,
+        "configs/_base_/runtime.py": """
+            hooks = [
+                dict(type="Evaluator", every=1),
+                # dict(type="Profiler"),
+            ]
+            trainer = dict(type="Default")
+        """,
+    }
+    assert reached(found(tmp_path, files)) == [("hooks.py", 6)]
