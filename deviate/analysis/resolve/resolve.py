@@ -73,6 +73,9 @@ DESCRIBING = ("type", "name", "_type_", "_name_")
 FINDING = ("get", "lookup", "find", "pop")
 """First words of methods of registries that give back what is registered, and create nothing."""
 
+PLAIN = word_set("register registry registered module class cls object obj")
+"""Words of methods that register, and tell nothing of what."""
+
 REGISTER = "regist"
 """In the names of functions of libraries that register what they decorate."""
 
@@ -835,7 +838,9 @@ class Resolver:
         told = set(split_identifier(last)) - set(split_identifier(holder))
         fitting = [way for way in by_name if told & set(split_identifier(way))]
         if not fitting and last in BUILDING:
-            fitting = list(by_name)
+            fitting = [way for way in by_name if PLAIN.issuperset(split_identifier(way))] or list(by_name)[
+                : len(by_name) == 1
+            ]
         values = [value for way in fitting for value in by_name[way]]
         return self._with_names(values, key, function)
 
