@@ -120,9 +120,9 @@ def _analyze(
 ) -> Analysis:
     collector = Collector(graph, Judge(Origins(graph)))
     judged = collector.collect()
-    trainings = _trainings(graph, judged)
-    outer = trainings.outer
     conditions = Conditions(graph)
+    trainings = _trainings(graph, judged, conditions)
+    outer = trainings.outer
     sites: list[Site] = []
     metrics: list[_Found] = []
     rejected: list[Rejected] = []
@@ -266,7 +266,7 @@ def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: Cal
     return [item for number, item in enumerate(metrics) if number not in repeats]
 
 
-def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
+def _trainings(graph: CallGraph, judged: list[Judged], conditions: Conditions) -> Trainings:
     inside: dict[cst.CSTNode, list[Judged]] = {}
     for item in judged:
         call_paths = graph.call_paths(item.candidate.value.node)
@@ -280,7 +280,7 @@ def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
         counters = {name for item in counting for name in identifiers(item.candidate.value.source)}
         return counters, sum(item.decision.role is not None for item in items)
 
-    return LoopFinder(graph, count_reported).find()
+    return LoopFinder(graph, count_reported, conditions).find()
 
 
 def _nodes_on(call_paths: Iterable[CallPath]) -> Collection[cst.CSTNode]:

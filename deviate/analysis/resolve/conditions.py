@@ -111,7 +111,10 @@ class Conditions:
         return True
 
     def takes_other_option(self, call_path: CallPath, others: Sequence[CallPath]) -> bool:
-        """Whether a call path takes a branch that an option turns off, and one of the others takes that beside it."""
+        """Whether a call path takes a branch that an option turns off, and one of the others takes that beside it.
+
+        Constants that a module sets count as options.
+        """
         for frame in call_path:
             for guard in self.guards(frame.node):
                 if self._option_truth(guard.statement.test) is not (not guard.is_met):
@@ -229,7 +232,19 @@ class Conditions:
     def _option_value(self, node: cst.BaseExpression) -> Known:
         if type(node) is cst.Attribute and type(node.value) in (cst.Name, cst.Attribute):
             return self._list_options().get(node.attr.value, UNKNOWN)
-        return _literal(node) or _combine(node, self._option_value)
+        literal = _literal(node)
+        if literal is None and type(node) is cst.Name:
+            return self._value_of_setting(node)
+        return literal or _combine(node, self._option_value)
+
+    def _value_of_setting(self, node: cst.Name) -> Known:
+        """The constant to which a module sets a name once and for all: an option of a script without a command line."""
+        scope, bindings = self.graph.resolver.find(node.value, self.nodes.function_of(node))
+        value = bindings[0].whole("assign") if len(bindings) == 1 and scope.is_module else None
+        if value is None or self._is_guarded(bindings[0], node):
+            return UNKNOWN
+        is_changed = any(node.value in function.globals for function in scope.module.functions)
+        return UNKNOWN if is_changed else _literal(value) or UNKNOWN
 
     def _list_options(self) -> dict[str, Known]:
         """The values of options of the command line that are not given, by their names."""

@@ -132,3 +132,27 @@ def test_a_library_runs_the_forward_pass_of_a_module(analyse: Analyse, base: str
             torch.nn.DataParallel(Net())(batch).backward()
     """)
     assert len(analysis.metrics) == n_metrics
+
+
+@pytest.mark.parametrize("setting", ["args.eager", "EAGER", "MODE == 'eager'"])
+@pytest.mark.parametrize("way", ["fit", "eager"])
+def test_an_option_decides_between_two_ways_of_training(analyse: Analyse, setting: str, way: str) -> None:
+    is_eager = way == "eager"
+    analysis = analyse(f"""
+        import argparse, keras
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--eager", default={is_eager})
+        args = parser.parse_args()
+        EAGER = {is_eager}
+        MODE = {way!r}
+        model = keras.Model()
+        if {setting}:
+            for epoch in range(3):
+                loss = model.step()
+                loss.backward()
+                print(f"loss {{loss:.3f}}")
+        else:
+            model.fit(data, epochs=3)
+    """)
+    assert analysis.main_loop is not None
+    assert analysis.main_loop.line == (10 if is_eager else 15)
