@@ -10,7 +10,7 @@ from deviate.analysis.metrics.flows import Flows
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.index import PUTTING, Binding, Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
     Field,
@@ -171,7 +171,7 @@ class MessageParser:
 
     def copied_argument(self, node: cst.Name, function: Function) -> cst.Name | None:
         """The parameter whose items a variable holds: `kept = dict(filter(is_number, data.items()))`."""
-        bindings = [one for one in self.resolver.find(node.value, function)[1] if one.how != "item"]
+        bindings = [one for one in self.resolver.find(node.value, function)[1] if one.how not in PUTTING]
         value = bindings[0].whole("assign") if len(bindings) == 1 else None
         while isinstance(value, cst.Call):
             if last_name(value.func) in ("items", "copy") and isinstance(value.func, cst.Attribute):

@@ -8,7 +8,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.texts import Texts
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.index import PUTTING, Function
 from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.project import FRAMEWORKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, last_name, positional, walk
@@ -254,5 +254,5 @@ def _outlives(place: cst.BaseExpression, function: Function) -> bool:
         root = root.value
     if not isinstance(root, cst.Name):
         return False
-    root_bindings = [binding for binding in function.bindings.get(root.value, ()) if binding.how != "item"]
+    root_bindings = [binding for binding in function.bindings.get(root.value, ()) if binding.how not in PUTTING]
     return root.value == function.receiver or not root_bindings or root.value in function.globals

@@ -23,6 +23,8 @@ from deviate.analysis.resolve.tree import (
 from deviate.model import Place
 
 LoopNode = cst.For | cst.While
+PUTTING = ("item", "part")
+"""Ways of binding that bind no name: items are put into a container, or added to (`sums[key] += loss`)."""
 IMPORTS = frozenset({cst.Import, cst.ImportFrom})
 BINDING = frozenset(
     {cst.For, cst.CompFor, cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.WithItem, cst.ExceptHandler}
@@ -39,7 +41,8 @@ class Binding:
     """A statement or parameter that binds a name.
 
     Attributes:
-        how: `assign`, `add` (augmented assignment), `item` (`name[key] = value`), `for` (target of a loop), `with`,
+        how: `assign`, `add` (augmented assignment), `item` (`name[key] = value`), `part` (`name[key] += value`), `for`
+            (target of a loop), `with`,
             `parameter`, `stars` (`*args`, `**options`), `import`, `define`, `caught` (an exception).
         value: assigned expression, iterable, context, default of a parameter, or definition; None when there is none.
         position: place in the unpacked target, outermost first; empty for a plain target.
@@ -330,7 +333,7 @@ class Module:
         if isinstance(target.value, cst.Name):
             name = target.value.value
             return name in self.top.bindings and all(
-                binding.how == "item" for scope in _scopes_within(function) for binding in scope.bindings.get(name, ())
+                binding.how in PUTTING for scope in _scopes_within(function) for binding in scope.bindings.get(name, ())
             )
         return isinstance(target.value, cst.Subscript)
 
@@ -433,6 +436,8 @@ class Module:
                 if isinstance(binding.value, cst.BaseExpression):
                     function.stored.append((target, binding.value))
                 self._bind_target(target.value, item, function, around)
+            case cst.Subscript(value=cst.Name(value=name)) if binding.how == "add":
+                self._bind(function, around, name, Binding("part", binding.value, binding.node, key=index_of(target)))
 
     def _bind(self, function: Function, around: Class | None, name: str, binding: Binding) -> None:
         if around is not None:

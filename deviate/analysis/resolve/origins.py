@@ -9,7 +9,7 @@ import libcst as cst
 from deviate.analysis.resolve.abstract_values import Argument, ClassRef, FunctionRef, Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
-from deviate.analysis.resolve.index import Binding, Class, Function
+from deviate.analysis.resolve.index import PUTTING, Binding, Class, Function
 from deviate.analysis.resolve.message_items import ReportedValue, format_fields, percent_fields
 from deviate.analysis.resolve.meters import FEEDS, Meters
 from deviate.analysis.resolve.tree import (
@@ -334,7 +334,7 @@ class Origins:
         return self.strongest(items, depth) if items else None
 
     def _of_bindings(self, name: str, scope: Function, bindings: list[Binding], depth: int) -> Origin:
-        counting = [binding for binding in bindings if binding.how not in ("item", "declared")]
+        counting = [binding for binding in bindings if binding.how not in (*PUTTING, "declared")]
         outer = [binding for binding in counting if not isinstance(binding.node, cst.CompFor)] or counting
         origins = [self._of_binding(name, binding, scope, depth) for binding in outer]
         telling = [origin for origin in origins if origin.kind not in ("constant", "cycle")]
@@ -509,7 +509,7 @@ class Origins:
                 continue
             self.active.add((base, name))
             for binding, where in base.attributes.get(name, ()):
-                if binding.how not in ("item", "declared"):
+                if binding.how not in (*PUTTING, "declared"):
                     origins.append(self._of_binding(name, binding, where, depth))
             method = base.methods.get(name)
             if method is not None:

@@ -20,7 +20,7 @@ from deviate.analysis.resolve.abstract_values import (
     takes,
 )
 from deviate.analysis.resolve.choices import Choices
-from deviate.analysis.resolve.index import Binding, Class, Function, Module
+from deviate.analysis.resolve.index import PUTTING, Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.tree import (
     constant_key,
@@ -283,7 +283,7 @@ class Resolver:
         while scope is not None:
             if name in scope.bindings and name not in scope.globals:
                 bindings = scope.bindings[name]
-                if scope.parent is None or any(binding.how != "item" for binding in bindings):
+                if scope.parent is None or any(binding.how not in PUTTING for binding in bindings):
                     return scope, [*bindings, *stored] if stored else bindings
                 stored += bindings
                 nearest = nearest or scope
@@ -1072,7 +1072,7 @@ class Resolver:
             item for name in names for module in modules for item in module.additions.get(name, ())
         ]
         if is_here:
-            added += [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
+            added += [(value, function) for binding in bindings if (value := binding.whole(*PUTTING)) is not None]
         return added
 
 

@@ -175,3 +175,24 @@ def test_exceptions_and_paths_are_no_measurements(analyse: Analyse, text: str, r
     )
     assert [metric.expression for metric in analysis.metrics] == ["loss.item()"]
     assert [rejected.reason for rejected in analysis.rejected] == [reason]
+
+
+def test_what_is_added_to_the_items_of_a_mapping_tells_where_they_come_from(analyse: Analyse) -> None:
+    analysis = analyse("""
+        import torch, wandb
+        def train(batches):
+            sums = {}
+            sums["a"] = 0
+            for batch in batches:
+                loss = torch.nn.functional.mse_loss(net(batch), batch)
+                loss.backward()
+                sums["a"] += loss.item()
+            return sums
+        def report(sums):
+            for key, value in sums.items():
+                wandb.log({key: value})
+        for epoch in range(3):
+            sums = train(load())
+            report(sums)
+    """)
+    assert [metric.expression for metric in analysis.metrics] == ["value"]
