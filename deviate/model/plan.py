@@ -43,6 +43,20 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class PrimaryChoice:
+    """The metric that decides, and why.
+
+    Attributes:
+        reason: half a sentence: what set it apart from the others, that it was declared.
+        others: names of the metrics that could have been meant, in the order of the source.
+    """
+
+    name: str
+    reason: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SelectedMetric:
     """A metric and how the user wants it read.
 

@@ -15,6 +15,7 @@ from deviate.model import (
     ExperimentFindings,
     Findings,
     PairFindings,
+    PrimaryChoice,
     SelectedMetric,
     Unavailable,
 )
@@ -31,7 +32,7 @@ from deviate.stats.multiple.pairs import compare_all, label, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
-from deviate.stats.primary import find_primary, require_metric
+from deviate.stats.primary import NAMED, choose_primary, find_primary, require_metric
 from deviate.stats.tests.failures import completion
 from deviate.stats.tests.paired import match_partners
 from deviate.stats.tests.survival import attainment
@@ -95,7 +96,14 @@ def judge(
         _with_settings(experiment.metrics, aggregate, matched if index else directions)
         for index, experiment in enumerate(experiments)
     ]
-    chosen, question = find_primary(_with_declared(metrics, matches)) if primary is None else (primary, "")
+    candidates = _with_declared(metrics, matches)
+    if primary is None and chosen_tasks and not any(metric.is_primary for metric in candidates):
+        chosen, question, choice = None, "", None  # over tasks no single metric decides
+    elif primary is None:
+        chosen, question = find_primary(candidates)
+        choice = choose_primary(candidates) if chosen else None
+    else:
+        chosen, question, choice = primary, "", PrimaryChoice(primary, NAMED)
     metrics[0] = tuple(replace(metric, target=targets.get(metric.name, metric.target)) for metric in metrics[0])
     resolved = [_resolve_metrics(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
     resolved += [_resolve_metrics(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
@@ -124,8 +132,7 @@ def judge(
             resamples=resamples,
         )
     is_all_silent = not metrics[0] and distinct.never_reported
-    # Over tasks no single metric decides.
-    warnings = [question] if question and not chosen_tasks and not is_all_silent else []
+    warnings = [question] if question and not is_all_silent else []
     if margin is not None and chosen is None:
         warnings.append(f"The margin {margin:g} is not used, for there is no primary metric: name one with --metric.")
     if aggregate == "best" and (undirected := [m.name for m in metrics[0] if m.direction is None]):
@@ -156,6 +163,7 @@ def judge(
         else None,
         planning=planning(described, pairs, sources, chosen, confidence=confidence),
         breakdowns=breakdowns(described),
+        primary_choice=choice,
     )
 
 

@@ -168,7 +168,7 @@ def test_summaries_have_their_metrics_in_one_order_and_say_how_many_more_there_a
     def of(label: str, spreads: list[float]) -> Experiment:
         scores = {name: with_moments(5, 10.0, sd, rng) for name, sd in zip(names, spreads, strict=True)}
         runs = [run(i, {name: Series((0,), (scores[name][i],)) for name in names}) for i in range(5)]
-        return experiment(label, runs, [selected(name) for name in names])
+        return experiment(label, runs, [selected(name, direction=None) for name in names])
 
     rising = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     first, second = build_report(judge([of("a", rising), of("b", rising[::-1])])).experiments

@@ -2,7 +2,8 @@ import pytest
 from samples import metric
 
 from deviate.model import SelectedMetric
-from deviate.stats.primary import find_primary, is_on_test_data
+from deviate.model.metric_vocabulary import direction_of
+from deviate.stats.primary import choose_primary, find_primary, is_on_test_data, words_of
 
 
 @pytest.mark.parametrize(
@@ -26,14 +27,36 @@ def test_the_only_metric_that_can_be_meant_is_primary(metrics: list[SelectedMetr
 
 
 @pytest.mark.parametrize(
+    ("names", "primary", "reason"),
+    [
+        ("test_loss test_acc", "test_acc", "a measure of merit before a loss"),
+        ("train_loss loss acc val_loss val_acc", "val_acc", "measured on test data"),
+        ("loss acc", "acc", "a measure of merit before a loss"),
+        ("val_loss accuracy", "accuracy", "a measure of merit before a loss"),
+        ("acc val_loss val_acc", "val_acc", "measured on test data"),
+        ("test_nat_acc test_adv_acc", "test_nat_acc", "natural data before attacked data"),
+        ("val_ppl val_loss train_loss", "val_loss", "measured on test data"),
+        ("loss token_acc", "loss", "a measure of merit before a loss"),
+        ("acc1 acc5", "acc1", "an overall measure before one side of it"),
+        ("miou iou_road iou_sky", "miou", "it is reported first"),
+        ("test_acc_cat test_acc test_acc_dog", "test_acc", "the overall metric before one of a part"),
+        ("episode_return episode_length critic_loss", "episode_return", "a measure of merit before a loss"),
+        ("ppl loss", "loss", "a metric before one that restates it"),
+        ("test_wer test_loss", "test_wer", "a measure of merit before a loss"),
+    ],
+)
+def test_the_rule_reads_names_and_their_order(names: str, primary: str, reason: str) -> None:
+    metrics = [metric(name, direction=direction_of(words_of(name)) or "max") for name in names.split()]
+    choice = choose_primary(metrics)
+    assert choice is not None
+    assert choice.name == primary
+    assert choice.reason.startswith(reason)
+    assert set(choice.others) == {each.name for each in metrics} - {primary}
+
+
+@pytest.mark.parametrize(
     ("metrics", "named"),
     [
-        ([metric("test_nat_acc"), metric("test_adv_acc")], "--metric test_nat_acc or --metric test_adv_acc"),
-        (
-            [metric("val_acc"), metric("val_loss", direction="min"), metric("acc")],
-            "--metric val_acc or --metric val_loss",
-        ),
-        ([metric("acc"), metric("loss", direction="min")], "--metric acc or --metric loss"),
         ([metric("score", direction=None)], "--metric score"),
         ([metric("fitness", direction=None), metric("stdev", direction=None)], "Add --metric fitness;"),
         ([metric("a", is_primary=True), metric("b", is_primary=True)], "--metric a or --metric b"),
