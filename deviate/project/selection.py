@@ -256,7 +256,7 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
         InputError: the file names a metric that the script does not report, or one that cannot be told apart.
     """
     if matches is None:
-        return Selection(tuple(_select(metric, MetricConfig(metric.name)) for metric in analysis.metrics))
+        return _with_primary(tuple(_select(metric, MetricConfig(metric.name)) for metric in analysis.metrics))
     if not matches:
         raise InputError(
             "the metrics part is empty: nothing is left to record",
@@ -273,7 +273,13 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
                 "Delete one.",
             )
         chosen.append(_select(metric, one.section))
-    return Selection(tuple(chosen), is_fixed=True)
+    return _with_primary(tuple(chosen), is_fixed=True)
+
+
+def _with_primary(metrics: tuple[SelectedMetric, ...], *, is_fixed: bool = False) -> Selection:
+    from deviate.stats import choose_primary
+
+    return Selection(metrics, is_fixed, choose_primary(metrics))
 
 
 def describe_moves(matches: Sequence[Match]) -> str:

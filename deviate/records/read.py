@@ -255,6 +255,7 @@ def experiment_of_plan(
         streams=plan.streams,
         scores=plan.scores,
         past_comparisons=plan.past_comparisons,
+        primary=plan.selection.primary,
     )
 
 

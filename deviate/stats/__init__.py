@@ -135,6 +135,7 @@ if TYPE_CHECKING:
     from deviate.stats.multiple.tasks import mean_ranks as mean_ranks
     from deviate.stats.multiple.tasks import nemenyi as nemenyi
     from deviate.stats.noise import noise as noise
+    from deviate.stats.primary import choose_primary as choose_primary
     from deviate.stats.primary import find_primary as find_primary
     from deviate.stats.primary import require_metric as require_metric
     from deviate.stats.registry import STATISTICS as STATISTICS

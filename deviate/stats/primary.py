@@ -37,7 +37,8 @@ RESTATING_WORDS = word_set("ppl perplexity correct corrects neg negative best ma
 ATTACK_WORDS = word_set("adv adversarial robust attack attacked pgd fgsm")
 _WORD = re.compile(r"[A-Z]?[a-z]+[0-9]*|[A-Z]+(?![a-z])[0-9]*|[0-9]+")
 
-DECLARED, NAMED = "declared before the runs", "named with --metric"
+DECLARED = "declared before the runs"
+NAMED_AFTER = "named after the runs, so that its p and interval are adjusted over all quality metrics"
 Key = Callable[[SelectedMetric], int]
 
 

@@ -1,8 +1,12 @@
-import pytest
-from samples import metric
+from dataclasses import replace
 
-from deviate.model import SelectedMetric
+import numpy as np
+import pytest
+from samples import experiment, metric
+
+from deviate.model import PrimaryChoice, SelectedMetric
 from deviate.model.metric_vocabulary import direction_of
+from deviate.stats import judge
 from deviate.stats.primary import choose_primary, find_primary, is_on_test_data, words_of
 
 
@@ -79,3 +83,22 @@ def test_a_whole_word_tells_test_data(name: str) -> None:
 @pytest.mark.parametrize("name", ["latest_acc", "contest", "val_acc", "attested", "testament_acc"])
 def test_a_part_of_a_word_does_not(name: str) -> None:
     assert not is_on_test_data(name)
+
+
+def test_a_metric_that_was_named_after_the_runs_is_adjusted_and_a_planned_one_is_not() -> None:
+    names = ("acc", "f1", "loss")
+    rng = np.random.default_rng(0)
+    plan = PrimaryChoice("f1", "named with --metric before the runs")
+    sides = [
+        experiment(side, [metric(name) for name in names], {name: rng.normal(0, 1, 8).tolist() for name in names})
+        for side in "ab"
+    ]
+    rule, after = judge(sides), judge(sides, primary="f1")
+    planned = judge([replace(side, primary=plan) for side in sides])
+    assert (rule.primary, after.primary, planned.primary) == ("acc", "f1", "f1")
+    assert [findings.pairs[0].family for findings in (planned, after)] == [
+        "primary metric: not adjusted; 2 secondary quality metrics: Holm, family of 2",
+        "3 quality metrics: Holm, family of 3",
+    ]
+    mixed = judge([sides[0], replace(sides[1], primary=plan)])
+    assert any("Plans differ" in warning for warning in mixed.warnings)

@@ -15,6 +15,7 @@ NARROWEST_REASON = 40
 MOST_OF_A_KIND = 8
 MOST_LOOPS = 3
 MOST_PLACES = 4
+MOST_OTHERS = 4
 NO_HAZARDS = "Hazards    none found\n"
 HOW_TO_REPORT = (
     'Next       print the result, as print(f"accuracy {accuracy:.4f}"), or name a value in deviate.toml: '
@@ -36,6 +37,7 @@ def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_
     parts = [
         _header(analysis, width),
         _metrics(analysis, selection, width),
+        _primary(selection, width),
         _each_rejected(rejected, analysis, width) if is_whole else _kinds_of_rejected(rejected, analysis, width),
         _each_hazard(analysis, width) if is_whole else _kinds_of_hazards(analysis, width),
         _side_effects(analysis, width),
@@ -74,6 +76,17 @@ def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
     title = f"Metrics    {len(selection.metrics)} selected of {len(analysis.metrics)} found, reported by: {reported}"
     rows = [_row(metric, selected.get(metric.id), analysis) for metric in analysis.metrics]
     return _wrap(title, width) + _table(["metric", "line", "expression", "role", "better", "why"], rows, width)
+
+
+def _primary(selection: Selection, width: int) -> str:
+    choice = selection.primary
+    if choice is None:
+        return ""
+    others = (
+        f" Not chosen: {first_few([name(other) for other in choice.others], MOST_OTHERS)}." if choice.others else ""
+    )
+    advice = " Another: --metric NAME." if choice.others else ""
+    return _wrap(f"Primary    {name(choice.name)}, {choice.reason}.{others}{advice}", width)
 
 
 def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> list[str]:
