@@ -39,6 +39,8 @@ _WORD = re.compile(r"[A-Z]?[a-z]+[0-9]*|[A-Z]+(?![a-z])[0-9]*|[0-9]+")
 
 DECLARED = "declared before the runs"
 NAMED_AFTER = "named after the runs, so that its p and interval are adjusted over all quality metrics"
+TEST, VALIDATION, UNNAMED, TRAINING = range(4)
+LEVELS = {TEST: "test", VALIDATION: "validation", UNNAMED: "other than training", TRAINING: "training"}
 Key = Callable[[SelectedMetric], int]
 
 
@@ -107,7 +109,7 @@ def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
         return any(other < found for name, other in words.items() if name != metric.name)
 
     return (
-        (data, "measured on test data before validation data before training data"),
+        (data, f"measured on {LEVELS[best_level]} data"),
         (loss, "a measure of merit before a loss"),
         (restating, "a metric before one that restates it"),
         (part, "an overall measure before one side of it"),
@@ -115,9 +117,6 @@ def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
         (detail, "the overall metric before one of a part"),
         (lambda metric: _level(words[metric.name]), "its name says on which data it is measured"),
     )
-
-
-TEST, VALIDATION, UNNAMED, TRAINING = range(4)
 
 
 def _level(words: frozenset[str]) -> int:

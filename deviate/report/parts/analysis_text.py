@@ -86,7 +86,10 @@ def _primary(selection: Selection, width: int) -> str:
         f" Not chosen: {first_few([name(other) for other in choice.others], MOST_OTHERS)}." if choice.others else ""
     )
     advice = " Another: --metric NAME." if choice.others else ""
-    return _wrap(f"Primary    {name(choice.name)}, {choice.reason}.{others}{advice}", width)
+    aggregate = next((item.aggregate for item in selection.metrics if item.name == choice.name), "last")
+    kept_by = name(aggregate.removeprefix("at-best:"))
+    at = f" where {kept_by} is best, which the script keeps," if aggregate.startswith("at-best:") else ","
+    return _wrap(f"Primary    {name(choice.name)}{at} {choice.reason}.{others}{advice}", width)
 
 
 def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> list[str]:
