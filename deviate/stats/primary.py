@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from deviate.errors import InputError
 from deviate.model import PrimaryChoice, SelectedMetric
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import CONTAINERS, word_set
 
 TEST_WORDS = word_set("test tst testing")
 VALIDATION_WORDS = word_set("val valid validation dev eval evaluation")
@@ -34,7 +34,9 @@ PARTIAL_MERITS = word_set(
 LANGUAGE_WORDS = word_set("ppl perplexity bpb bpc bpd token tokens")
 """Words of models of text, of which loss and perplexity are the measure of merit, and accuracy of tokens is not."""
 RESTATING_WORDS = word_set("ppl perplexity correct corrects neg negative best max min")
-ATTACK_WORDS = word_set("adv adversarial robust attack attacked pgd fgsm")
+ATTACKS = (word_set("autoattack aa"), word_set("adv adversarial robust attack attacked pgd cw"), word_set("fgsm"))
+"""Words of attacks on a model, the strongest first: a script that attacks its model is about how it withstands."""
+HOLDING = (CONTAINERS | {"history", "evaluation"}) - MERITS - {"loss", "losses"}
 _WORD = re.compile(r"[A-Z]?[a-z]+[0-9]*|[A-Z]+(?![a-z])[0-9]*|[0-9]+")
 
 DECLARED = "declared before the runs"
@@ -66,7 +68,7 @@ def choose_primary(metrics: Sequence[SelectedMetric]) -> PrimaryChoice | None:
     if len(declared) == 1:
         return PrimaryChoice(declared[0].name, DECLARED)
     candidates = [metric for metric in metrics if metric.role == "quality" and metric.direction is not None]
-    candidates = [metric for metric in candidates if not _words(metric) & SPREAD_WORDS]
+    candidates = [metric for metric in candidates if not _words(metric) & SPREAD_WORDS and not _is_container(metric)]
     candidates = [metric for metric in candidates if not metric.is_found_by_running] or candidates
     if not candidates or declared:
         return None
@@ -101,8 +103,9 @@ def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
     def part(metric: SelectedMetric) -> int:
         return bool(words[metric.name] & PARTIAL_MERITS)
 
-    def attacked(metric: SelectedMetric) -> int:
-        return bool(words[metric.name] & ATTACK_WORDS)
+    def attack(metric: SelectedMetric) -> int:
+        strengths = [place for place, names in enumerate(ATTACKS) if words[metric.name] & names]
+        return min(strengths, default=len(ATTACKS))
 
     def detail(metric: SelectedMetric) -> int:
         found = words[metric.name]
@@ -113,10 +116,15 @@ def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
         (loss, "a measure of merit before a loss"),
         (restating, "a metric before one that restates it"),
         (part, "an overall measure before one side of it"),
-        (attacked, "natural data before attacked data"),
+        (attack, "the model is attacked, and this is under the strongest attack"),
         (detail, "the overall metric before one of a part"),
         (lambda metric: _level(words[metric.name]), "its name says on which data it is measured"),
     )
+
+
+def _is_container(metric: SelectedMetric) -> bool:
+    """Whether its name says no more than that it holds things: what it holds, only a run shows."""
+    return words_of(metric.name) - TEST_WORDS - VALIDATION_WORDS - TRAINING_WORDS <= HOLDING
 
 
 def _level(words: frozenset[str]) -> int:

@@ -35,10 +35,11 @@ def test_the_only_metric_that_can_be_meant_is_primary(metrics: list[SelectedMetr
     [
         ("test_loss test_acc", "test_acc", "a measure of merit before a loss"),
         ("train_loss loss acc val_loss val_acc", "val_acc", "measured on"),
+        ("test_metrics loss", "loss", "the only"),
         ("loss acc", "acc", "a measure of merit before a loss"),
         ("val_loss accuracy", "accuracy", "a measure of merit before a loss"),
         ("acc val_loss val_acc", "val_acc", "measured on"),
-        ("test_nat_acc test_adv_acc", "test_nat_acc", "natural data before attacked data"),
+        ("test_nat_acc test_fgsm_acc test_adv_acc", "test_adv_acc", "the model is attacked"),
         ("val_ppl val_loss train_loss", "val_loss", "measured on"),
         ("loss token_acc", "loss", "a measure of merit before a loss"),
         ("acc1 acc5", "acc1", "an overall measure before one side of it"),
@@ -55,7 +56,7 @@ def test_the_rule_reads_names_and_their_order(names: str, primary: str, reason: 
     assert choice is not None
     assert choice.name == primary
     assert choice.reason.startswith(reason)
-    assert set(choice.others) == {each.name for each in metrics} - {primary}
+    assert set(choice.others) == {each.name for each in metrics} - {primary, "test_metrics"}
 
 
 @pytest.mark.parametrize(
