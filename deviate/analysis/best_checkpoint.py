@@ -23,11 +23,16 @@ ARGUMENTS = word_set("TrainingArguments Seq2SeqTrainingArguments SFTConfig")
 
 def best_checkpoint_metric(survey: Survey, metrics: Sequence[Metric]) -> str | None:
     """Name of the metric; None where the script keeps no best checkpoint, or keeps it by what it does not report."""
-    for spelled in (*_named_in_callbacks(survey), *_compared(survey)):
-        name = _metric_of(spelled, metrics)
-        if name is not None:
-            return name
-    return None
+    named = [(spelled, metrics) for spelled in _named_in_callbacks(survey)]
+    compared = [(spelled, _reported_in(function, metrics)) for spelled, function in _compared(survey)]
+    return next(filter(None, (_metric_of(spelled, among) for spelled, among in (*named, *compared))), None)
+
+
+def _reported_in(function: Function, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics that a function reports itself: the same word may mean another value in another one."""
+    source = function.source
+    first, last = source.line(function.node), source.end(function.node).line
+    return [metric for metric in metrics if metric.file == source.file and first <= metric.line <= last]
 
 
 def _metric_of(spelled: str, metrics: Sequence[Metric]) -> str | None:
@@ -71,7 +76,7 @@ def _is_true(node: cst.BaseExpression | None) -> bool:
     return node is not None and last_name(node) == "True"
 
 
-def _compared(survey: Survey) -> Iterator[str]:
+def _compared(survey: Survey) -> Iterator[tuple[str, Function]]:
     """Expressions that are compared with the best value so far, in functions that keep something then."""
     for function in survey.functions:
         if _remembers_best(function) and any(_keeps(call) for call in function.calls):
@@ -81,7 +86,7 @@ def _compared(survey: Survey) -> Iterator[str]:
                     if isinstance(target.operator, COMPARES):
                         for one, other in ((node.left, target.comparator), (target.comparator, node.left)):
                             if _is_best(one) and not _is_best(other) and constant_text(other) is None:
-                                yield function.source.code(_without_item(other))
+                                yield function.source.code(_without_item(other)), function
 
 
 def _remembers_best(function: Function) -> bool:

@@ -143,7 +143,7 @@ def _has_counterpart(metric: SelectedMetric, words: dict[str, frozenset[str]]) -
 def _is_merit(words: frozenset[str], *, is_language: bool) -> bool:
     if is_language:
         return not words & MERITS or bool(words & {"bleu", "rouge", "em", "f1"})
-    return bool(words & MERITS) and "loss" not in words
+    return bool(words & MERITS.union(*ATTACKS)) and "loss" not in words
 
 
 def is_on_test_data(name: str) -> bool:
