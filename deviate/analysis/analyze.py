@@ -26,6 +26,7 @@ from deviate.analysis.metrics.labels import is_key
 from deviate.analysis.metrics.naming import find_repeats, give_names, name_parts
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.resolve.calls import CallGraph, CallPath
+from deviate.analysis.resolve.conditions import Conditions
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.parsed import ParsedFiles
@@ -122,6 +123,7 @@ def _analyze(
     judged = collector.collect()
     trainings = _trainings(graph, judged)
     outer = trainings.outer
+    conditions = Conditions(graph)
     sites: list[Site] = []
     metrics: list[_Found] = []
     rejected: list[Rejected] = []
@@ -130,16 +132,17 @@ def _analyze(
     for item in judged:
         node = item.candidate.value.node
         is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
-        reached = reach(node, () if is_drawn else outer, graph)
         call_paths += graph.call_paths(node)
         objection = item.decision.objection
+        counting: tuple[CallPath, ...] = ()
         if objection is None or objection.cause is RejectionReason.UNMARKED:
-            objection = reached.objection or objection
+            reached = reach(node, () if is_drawn else outer, conditions)
+            objection, counting = reached.objection or objection, reached.call_paths
         site = _site(item, len(sites)) if _is_tappable(item) and not is_drawn else None
         if is_drawn and objection is None:
-            metrics.append(_Found(item, None, Context(reached.call_paths[0], (), item.candidate.value.name)))
+            metrics.append(_Found(item, None, Context(counting[0], (), item.candidate.value.name)))
         elif site is not None and objection is None:
-            item_contexts = contexts(item, reached.call_paths, outer, graph, is_shared=(site.file, site.span) in shared)
+            item_contexts = contexts(item, counting, outer, graph, is_shared=(site.file, site.span) in shared)
             if all(context.label is None for context in item_contexts):
                 site = _labelled_by_key(site, item, graph)
             metrics += [_Found(item, site.id, context) for context in item_contexts]

@@ -149,6 +149,8 @@ class RejectionReason(Enum):
     SETTING = "setting", "setting: {}"
     LEARNING_RATE = "setting", "setting: learning rate"
     CALLED_SETTING = "setting", 'setting: called "{}"'
+    POPULATION = "property of a population", "property of a population: {}"
+    SPREAD = "spread of another value", "spread of another value: {}"
     CLOCK = "clock reading", "clock reading: {}"
     MEMORY = "memory", "memory: {}"
     TEXT = "name", "name: {}"
@@ -156,11 +158,12 @@ class RejectionReason(Enum):
     QUOTED = "name", "name: shown in quotes"
     TEXT_NAME = "name", "name: called so in the script"
     KEY = "name", "name: key of a mapping"
+    SAVED = "saved state", "saved state, to go on from"
     IN_WARNING = "warning", "in a message that warns"
     CONSTANT = "constant", "constant: {}"
     OBJECT = "object", "object: {}"
     TIME_LEFT = "estimate", "estimate: time left"
-    MUTED = "debug message", "debug message: nothing in the project sets the level DEBUG"
+    MUTED = "debug message", "debug message: the project does not show them by default"
     IGNORED = "ignored", "ignored: a comment in the script says so"
     REPEAT = "repeat", "repeat: the same value as {}"
     HANDED_ON = "reported where it is handed to", "reported where it is handed to {}()"
@@ -174,6 +177,7 @@ class RejectionReason(Enum):
     )
     NEVER_CALLED = "not reached", "not reached: its function is never called from the script"
     BEHIND_EXIT = "not reached", "not reached: it stands behind a statement that always leaves"
+    TURNED_OFF = "not reached", "not reached: arguments or defaults of its calls, or an option, turn it off"
 
     def __init__(self, kind: str, sentence: str) -> None:
         self.kind = kind

@@ -29,6 +29,8 @@ NEUTRAL = word_set(
     "improve improvement"
 )
 QUALITY = HIGHER | LOWER | NEUTRAL
+WHOLES = word_set("metric metrics result results")
+"""Words for measurements that do not say what is measured."""
 SHORT_TIMES = word_set("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
 SPEEDS = word_set("throughput speed fps sps ips mfu persec it/s persecond")
 RATES = word_set("lr lrs learningrate")
@@ -41,6 +43,12 @@ AMOUNTS = word_set(
     "documents interactions"
 )
 """What programs count. A number of them is no measurement, whatever it is divided by to be shown in thousands."""
+TUNED = word_set(
+    "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
+    "coeff coefficient lambda threshold patience seed warmup schedule scale scaling size sizes width depth capacity "
+    "params parameters progress percent"
+)
+"""What papers and command lines call what is chosen, not measured."""
 ESTIMATES = word_set("eta remaining left estimated")
 MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
 CONTAINERS = word_set(
@@ -129,6 +137,27 @@ def item_role(label: str, owner: Role) -> Role:
 def item_direction(label: str, role: Role, owner: Direction | None) -> Direction | None:
     """Direction of an item: what its own words say, or that of the whole; none for what is no metric."""
     return None if role == "other" else direction_of(split_identifier(label)) or owner
+
+
+def is_measurement(label: str, owner: str) -> bool:
+    """Whether an item may be a measurement by its name: counters, settings, sizes and use of memory are none.
+
+    >>> [is_measurement(label, "logs") for label in ("train/epsilon", "stop_iter", "epoch_time", "kl", "lr-Adam")]
+    [False, False, True, True, False]
+    >>> is_measurement("total", "losses"), is_measurement("weight", "losses")
+    (True, True)
+
+    Args:
+        owner: name of what is reported whole: every item of losses is a loss.
+    """
+    words = split_identifier(label)
+    among = set(words)
+    telling = QUALITY - WHOLES
+    if among & RATES and not among & LOWER:
+        return False
+    if not words or among & (telling | SHORT_TIMES | SPEEDS) or (telling & set(split_identifier(owner))):
+        return not among & ESTIMATES or bool(among & telling)
+    return words[-1] not in TUNED | (COUNTERS - {"total"}) and not among & (MEMORY | ESTIMATES)
 
 
 def snake(label: str) -> str:

@@ -20,7 +20,7 @@ SCORES_NUMBER = 2
 """How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity.
 
 2026-11-21  1  of the values within a step of the main loop the last one alone counts
-2026-11-26  2  all values count
+2026-11-26  2  all values count; items of a mapping that their names call counters or settings are no metrics
 """
 ALL_VALUES_FROM = 2
 """The number of scores from which on all values count."""

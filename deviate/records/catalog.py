@@ -7,7 +7,15 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from deviate.model import Direction, Metric, Place, Role, SelectedMetric, Selection
-from deviate.model.metric_vocabulary import direction_of, item_direction, item_name, item_role, snake, split_identifier
+from deviate.model.metric_vocabulary import (
+    direction_of,
+    is_measurement,
+    item_direction,
+    item_name,
+    item_role,
+    snake,
+    split_identifier,
+)
 from deviate.records.events import Source
 from deviate.records.snapshot import Manifest
 
@@ -26,6 +34,8 @@ class Catalog:
     One catalog serves all runs of an experiment, so that an added metric has one name in all of them.
 
     Attributes:
+        judges_items: whether an item whose name says that it is no measurement is none; before number 2 of the scores
+            it was one.
         added: metrics that only the runs showed, in order of appearance.
         found_by_running: what the analysis would have taken for metrics, had it seen that the main loop reaches it: the
             name of each, and the one that it would have if its site had one call path. What was reported of them before
@@ -34,6 +44,7 @@ class Catalog:
 
     manifest: Manifest
     selection: Selection
+    judges_items: bool = True
     added: list[SelectedMetric] = field(default_factory=list)
     found_by_running: dict[str, str] = field(default_factory=dict)
     _names: dict[Source, str | None] = field(default_factory=dict)
@@ -92,11 +103,16 @@ class Catalog:
         if source.site is not None and not selected:
             unreached = next((metric for metric in self.manifest.unreached if metric.site == source.site), None)
             return None if unreached is None else self._find_by_running(source, unreached)
+        owner = selected[0].name if selected else source.name or ""
+        if self.judges_items and item and not is_measurement(item, owner):
+            return None
         return self._add(source, selected[0] if selected else None)
 
-    def _find_by_running(self, source: Source, unreached: Metric) -> str:
+    def _find_by_running(self, source: Source, unreached: Metric) -> str | None:
         """A metric for a source that the analysis did not reach: one for each call path to its site."""
         _, item = self._parts(source)
+        if self.judges_items and item and not is_measurement(item, unreached.name):
+            return None
         paths = dict.fromkeys(selected.metric.path for selected in self.added if selected.metric.site == source.site)
         path = source.path if len(paths | {source.path: None}) <= MOST_PATHS else next(iter(paths))
         name, role, direction = _name_item(item, unreached.name, unreached.role, unreached.direction)
@@ -147,8 +163,10 @@ class Catalog:
         """Whether a metric of the site has a label: else its texts are keys that only the runs know."""
         return any(metric.label is not None for metric in self._iterate_metrics() if metric.site == source.site)
 
-    def _item(self, holder: SelectedMetric, source: Source, item: str) -> str:
+    def _item(self, holder: SelectedMetric, source: Source, item: str) -> str | None:
         """The metric of an item, one for all the ways that lead to the metric that holds it."""
+        if self.judges_items and not is_measurement(item, holder.name):
+            return None
         for selected in self.added:
             if (selected.metric.site, selected.metric.path, selected.metric.label) == (
                 source.site,

@@ -81,7 +81,9 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     manifest = read_manifest(snapshot_folder(folder))
     specs, unreadable = _specs(folder)
     main_loop = _confirm_main_loop(plan, manifest, specs)
-    catalog = Catalog(dataclasses.replace(manifest, main_loop=main_loop.id), plan.selection)
+    catalog = Catalog(
+        dataclasses.replace(manifest, main_loop=main_loop.id), plan.selection, judges_items=plan.keeps_all_values
+    )
     damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
     if damaged:
         unreadable.append(

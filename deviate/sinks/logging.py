@@ -55,7 +55,15 @@ def report_sometimes(level: Any, msg: Any, condition: Any, *args: Any, **options
 
 @sink(
     "logging",
-    ["deepspeed.*.log_dist", "mmcv.print_log", "mmcv.*.print_log", "mmengine.print_log", "mmengine.*.print_log"],
+    [
+        "*.rank_zero_info",
+        "*.rank_zero_warn",
+        "deepspeed.*.log_dist",
+        "mmcv.print_log",
+        "mmcv.*.print_log",
+        "mmengine.print_log",
+        "mmengine.*.print_log",
+    ],
 )
 def report_text(message: Any, *settings: Any, **options: Any) -> Iterator[Message]:
     """Functions that hand a text to a logger they choose."""

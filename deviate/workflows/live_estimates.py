@@ -74,7 +74,7 @@ class ExperimentScores:
     def __post_init__(self) -> None:
         self.plan = records.read_plan(self.experiment)
         self._manifest = records.read_manifest(records.snapshot_folder(self.experiment))
-        self._catalog = records.Catalog(self._manifest, self.plan.selection)
+        self._catalog = records.Catalog(self._manifest, self.plan.selection, judges_items=self.plan.keeps_all_values)
 
     def read(self, patience_s: float = math.inf) -> None:
         """Read newly completed runs for the given number of seconds, but at least one."""

@@ -77,17 +77,30 @@ def item_source(label: str, *path: Place) -> Source:
 
 def test_items_of_a_reported_mapping_are_metrics_of_their_own(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("val_logs"), make_metric("accuracy", number=1, site=1)])
-    assert [it.name(Source(0, None, (), label)) for label in (None, "accuracy", "val_loss", "epoch")] == [
+    assert [it.name(Source(0, None, (), label)) for label in (None, "accuracy", "val_loss", "hidden")] == [
         "val_logs",
         "val_accuracy",
         "val_loss",
-        "val_epoch",
+        "val_hidden",
     ]
     assert [(metric.metric.id, metric.role, metric.direction) for metric in it.added] == [
         (2, "quality", "max"),
         (3, "quality", "min"),
-        (4, "other", None),
+        (4, "quality", "max"),
     ]
+
+
+def test_items_called_counters_or_settings_are_metrics_in_old_records_alone(tmp_path: Path) -> None:
+    labels = ("epoch", "train/epsilon", "lr", "step_time", "total", "epoch_loss")
+    new = catalog(tmp_path, [make_metric("logs")])
+    assert [it for label in labels if (it := new.name(item_source(label)))] == ["step_time", "total", "epoch_loss"]
+    two = catalog(tmp_path, [make_metric("train_logs", path=(A,)), make_metric("test_logs", number=1, path=(B,))])
+    assert [two.name(item_source(label, C)) for label in ("epoch", "step_time")] == [
+        None,
+        "train_step_time (train.py:30)",
+    ]
+    old = Catalog(new.manifest, new.selection, judges_items=False)
+    assert all(old.name(item_source(label)) for label in labels)
 
 
 def test_an_item_has_one_name_whatever_way_led_to_its_metric(tmp_path: Path) -> None:

@@ -8,14 +8,15 @@ from functools import cached_property
 import libcst as cst
 
 from deviate.analysis.metrics.containers import ContainerContents
+from deviate.analysis.metrics.debug_level import shows_debug
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_texts, labels_of, mapping_of
-from deviate.analysis.metrics.messages import MessageParser
+from deviate.analysis.metrics.messages import WRITTEN, MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import without_unit
+from deviate.analysis.resolve.identifier_words import clause, without_unit
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -32,8 +33,9 @@ from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
-DEBUG_LEVEL = re.compile(r"\bDEBUG\b|[\"']debug[\"']|verbos")
-"""What a project says that may turn on messages of the level `debug`, which are off by default."""
+FAILURES = ("error", "exception", "critical", "fatal")
+CHATTY = ("loguru", "structlog")
+"""Libraries whose loggers show messages of the level `debug` unless they are set up otherwise."""
 STEM = re.compile(r"[A-Za-z][_@-]$|[a-z]$|\w[\[(]$")
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
@@ -107,7 +109,7 @@ class Collector:
         self.headers.reports = list(self.reports)
         for report in self.headers.reports:
             for items in self._messages(report, EMPTY_SCENE, DEEPEST):
-                self._judge(items, report.sink, is_muted=self._is_muted(report))
+                self._judge(items, report)
         order = {file: number for number, file in enumerate(self.graph.project.files())}
         return sorted(self.judgements.values(), key=lambda judged: self._position(judged, order))
 
@@ -250,15 +252,21 @@ class Collector:
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
         if any(self._is_handed_built(one.get((scope, name))) for one in arguments for name in whole):
             return self._extend_scenes(scene, edges, arguments)
-        is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
+        names_of = [(value, self._names_in(value, scope)) for value in values]
+        is_value = any(value.function is scope and names & {*mine} for value, names in names_of)
         texts = [item for item in items if isinstance(item, str)]
         if not is_value or any(map(split_identifier, texts)):
             return []
-        reported = [name for name in mine if any(name in _names_in(value.node) for value in values)]
+        reported = [name for name in mine if any(name in names for _, names in names_of)]
         is_tagged = any(value.style == Style.NAME for value in values)
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
         return self._extend_scenes(scene, edges, arguments)
+
+    def _names_in(self, value: ReportedValue, scope: Function) -> set[str]:
+        """Variables in a reported value, with the parameter whose items it holds."""
+        copied = self.parser.copied_argument(value.node, scope) if isinstance(value.node, cst.Name) else None
+        return _names_in(value.node) | ({copied.value} if copied is not None else set())
 
     def _is_handed_built(self, argument: object) -> bool:
         """Whether an argument is built to be reported, or is a text that a call of the function around builds."""
@@ -300,7 +308,8 @@ class Collector:
 
     # ------------------------------------------------------------ judgement
 
-    def _judge(self, items: list[MessageItem], sink: str, *, is_muted: bool) -> None:
+    def _judge(self, items: list[MessageItem], report: Report) -> None:
+        sink = report.sink
         if (sink, tuple(items)) in self._judged:  # of another call of the reporting function
             return
         self._judged.add((sink, tuple(items)))
@@ -329,11 +338,13 @@ class Collector:
                 label_name,
                 is_first=number == 0,
                 stem=_stem(values[:number], texts) if earlier else "",
+                is_in_error=_level(report) in FAILURES,
+                spread_of=_rejected_text(judged[-1]) if judged else "",
                 is_tagged=number > 0 and all(other.style == Style.NAME for other in values[:number]),
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
-            elif is_muted:
+            elif self._is_muted(report):
                 decision = Decision(None, objection=Objection(RejectionReason.MUTED))
             elif value is label and is_key(value.spelled, value.function, self.graph):
                 decision = Decision(None, objection=Objection(RejectionReason.KEY))
@@ -348,6 +359,8 @@ class Collector:
     def _decide(self, candidate: Candidate) -> Decision:
         """The judgement; a container that tells nothing by itself is judged by what it holds."""
         decision, value = self.judge.decide(candidate), candidate.value
+        if decision.objection is not None and decision.objection.cause is RejectionReason.SAVED:
+            return decision
         for key, node, function in self.contents.of(value.source, value.function):
             if function in self.reports.keepers:
                 return Decision(None, objection=Objection(RejectionReason.HANDED_ON, function.name))
@@ -380,7 +393,12 @@ class Collector:
         return None if decision is None else replace(decision, direction=None, evidence=decision.evidence[1:])
 
     def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
-        """Whether a value belongs to a mapping with unknown items that does not hold the program's options."""
+        """Whether a value belongs to a mapping with unknown items that does not hold the program's options.
+
+        What is written as a program would have to read it, by `repr`, is not meant for readers.
+        """
+        if candidate.value.style == WRITTEN:
+            return False
         mapping = mapping_of(candidate.label, candidate.value, self.graph)
         if mapping is None:
             return False
@@ -393,13 +411,14 @@ class Collector:
 
     def _is_muted(self, report: Report) -> bool:
         """Whether a message is one for debugging that no logger of the project lets through."""
-        if report.sink != "logging" or not isinstance(report.node, cst.Call) or last_name(report.node.func) != "debug":
+        if _level(report) != "debug" or not isinstance(report.node, cst.Call):
             return False
-        return not self._may_show_debug
+        names = self.graph.resolver.names(report.node.func, report.function)
+        return not any(name.startswith(CHATTY) for name in names) and not self._may_show_debug
 
     @cached_property
     def _may_show_debug(self) -> bool:
-        return any(DEBUG_LEVEL.search(module.source.text) for module in self.graph.project.modules.values())
+        return shows_debug(self.graph)
 
     def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source
@@ -410,6 +429,19 @@ class Collector:
         value = judged.candidate.value
         where = value.function.source.start(value.node)
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
+
+
+def _level(report: Report) -> str:
+    """The level of a message to a logger, as the method says it; empty for any other report."""
+    is_leveled = report.sink in ("logging", "loguru", "structlog") and isinstance(report.node, cst.Call)
+    return last_name(report.node.func) if is_leveled and isinstance(report.node, cst.Call) else ""
+
+
+def _rejected_text(judged: Judged) -> str:
+    """The text before a value that is no measurement, whatever is said of it; empty for any other."""
+    objection = judged.decision.objection
+    is_open = objection is None or objection.cause in (RejectionReason.UNMARKED, RejectionReason.TAG)
+    return "" if is_open else clause(judged.candidate.lead).strip(" :=(%/")
 
 
 def _stem(before: list[ReportedValue], texts: list[str]) -> str:

@@ -12,7 +12,8 @@ from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.judge import Objection
 from deviate.analysis.metrics.labels import label_texts
 from deviate.analysis.resolve.abstract_values import Edge
-from deviate.analysis.resolve.calls import SPAWNS, CallGraph, CallPath, Frame
+from deviate.analysis.resolve.calls import MOST_CALL_PATHS, SPAWNS, CallGraph, CallPath, Frame
+from deviate.analysis.resolve.conditions import Conditions
 from deviate.analysis.resolve.identifier_words import PHASES, all_words
 from deviate.analysis.resolve.index import Function, Nodes, is_exit
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, last_name
@@ -99,8 +100,9 @@ class Reach:
     objection: Objection | None = None
 
 
-def reach(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) -> Reach:
+def reach(node: cst.CSTNode, trainings: Sequence[Training], conditions: Conditions) -> Reach:
     """The call paths to a node that lead through the training or come after it; all of them where nothing trains."""
+    graph = conditions.graph
     call_paths = graph.call_paths(node)
     if not call_paths:
         return Reach((), Objection(RejectionReason.NEVER_CALLED))
@@ -109,6 +111,15 @@ def reach(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) ->
     )
     if not alive:
         return Reach((), Objection(RejectionReason.BEHIND_EXIT))
+    training_paths = [path for training in trainings for path in graph.call_paths(training.node)]
+    taken = tuple(
+        call_path
+        for call_path in alive
+        if not (conditions.is_turned_off(call_path) or conditions.takes_other_option(call_path, training_paths))
+    )
+    if not taken and (len(call_paths) < MOST_CALL_PATHS or not conditions.finds_way(node)):
+        return Reach((), Objection(RejectionReason.TURNED_OFF))
+    alive = taken or alive
     if not trainings:
         return Reach(alive)
     counting = tuple(

@@ -7,7 +7,6 @@ import libcst as cst
 
 from deviate.analysis.resolve.identifier_words import (
     QUALIFIERS,
-    TUNED,
     all_words,
     clause,
     tag_words,
@@ -28,6 +27,8 @@ from deviate.model.metric_vocabulary import (
     RATES,
     SHORT_TIMES,
     SPEEDS,
+    TUNED,
+    WHOLES,
     direction_of,
     split_identifier,
     word_set,
@@ -56,9 +57,13 @@ TEXT_NAMES = word_set(
     "name names type types dir dirs directory path paths file files filename folder mode title url tag extension ext "
     "suffix prefix"
 )
-WHOLES = word_set("metric metrics result results")
 COUNTING = word_set("n num nb number")
 REPAIRS = ("ensure_", "fix_", "assert_")
+DISTANCES = {"distance", "distances"}
+GENETIC = word_set("genetic genotypic mutation mutations crossover speciation")
+"""What evolution works with. A distance between genomes tells how varied they are, not how good."""
+SPREAD = word_set("standard deviation deviations std stdev variance var sd spread")
+SAVED = {"checkpoint", "checkpoints", "ckpt"}
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
@@ -75,6 +80,8 @@ class View:
         unit: kind of the unit behind it: `speed`, `time` or empty.
         digits: decimals that its format asks for; None where that is no float format.
         is_tagged: its name is a value that only a run knows.
+        spread_of: text before a value that is no metric, where this one comes right behind it in the message.
+        is_in_error: whether the message is one of an error, by its level.
         is_in_warning: whether the message begins by saying that it warns.
     """
 
@@ -88,6 +95,8 @@ class View:
     sink: str
     digits: int | None
     is_tagged: bool = False
+    spread_of: str = ""
+    is_in_error: bool = False
     is_in_warning: bool = False
 
     @property
@@ -183,8 +192,27 @@ def part_of_name(view: View) -> Objection | None:
 
 
 def in_warning(view: View) -> Objection | None:
-    """`Warning: cut off at {n} steps`: what a program warns of is told now and then."""
-    return Objection(RejectionReason.IN_WARNING) if view.is_in_warning else None
+    """`Warning: cut off at {n} steps`, `logger.error("… from worker {i}")`: what is told now and then."""
+    is_measured = view.digits is not None or view.origin.kind in MEASURED or QUALITY & set(view.expression_words)
+    is_of_error = view.is_in_error and not is_measured
+    return Objection(RejectionReason.IN_WARNING) if view.is_in_warning or is_of_error else None
+
+
+def of_population(view: View) -> Objection | None:
+    is_named = bool(GENETIC & set(view.words_before)) and not (QUALITY - DISTANCES) & set(view.words_before)
+    return Objection(RejectionReason.POPULATION, view.text) if is_named and view.origin.kind not in MEASURED else None
+
+
+def spread_of_other(view: View) -> Objection | None:
+    """`genetic distance {mean}, standard deviation {deviation}`: the spread of what is no metric is none."""
+    is_spread = bool(view.spread_of and view.words_before) and set(view.words_before) <= SPREAD
+    return Objection(RejectionReason.SPREAD, view.spread_of) if is_spread else None
+
+
+def saved_state(view: View) -> Objection | None:
+    """What is written to go on from is not reported, whatever it holds."""
+    is_saved = view.sink in ("json", "file") and SAVED & set(split_identifier(last_name(view.value.source))[-1:])
+    return Objection(RejectionReason.SAVED) if is_saved else None
 
 
 def learning_rate(view: View) -> Objection | None:
@@ -193,6 +221,13 @@ def learning_rate(view: View) -> Objection | None:
         RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED
     )
     return Objection(RejectionReason.LEARNING_RATE) if is_named or view.origin.kind == "rate" else None
+
+
+def weight_decay(view: View) -> Objection | None:
+    """Schedules set it, as they set learning rates."""
+    words = [*view.expression_words, *view.words_before[-2:]]
+    is_named = "wd" in words or ("weight" in words and "decay" in words)
+    return Objection(RejectionReason.CALLED_SETTING, "weight decay") if is_named else None
 
 
 def time_left(view: View) -> Objection | None:
@@ -334,7 +369,11 @@ EVIDENCE: tuple[Rule, ...] = (
     declared_metric,
     part_of_name,
     in_warning,
+    of_population,
+    spread_of_other,
+    saved_state,
     learning_rate,
+    weight_decay,
     time_left,
     use_of_memory,
     fixed_origin,
@@ -381,6 +420,8 @@ class Candidate:
         before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
         stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
         is_tagged: its name is a value that only a run knows, as in `add_scalar(key, value)`.
+        is_in_error: its message has the level of an error.
+        spread_of: text before the value right before it, if the rules found that one to be no measurement.
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
@@ -395,6 +436,8 @@ class Candidate:
     is_first: bool = True
     stem: str = ""
     is_tagged: bool = False
+    spread_of: str = ""
+    is_in_error: bool = False
 
     @property
     def lead(self) -> str:
@@ -453,6 +496,8 @@ class Judge:
             sink=candidate.sink,
             digits=decimals(value.spec),
             is_tagged=candidate.is_tagged,
+            spread_of=candidate.spread_of,
+            is_in_error=candidate.is_in_error,
             is_in_warning=split_identifier(candidate.message.partition("{}")[0])[:1] in (["warning"], ["warn"]),
         )
 

@@ -7,6 +7,7 @@ import libcst as cst
 
 from deviate.analysis.loops.managed import BASELINES, KERAS, TRANSFORMERS, Framework, compiles
 from deviate.analysis.metrics.baselines_history import baselines_keys
+from deviate.analysis.metrics.trl_history import trl_keys
 from deviate.analysis.resolve.abstract_values import ClassRef, External, Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
@@ -218,16 +219,17 @@ class _Transformers:
         self.constructions = list(self._constructions())
 
     def keys(self) -> list[str]:
-        keys = list(TRAINED)
+        own = [key for trainer in self._classes() for key in trl_keys(trainer, self.constructions, self.graph)]
+        keys = [*TRAINED, *own]
         if self._evaluates():
+            keys += [f"eval_{key}" for key in own]
             keys += [f"eval_{key}" for key in (*EVALUATED, *self._list_computed()) if not key.startswith("eval_")]
             keys += [key for key in self._list_computed() if key.startswith("eval_")]
         return list(dict.fromkeys(keys))
 
     def _constructions(self) -> Iterator[tuple[cst.Call, Function]]:
         """The calls that create the trainer: of its class, and in subclasses of their base class."""
-        function = self.graph.nodes.function_of(self.call)
-        classes = {name.rpartition("().")[0] for name in self.graph.resolver.names(self.call.func, function)}
+        classes = set(self._classes())
         for call, around in self.graph.calls:
             for referent in self.graph.resolver.resolve(call.func, around):
                 if isinstance(referent, External):
@@ -239,6 +241,11 @@ class _Transformers:
                 if is_made:
                     yield call, around
                     break
+
+    def _classes(self) -> list[str]:
+        """Full names of the trainer's classes, as far as libraries define them."""
+        function = self.graph.nodes.function_of(self.call)
+        return [name.rpartition("().")[0] for name in self.graph.resolver.names(self.call.func, function)]
 
     def _evaluates(self) -> bool:
         """Whether the trainer evaluates: because of its settings during training, or by an explicit call."""

@@ -41,6 +41,8 @@ ARRAYS = word_set("array asarray tensor Tensor FloatTensor")
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )
+WRITTEN = "repr()"
+"""Style of what is written as a program would have to read it."""
 CLOCKWORK = ("time.gmtime", "time.localtime", "datetime.timedelta")
 """Functions from seconds to time objects, which are formatted soon after."""
 
@@ -63,6 +65,7 @@ class MessageParser:
         self.meters = origins.meters
         self.open: dict[tuple[Function, str], None] = {}
         self._active: list[object] = []
+        self._returned: dict[tuple[cst.CSTNode, tuple[int, ...]], list[Placed]] = {}
 
     # ------------------------------------------------------------ kinds of arguments
 
@@ -141,6 +144,9 @@ class MessageParser:
         if argument is not None:
             return self.record(*argument, scene, prefix)
         items = self.displays.mapping_items(node, function)
+        copied = self.copied_argument(node, function) if items is None and isinstance(node, cst.Name) else None
+        if copied is not None and self.argument_value(copied.value, function, scene) is not None:
+            return self.record(copied, function, scene, prefix)
         if items is None:
             whole = self.scalar(node, function, scene)
             parts = [
@@ -162,6 +168,19 @@ class MessageParser:
             else:
                 messages.append([prefix, *parts, ": ", *self.scalar(value, where, scene)])
         return messages
+
+    def copied_argument(self, node: cst.Name, function: Function) -> cst.Name | None:
+        """The parameter whose items a variable holds: `kept = dict(filter(is_number, data.items()))`."""
+        bindings = [one for one in self.resolver.find(node.value, function)[1] if one.how != "item"]
+        value = bindings[0].whole("assign") if len(bindings) == 1 else None
+        while isinstance(value, cst.Call):
+            if last_name(value.func) in ("items", "copy") and isinstance(value.func, cst.Attribute):
+                value = value.func.value
+            elif last_name(value.func) in ("dict", "filter", "sorted", "deepcopy", "copy") and value.args:
+                value = value.args[-1 if last_name(value.func) == "filter" else 0].value
+            else:
+                return None
+        return value if isinstance(value, cst.Name) and self._is_parameter(value, function) else None
 
     def _parse_keyword(
         self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
@@ -278,13 +297,16 @@ class MessageParser:
                 for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
             )
-        _, bindings = self.resolver.find(node.value, function)
+        scope, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
         for binding in bindings:
             value = binding.whole("assign", "add")
             if value is not None and holds_values(value):
                 where = self.nodes.function_of(binding.node)
                 items += self.take(value, where, scene) if self.texts.is_text(value, where) else []
+            elif binding.how == "assign" and binding.position and isinstance(binding.value, cst.Call):
+                for part, where in self._returned_texts(binding, scope):
+                    items += self.take(part, where, scene)
         argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument, scene) if item not in items]
@@ -295,6 +317,19 @@ class MessageParser:
             or self._values_of_mapping(bindings, function)
             or None
         )
+
+    def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
+        """The texts that a variable takes from the results of a function of the project."""
+        key = binding.node, binding.position
+        if key not in self._returned:
+            parts = self.resolver.unpacked_items(binding.value, binding.position, scope)  # type: ignore[arg-type]
+            self._returned[key] = [
+                (part, where)
+                for part, where in parts
+                if where is not scope and isinstance(part, cst.BaseExpression)
+                if holds_values(part) and self.texts.is_text(part, where)
+            ]
+        return self._returned[key]
 
     def _yielded(self, bindings: list[Binding], scene: Scene) -> list[MessageItem]:
         """The texts that a loop variable takes from a generator of the project."""
@@ -389,7 +424,8 @@ class MessageParser:
                     ReportedValue(part.expression, part.expression, function, spelled, spec, Style.F_STRING, "shown")
                 )
             else:
-                items += _set_style(self.take(part.expression, function, scene), Style.F_STRING, spec)
+                style = WRITTEN if part.conversion == "r" else Style.F_STRING
+                items += _set_style(self.take(part.expression, function, scene), style, spec)
         return items
 
     def _percent_template(
@@ -691,7 +727,10 @@ def _set_style(items: list[MessageItem], style: str, spec: str) -> list[MessageI
     """Set style and spec of a lone value, unless an inner expression already set more specific ones."""
     return [
         replace(item, style=style, spec=spec or item.spec)
-        if isinstance(item, ReportedValue) and (len(items) == 1 and (item.style == Style.PLAIN or not item.spec))
+        if isinstance(item, ReportedValue)
+        and len(items) == 1
+        and (item.style == Style.PLAIN or not item.spec)
+        and item.style != WRITTEN
         else item
         for item in items
     ]

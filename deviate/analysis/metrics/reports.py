@@ -11,7 +11,7 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.project import FRAMEWORKS
-from deviate.analysis.resolve.tree import dotted_name, index_of, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
 from deviate.sinks import Carried, Message, Record, Scalar, Sink, Template
@@ -31,6 +31,8 @@ SPEAKING = word_set("info log write print report message show display tell say n
 
 FRAME_WRITERS = word_set("to_csv to_excel to_json to_html to_latex to_markdown to_string")
 KEEPING = word_set("append setdefault update extend add")
+UNKNOWN_LOGGER = "report_at_unknown"
+"""End of the key of the sink for a logger whose type is unknown."""
 MOST_HANDED_ON = 3
 GRAPH_WRITERS = word_set("add_summary merge_all merge_all_summaries FileWriter")
 
@@ -76,7 +78,9 @@ class Reports:
         calls = [(call, function) for function in self.functions for call in function.calls]
         for call, function in calls:
             sink = self._sink(call, function)
-            if sink is not None:
+            if sink is not None and sink.key.endswith(UNKNOWN_LOGGER) and self._is_named(call, function):
+                yield Report(call, function, "logger", "", [Scalar(*positional(call)[:2])])
+            elif sink is not None:
                 carried = sink.carried(self._positional(call, function), _by_name(call))
                 yield Report(call, function, self._name(sink), sink.key, carried)
             elif self._speaks(call, function):
@@ -94,6 +98,12 @@ class Reports:
                     yield Report(value, function, sink.name, sink.key, sink.carried([index_of(place), value], {}))
                 elif self._is_history(place, function):
                     yield Report(value, function, "keras", "", [Scalar(index_of(place), value)])
+
+    def _is_named(self, call: cst.Call, function: Function) -> bool:
+        """Whether a logger of unknown type takes a name and a value: `logger.log("loss", loss, step)`; no level."""
+        values = positional(call)
+        name = constant_text(values[0]) if len(values) > 1 and not any(value.star for value in call.args) else None
+        return name is not None and not name.isupper() and not self.texts.is_text(values[1], function)
 
     def _name(self, sink: Sink) -> str:
         """The sink's name.

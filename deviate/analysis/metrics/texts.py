@@ -131,6 +131,8 @@ class Texts:
                 return is_template or self.is_text(base, function, depth - 1)
             if method == "join" and constant_text(base) is not None:
                 return True
+            if method == "join" and len(node.args) == 1 and self._are_texts(node.args[0].value, function, depth - 4):
+                return True
             if (method == "join" or method in TEXT_METHODS) and self.is_text(base, function, depth - 1):
                 return True
         if self.resolver.qualified_name(node.func, function) in TEXT_CALLS:
@@ -141,6 +143,11 @@ class Texts:
             if depth > 4
             for value in callee.function.returns
         )
+
+    def _are_texts(self, node: cst.BaseExpression, function: Function, depth: int) -> bool:
+        """Whether an expression is a sequence that is filled with texts: what joins them makes a text."""
+        items = self.displays.sequence_items(node, function) if depth > 0 else None
+        return any(self.is_text(value, where, depth) for value, where in items or ())
 
     def _is_text_variable(self, node: cst.Name, function: Function, depth: int) -> bool:
         _, bindings = self.resolver.find(node.value, function)

@@ -1,6 +1,6 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,6 +63,10 @@ LISTING = word_set(
 MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
 
+LAYERS = word_set("torch.nn.Module torch.nn.modules.Module torch.nn.modules.module.Module builtins.object")
+OF_LAYERS = word_set("forward train eval state_dict load_state_dict parameters named_parameters to apply zero_grad")
+"""What a library calls of a module of PyTorch that is handed to it: `profile` and `predict` are the project's."""
+
 
 class EdgeFinder:
     """Finds the edges that leave a function."""
@@ -108,7 +112,7 @@ class EdgeFinder:
     def settle(self) -> None:
         """Drop callback edges to wrappers that only return the function, if its calls are known."""
         for callee, edges in self.resolver.edges.items():
-            if any(not edge.is_handed for edge in edges):
+            if any(not edge.is_handed and edge.caller is not callee for edge in edges):
                 telling = [edge for edge in edges if not self._is_wrapper(edge)]
                 for edge in set(edges) - set(telling):
                     del self.edges[edge]
@@ -186,14 +190,19 @@ class EdgeFinder:
                 arguments = tuple((item.value, function) for item in tupled.elements)
         if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
+        is_returned = any(call is returned for returned in function.returns)
         for each in call.args:
-            if type(each.value) not in TELLING:
-                continue
-            for referent in dict.fromkeys(self._referents_in(each.value, function)):
-                for callee in self._run_by_others(referent, is_command=not COMMANDS.isdisjoint(names)):
-                    skipped = int(callee.receiver is not None) + (spawned or 0)
-                    passed = (*callee.arguments, *arguments)
-                    yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
+            values = self._referents_in(each.value, function) if type(each.value) in TELLING else ()
+            for callee in self._run_each(values, is_command=not COMMANDS.isdisjoint(names)):
+                if is_returned and self.resolver.is_decorated(callee.function, function):
+                    continue  # the decorator gives it back, in what a library makes of it
+                skipped = int(callee.receiver is not None) + (spawned or 0)
+                passed = (*callee.arguments, *arguments)
+                yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
+
+    def _run_each(self, values: Iterable[Value], *, is_command: bool) -> Iterator[FunctionRef]:
+        for value in dict.fromkeys(values):
+            yield from self._run_by_others(value, is_command=is_command)
 
     def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         for name in names:
@@ -226,9 +235,10 @@ class EdgeFinder:
             classes, outside = self.resolver.order(referent.cls)
             if not (is_command or {*outside} - {"builtins.object"}):
                 return
+            is_layer = not is_command and {*outside} <= LAYERS
             for cls in classes:
                 for name, method in cls.methods.items():
-                    if name not in HIDDEN:
+                    if name not in HIDDEN and (not is_layer or name in OF_LAYERS):
                         yield FunctionRef(method, referent.cls)
 
     # ------------------------------------------------------------ other edges

@@ -31,6 +31,8 @@ OPTIONS = frozenset({"add_argument", "option", "Option", "DEFINE_string", "DEFIN
 class Scopes(Protocol):
     """What the resolver knows of names: who binds them, and which calls pass arguments to them."""
 
+    chosen: dict[tuple[Function, str], str]
+
     def enter(self, key: object) -> bool: ...
     def leave(self, key: object) -> None: ...
     def find(self, name: str, function: Function) -> tuple[Function, list[Binding]]: ...
@@ -107,6 +109,9 @@ class Choices:
 
     def _texts_of_name(self, name: str, function: Function, depth: int) -> Iterator[str]:
         scope, bindings = self.resolver.find(name, function)
+        if (text := self.resolver.chosen.get((scope, name))) is not None:
+            yield text
+            return
         for binding in bindings:
             if binding.how == "parameter":
                 for edge in self.resolver.edges_into(scope):

@@ -5,12 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from deviate.model.metric_vocabulary import COUNTERS, QUALITY, SHORT_TIMES, SPEEDS, split_identifier, word_set
 
-# What papers and command lines call what is chosen, not measured.
-TUNED = word_set(
-    "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
-    "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
-    "parameters progress percent"
-)
 QUALIFIERS = word_set("on of at for in to after over during with by from class task fold and label per")
 FILLERS = word_set(
     "a an the of set over is at in on for with after so far was are now data dataset epoch step iter iteration "

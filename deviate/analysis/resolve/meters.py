@@ -62,8 +62,14 @@ class Meters:
             if argument.star == "**":
                 yield f"{title} "
                 yield feed(argument.value)
+        values = positional(call)
+        named = constant_text(values[0]) if len(values) > 1 else None
+        if named is not None:  # `monitor.update("loss", loss)`
+            yield f"{named}: "
+            yield feed(values[1], named)
+            return
         attributes = self._shown_attributes(call, function)
-        for value in positional(call)[:1]:
+        for value in values[:1]:
             yield f"{title} "
             item = feed(value, title or self._key(call))
             is_shown = attributes and isinstance(call.func, cst.Attribute)

@@ -103,6 +103,8 @@ FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Data frames, whose origin is that of their contents."""
 AVERAGING = word_set("compute get calculate evaluate eval calc")
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
+LAYERS = {"residual", "residuals"}
+"""What a function returns that is a connection between layers more often than a measurement."""
 UNITS = word_set("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
 
@@ -710,7 +712,7 @@ class Origins:
             result = Origin(Reason.ONE_OF_RESULTS, callee.name)
         if result.kind in {"unknown", "computed"} and item is None:
             name_words = all_words(name for value in callee.returns for name in telling_identifiers(value))
-            if _is_measuring(callee.name) or MEASURING.intersection(name_words):
+            if _is_measuring(callee.name) or (MEASURING - LAYERS).intersection(name_words):
                 return Origin(Reason.RESULT, f"{callee.name}()")
         return result if origins else None
 
@@ -823,7 +825,9 @@ def combine(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: float
     is_quotient = isinstance(operator, cst.Divide | cst.FloorDivide)
     if isinstance(operator, cst.Divide) and "text" in kinds:
         return Origin(Reason.PATH)
-    if isinstance(operator, cst.Subtract) and "clock" in kinds and kinds <= DIFFERENCES:
+    is_difference = "clock" in kinds and kinds <= DIFFERENCES
+    is_own = left.kind == "clock" and right.kind == "cycle"  # `spent = time.time() - spent`
+    if isinstance(operator, cst.Subtract) and (is_difference or is_own):
         return Origin(Reason.ELAPSED)
     if is_quotient and right.kind == "duration" and left.kind != "duration":
         return Origin(Reason.PER_TIME)

@@ -51,6 +51,8 @@ FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_gr
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
 COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
+WRAPPED_AS = ("module", "_orig_mod")
+"""Attributes by which a wrapper gives back the model that it wraps, and resolves to."""
 CONTAINERS = word_set(
     "builtins.list builtins.tuple builtins.dict builtins.set collections.OrderedDict collections.defaultdict "
     "collections.deque torch.nn.ModuleList torch.nn.ModuleDict builtins.sorted builtins.reversed"
@@ -91,7 +93,8 @@ class Resolver:
 
     Attributes:
         edges: those into each function; the call graph adds to them. instantiated: classes instantiated by reached
-            calls. active: questions being answered, to detect recursion.
+            calls. chosen: texts of parameters in the call that is looked at. active:
+            questions being answered, to detect recursion.
     """
 
     def __init__(self, project: Project) -> None:
@@ -100,6 +103,8 @@ class Resolver:
         self.instantiated: dict[Class, None] = {}
         self._known: dict[int, _Answer] = {}  # by the node's id, as hashing a node is slow
         self._before: dict[int, _Answer] = {}
+        self._returned: dict[tuple[Function, tuple[tuple[str, str], ...]], tuple[Value, ...]] = {}
+        self.chosen: dict[tuple[Function, str], str] = {}
         self.active: set[object] = set()
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
         self._open_containers: set[cst.CSTNode] = set()
@@ -109,6 +114,7 @@ class Resolver:
     def forget(self) -> None:
         """Begin a new round, as new edges may have changed the answers."""
         self._before, self._known = self._known, {}
+        self._returned.clear()
         self._orders.clear()
 
     def enter(self, key: object) -> bool:
@@ -124,6 +130,11 @@ class Resolver:
     def edges_into(self, function: Function) -> tuple[Edge, ...]:
         """The edges into a function that are known so far."""
         return tuple(self.edges.get(function, ()))
+
+    def is_decorated(self, function: Function, decorator: Function) -> bool:
+        """Whether a function is decorated with another one."""
+        edges = self.edges_into(decorator)
+        return any(argument[0] is function.node for edge in edges for argument in edge.arguments[:1])
 
     def register(self, name: str, node: cst.FunctionDef | cst.ClassDef, function: Function) -> None:
         """Note a definition that is decorated with a function of a library, in whose registry it may stand."""
@@ -318,6 +329,8 @@ class Resolver:
                     for binding, function in base.attributes[name]
                     for referent in self._of_bindings(name, function, [binding])
                 ]
+        if is_bound and name in WRAPPED_AS:
+            return (Instance(cls),)
         return [External(f"{base}().{name}") for base in self.order(cls)[1]]
 
     # ------------------------------------------------------------ names
@@ -461,7 +474,7 @@ class Resolver:
         self.leave(key)
         for referent in referents:
             if isinstance(referent, ClassRef):
-                yield Instance(referent.cls)
+                yield from (Instance(cls) for cls in self.receiver_classes(referent.cls))
             elif isinstance(referent, External) and not referent.name.startswith("builtins."):
                 yield External(f"{referent.name}()")
 
@@ -471,6 +484,8 @@ class Resolver:
         for referent in self.called(call, function):
             if type(referent) is External:
                 yield from self._of_external_call(referent.name, call, function)
+            elif type(referent) is FunctionRef and (keys := self._keys_passed(referent, call, function)):
+                yield from self._of_return_under(referent.function, keys)
             else:
                 yield from self._of_result(referent)
         if type(call.func) is not cst.Attribute:
@@ -526,20 +541,55 @@ class Resolver:
         self.leave(function)
         return values
 
+    def _keys_passed(self, callee: FunctionRef, call: cst.Call, function: Function) -> tuple[tuple[str, str], ...]:
+        """The texts that a call passes to those parameters of a function by which it chooses among containers."""
+        choosing = callee.function.keys
+        if not choosing:
+            return ()
+        edge = Edge(
+            call,
+            function,
+            callee.function,
+            arguments=tuple((value, function) for value in positional(call)),
+            by_name=tuple((key, (value, function)) for key, value in keywords(call).items()),
+            skipped=int(callee.receiver is not None),
+        )
+        passed = ((name, edge.argument(name)) for name in choosing)
+        texts = ((name, constant_text(argument[0])) for name, argument in passed if argument is not None)
+        return tuple((name, text) for name, text in texts if text is not None)
+
+    def _of_return_under(self, function: Function, keys: tuple[tuple[str, str], ...]) -> tuple[Value, ...]:
+        """The values that a function returns to a call with these texts: what other calls choose is left out."""
+        question = (function, keys)
+        if question in self._returned:
+            return self._returned[question]
+        if not self.enter(question):
+            return ()
+        around = self._known, self.chosen
+        self._known, self.chosen = {}, {**self.chosen, **{(function, name): text for name, text in keys}}
+        values = tuple(referent for value in function.returns for referent in self.resolve(value, function))
+        self._known, self.chosen = around
+        self.leave(question)
+        self._returned[question] = values
+        return values
+
     def _after_decorators(self, referent: FunctionRef) -> Iterable[Value]:
-        """The function after its decorators: the results of decorators of the project, otherwise itself."""
+        """The function after its decorators: the results of decorators of the project, otherwise itself.
+
+        A decorator that returns what is handed to it returns what is decorated elsewhere, too: that is none of them.
+        """
         node = referent.function.node
         decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
         functions: Iterable[Value] = (referent,)
         for decorator in reversed(decorators):
             around = referent.function.parent or referent.function.module.top
-            results = [
+            wrappers = [
                 result
                 for callee in self.functions(decorator.decorator, around)
                 if callee.function is not referent.function
                 for result in self._of_return(callee.function)
+                if isinstance(result, FunctionRef) and not self.is_decorated(result.function, callee.function)
             ]
-            wrappers = [wrapper for wrapper in results if isinstance(wrapper, FunctionRef)]
             if wrappers:
                 functions = [FunctionRef(wrapper.function, referent.receiver) for wrapper in wrappers]
         return functions
@@ -902,7 +952,12 @@ class Resolver:
         is_here = isinstance(node, cst.Name) and imported is None
         name = imported.rpartition(".")[2] if imported is not None else name
         modules = [function.module] if is_here else self.project.modules.values()
-        added: list[Argument] = [item for module in modules for item in module.additions.get(name, ())]
+        names = [name]
+        if type(node) is cst.Subscript and not name and (key := index_of(node)) is not None:
+            names = [*self.choices.texts(key, function)]  # `kinds[kind].get(name)`
+        added: list[Argument] = [
+            item for name in names for module in modules for item in module.additions.get(name, ())
+        ]
         if is_here:
             added += [(value, function) for binding in bindings if (value := binding.whole("item")) is not None]
         return added

@@ -178,6 +178,103 @@ def test_messages_for_debugging_count_where_the_project_lets_them_through(analys
     text = "logger.debug('step time: %.4f', time.perf_counter() - start)"
     assert metrics(analyse, text, before) == []
     assert len(metrics(analyse, text, before + "\nlogging.basicConfig(level=logging.DEBUG)")) == 1
+    chosen = "\ndef set_up(debug={}):\n    logger.setLevel(logging.DEBUG if debug else logging.INFO)\nset_up()"
+    assert metrics(analyse, text, before + chosen.format("False")) == []
+    assert len(metrics(analyse, text, before + chosen.format("True"))) == 1
+    assert (
+        len(
+            metrics(
+                analyse, "logger.debug(f'step time: {time.perf_counter() - start:.4f}')", "from loguru import logger"
+            )
+        )
+        == 1
+    )
+
+
+def test_the_spread_of_what_is_no_metric_is_none(analyse: Analyse) -> None:
+    before = "a, b, optimizer = run(), run(), torch.optim.SGD(model.parameters(), 0.1)"
+    text = "print(f'{} {{a():.3f}}, standard deviation {{b():.3f}}')"
+    assert metrics(analyse, text.format("mean genetic distance"), before) == []
+    assert len(metrics(analyse, text.format("mean fitness"), before)) == 2
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("spent = time.time() - spent\nprint('reset took', spent)", ["spent"]),
+        ("spent = time.time() - spent\nprint({'throughput': n_tokens / spent})", ["n_tokens / spent"]),
+        ("print(f'[wd: {acc:.2e}] [weight decay {loss:.2e}] [loss {loss:.3f}]')", ["loss"]),
+        ("logger.log('entropy', something(), epoch)", ["something()"]),
+        ("logger.log('INFO', something())", []),
+        ("logger.error('error from worker {}: {}'.format(queue.get(), kind))", []),
+        ("logger.error(f'the loss is nan: {loss}')", ["loss"]),
+        ("open('x.py', 'w').write(', '.join(f'{k}={repr(v)}' for k, v in anything.items()))", []),
+        ("json.dump(training_checkpoint, open('state.json', 'w'))", []),
+    ],
+)
+def test_values_by_what_the_message_is_for(analyse: Analyse, statement: str, found: list[str]) -> None:
+    before = "import json\nfrom elsewhere import logger, queue, anything\nspent = time.time()\n"
+    before += "training_checkpoint = {'loss': evaluate()}"
+    assert [expression for expression, _ in metrics(analyse, statement, before)] == found
+
+
+def test_a_text_that_a_function_returns_beside_others_is_read_where_it_is_built(analyse: Analyse) -> None:
+    before = """
+def evaluate():
+    error = validate()
+    text = f"validation error {error:.3f}"
+    text += f", took {time.time() - start:.1f} s"
+    return error, text
+"""
+    found = metrics(analyse, "_, summary = evaluate()\nlogging.info(summary)", before)
+    assert [expression for expression, _ in found] == ["error", "time.time() - start"]
+
+
+def test_what_is_fed_under_a_name_or_joined_by_a_mark_of_the_object_is_found(analyse: Analyse) -> None:
+    before = """
+from collections import defaultdict
+class Meter:
+    total = 0
+    def update(self, value):
+        self.total += value
+
+class Monitor:
+    def __init__(self, mark=" | "):
+        self.meters, self.mark = defaultdict(Meter), mark
+    def update(self, name, value):
+        self.meters[name].update(value)
+    def __str__(self):
+        return " ".join(f"{name}: {meter.total:.3f}" for name, meter in self.meters.items())
+    def totals(self):
+        parts = []
+        for name, meter in self.meters.items():
+            parts.append("{}: {:.3f}".format(name, meter.total))
+        return self.mark.join(parts)
+
+monitor = Monitor()
+"""
+    statement = "monitor.update('Loss', loss)\nprint(f'epoch {epoch} {monitor}')\nprint('averages', monitor.totals())"
+    assert [expression for expression, _ in metrics(analyse, statement, before)] == ["meter.total", "loss"]
+
+
+def test_a_mapping_that_a_logger_of_the_project_filters_and_writes_is_reported_where_it_is_handed_in(
+    analyse: Analyse,
+) -> None:
+    before = """
+class JsonLogger:
+    def __init__(self, path):
+        self.file = open(path, "a")
+
+    def log(self, data):
+        kept = dict(filter(lambda item: is_number(item[1]), data.items()))
+        for key, value in kept.items():
+            kept[key] = float(value)
+        self.file.write(json.dumps(kept) + "\\n")
+
+records = JsonLogger("log.json")
+"""
+    statement = "step_log = {}\nstep_log['train_loss'] = loss\nstep_log['epoch'] = epoch\nrecords.log(step_log)"
+    assert metrics(analyse, statement, "import json\n" + before) == [("step_log", 3)]
 
 
 def test_a_logger_of_an_unknown_package_is_taken_by_its_spelling(analyse: Callable[[str], Analysis]) -> None:

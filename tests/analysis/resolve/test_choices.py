@@ -167,3 +167,74 @@ def test_a_library_runs_what_the_configuration_names(tmp_path: Path) -> None:
         """,
     }
     assert reached(found(tmp_path, files)) == [("parts/nets.py", 5)]
+
+
+def test_one_of_several_registries_is_asked_by_a_key_that_is_passed_down(tmp_path: Path) -> None:
+    files = {
+        "train.py": """
+            import jobs
+            from base import Context
+            from registry import Registry
+            def create(cfg):
+                loader = Registry.loader(cfg.loader)(cfg)
+                return Context(job=Registry.job(cfg.job)(cfg), loader=loader)
+            create(cfg).job.run()
+        """,
+        "base.py": """
+            from dataclasses import dataclass
+            class Job:
+                def run(self):
+                    raise NotImplementedError
+            @dataclass
+            class Context:
+                job: Job
+        """,
+        "registry.py": """
+            class Registry:
+                table = {"jobs": {}, "loaders": {}}
+                @classmethod
+                def add_job(cls, name):
+                    def keep(job):
+                        cls.table["jobs"][name] = job
+                        return job
+                    return keep
+                @classmethod
+                def add_loader(cls, name):
+                    def keep(loader):
+                        cls.table["loaders"][name] = loader
+                        return loader
+                    return keep
+                @classmethod
+                def find(cls, name, kind):
+                    return cls.table[kind].get(name)
+                @classmethod
+                def job(cls, name):
+                    return cls.find(name, "jobs")
+                @classmethod
+                def loader(cls, name):
+                    return cls.find(name, kind="loaders")
+        """,
+        "jobs.py": """
+            from base import Job
+            from registry import Registry
+            @Registry.add_job("small")
+            class Small(Job):
+                def __init__(self, cfg):
+                    self.cfg = cfg
+                def run(self):
+                    for epoch in range(3):
+                        loss = self.step()
+                        loss.backward()
+                        print(f"loss {loss.item():.4f}")
+            @Registry.add_loader("plain")
+            class Plain:
+                def __init__(self, cfg):
+                    self.cfg = cfg
+                def run(self):
+                    print(f"mean error {self.error:.4f}")
+        """,
+    }
+    analysis = found(tmp_path, files)
+    assert reached(analysis) == [("jobs.py", 12)]
+    assert analysis.main_loop is not None
+    assert analysis.main_loop.file == "jobs.py"
