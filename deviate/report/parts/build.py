@@ -224,7 +224,13 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
         if pair.headline is not None
     ]
     return tuple(
-        verdict_of(headline, labels[0], label, _setting(headline.metric, experiments), len(headlines))
+        verdict_of(
+            headline,
+            labels[0],
+            label,
+            ", ".join(filter(None, (_setting(headline.metric, experiments), _when_chosen(findings)))),
+            len(headlines),
+        )
         for headline, label in headlines
     )
 
@@ -236,6 +242,16 @@ def primary_sentence(findings: Findings) -> str:
         return ""
     others = first_few([name_text(name) for name in choice.others], MOST_OTHERS)
     return f"Primary metric: {name_text(choice.name)}, {choice.reason}." + (f" Not chosen: {others}." if others else "")
+
+
+def _when_chosen(findings: Findings) -> str:
+    """For the sentence to paste: when the primary metric was chosen; empty where that is not on record."""
+    choice = findings.primary_choice
+    if choice is None:
+        return ""
+    if choice.is_after_runs:
+        return "exploratory: the primary metric was named after the runs"
+    return "primary metric chosen before the runs" if choice == findings.experiments[0].experiment.primary else ""
 
 
 def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
