@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import libcst as cst
 
+from deviate.analysis.best_checkpoint import best_checkpoint_metric
 from deviate.analysis.entries import project_files
 from deviate.analysis.hazards import find_hazards
 from deviate.analysis.hazards.seeds import seed_calls
@@ -160,12 +161,14 @@ def _analyze(
         find_hazards(survey),
         find_side_effects(survey),
     )  # before the files are listed: reads more of them
+    named_metrics = _metrics(metrics, outer, graph)
     analysis = Analysis(
         root=root,
         script=file,
         main_loop=next((loop for loop in loops if loop.is_main), None),
         loops=loops,
-        metrics=_metrics(metrics, outer, graph),
+        metrics=named_metrics,
+        kept_by=best_checkpoint_metric(survey, named_metrics),
         rejected=tuple(rejected),
         sites=tuple(sites),
         seeds=seed_calls(graph, collector.contents),

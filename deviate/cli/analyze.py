@@ -23,6 +23,7 @@ def analyze_command(
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
     save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, or bring it up to date.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Show each rejected value and hazard, and why.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", "-v", help="Show all evidence for each metric.")] = False,
     review: Annotated[bool, typer.Option("--review", help="Look it over question by question, then write it.")] = False,
 ) -> None:
     """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to.
@@ -54,7 +55,10 @@ def analyze_command(
     if form is Form.json:
         typer.echo(as_json(analysis.to_document(prepared.analysis)))
     else:
-        typer.echo(render_analysis(prepared.analysis, prepared.selection, width(), is_whole=everything))
+        text = render_analysis(
+            prepared.analysis, prepared.selection, width(), is_explained=explain, is_whole=everything
+        )
+        typer.echo(text)
     for note in prepared.notes:
         typer.echo(f"Note       {clean(note)}", err=form is Form.json)
     if save:

@@ -9,7 +9,7 @@ from deviate import analysis, replay
 from deviate.base import first_few, place_text, redact_words
 from deviate.model import Analysis
 from deviate.project import PreparedScript
-from deviate.report import clean, render_analysis, size_text
+from deviate.report import clean, render_brief, size_text
 from deviate.workflows import Request
 
 INDENT = " " * 9
@@ -50,7 +50,7 @@ def announcement(
         *_capture(request),
     ]
     lines = [
-        render_analysis(script_analysis, prepared.selection, width).rstrip(),
+        render_brief(script_analysis, prepared.selection, width).rstrip(),
         *(_wrap(line, width) for line in paragraphs),
     ]
     if script_analysis.outputs:

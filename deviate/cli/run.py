@@ -92,6 +92,7 @@ def run_command(
             budget_s=seconds(budget, "--budget"),
             is_strict=strict,
             capture=captures.spec(first.config.capture),
+            primary=analysis_flags.metric,
         )
     )
     options = analysis_flags.options()

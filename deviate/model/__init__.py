@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from deviate.model.findings import PairFindings as PairFindings
     from deviate.model.findings import Parting as Parting
     from deviate.model.findings import Repeatability as Repeatability
+    from deviate.model.plan import PrimaryChoice as PrimaryChoice
     from deviate.model.plan import SelectedMetric as SelectedMetric
     from deviate.model.plan import Selection as Selection
     from deviate.model.plan import Settings as Settings

@@ -269,6 +269,7 @@ class Analysis:
         side_effects: likewise.
         unreached: the rejected values that are measurements, to which nothing leads from the main loop as far as the
             analysis sees; a run may show that something does.
+        kept_by: name of the metric by which the script keeps its best checkpoint; None where it keeps none.
         reporting: packages that the script imports and whose adapters record values by themselves.
     """
 
@@ -287,4 +288,5 @@ class Analysis:
     hazards: tuple[Hazard, ...] = ()
     side_effects: tuple[SideEffect, ...] = ()
     unreached: tuple[Metric, ...] = ()
+    kept_by: str | None = None
     reporting: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from typing import Literal
 from deviate.model.comparisons import Comparison, Completion, CompletionComparison, Description, ManyTable, TaskFindings
 from deviate.model.design import Planning
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavailable
-from deviate.model.plan import SelectedMetric
+from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment
 from deviate.model.stability import StabilityFindings
 
@@ -247,6 +247,7 @@ class Findings:
         experiments: the baseline first.
         pairs: one per candidate; empty for a single experiment, and for variants of one that are only described.
         primary: name of the primary metric, None when it could not be told (then a warning says how to name one).
+        primary_choice: why it is the primary one; None where there is none.
         warnings: sentences for the user, each with what to do.
         noise: None where experiments are compared.
         many: one per metric, where three or more experiments are compared.
@@ -270,3 +271,4 @@ class Findings:
     planning: tuple[Planning, ...] = ()
     breakdowns: tuple[Breakdown, ...] = ()
     stability: StabilityFindings = field(default_factory=StabilityFindings)
+    primary_choice: PrimaryChoice | None = None

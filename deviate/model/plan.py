@@ -36,10 +36,29 @@ class Selection:
 
     Attributes:
         is_fixed: whether the file lists them: then nothing that a run shows is added to them.
+        primary: the metric that decides, chosen before the first run; None where none could be chosen, and in
+            experiments from before 2026-11-26.
     """
 
     metrics: tuple["SelectedMetric", ...]
     is_fixed: bool = False
+    primary: "PrimaryChoice | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryChoice:
+    """The metric that decides, and why.
+
+    Attributes:
+        reason: half a sentence: what set it apart from the others, that it was declared.
+        is_after_runs: whether the user named it after results were seen.
+        others: names of the metrics that could have been meant, in the order of the source.
+    """
+
+    name: str
+    reason: str
+    others: tuple[str, ...] = ()
+    is_after_runs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

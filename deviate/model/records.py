@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from deviate.model.analysis import LoopCounter
-from deviate.model.plan import SelectedMetric
+from deviate.model.plan import PrimaryChoice, SelectedMetric
 
 # What was captured of runs beside their metrics: outputs of evaluations and weights, as files and as arrays.
 
@@ -383,6 +383,7 @@ class Experiment:
         past_comparisons: those in which it was the baseline, one per candidate, the oldest first.
         counter: how the script counts the steps of the main loop in what it reports; None where it does not, or where
             the record does not tell.
+        primary: the metric that decides, as it was chosen before the first run; None where none was.
         siblings: names of the other experiments of the same command on the same code, oldest first.
     """
 
@@ -415,3 +416,4 @@ class Experiment:
     past_comparisons: tuple[PastComparison, ...] = ()
     siblings: tuple[str, ...] = ()
     counter: LoopCounter | None = None
+    primary: PrimaryChoice | None = None

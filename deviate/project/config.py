@@ -21,7 +21,7 @@ SNAPSHOT_KEYS = ("fresh",)
 CAPTURE_KEYS = ("keep", "every", "limit", "tta")
 VARIANT_KEYS = ("vary", "hold", "set", "description")
 AGGREGATES = ("last", "best", "mean", "median", "min", "max")
-AT = re.compile(r"at:(\d+)")
+AT = re.compile(r"at:\d+|at-best:.+")
 WHERE = re.compile(r"(.+):(\d+)")
 IN_CELL = re.compile(r"(.+\.ipynb) cell (\d+), line (\d+)")
 
@@ -230,7 +230,8 @@ def refuse_aggregate(aggregate: str, title: str) -> None:
     if aggregate not in AGGREGATES and not AT.fullmatch(aggregate):
         raise InputError(
             f"{title} has the unknown aggregate {aggregate!r}",
-            f"Use one of {', '.join(AGGREGATES)} or at:K (K: step of the main loop, from 0).",
+            f"Use one of {', '.join(AGGREGATES)}, at:K (K: step of the main loop, from 0) or "
+            "at-best:METRIC (where that metric is best).",
         )
 
 

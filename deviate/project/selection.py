@@ -256,7 +256,8 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
         InputError: the file names a metric that the script does not report, or one that cannot be told apart.
     """
     if matches is None:
-        return Selection(tuple(_select(metric, MetricConfig(metric.name)) for metric in analysis.metrics))
+        metrics = tuple(_select(metric, MetricConfig(metric.name)) for metric in analysis.metrics)
+        return _read_at_best(_with_primary(metrics), analysis.kept_by)
     if not matches:
         raise InputError(
             "the metrics part is empty: nothing is left to record",
@@ -273,7 +274,28 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
                 "Delete one.",
             )
         chosen.append(_select(metric, one.section))
-    return Selection(tuple(chosen), is_fixed=True)
+    return _with_primary(tuple(chosen), is_fixed=True)
+
+
+def _with_primary(metrics: tuple[SelectedMetric, ...], *, is_fixed: bool = False) -> Selection:
+    from deviate.stats import choose_primary
+
+    return Selection(metrics, is_fixed, choose_primary(metrics))
+
+
+def _read_at_best(selection: Selection, kept_by: str | None) -> Selection:
+    """The primary metric read off where the script keeps its best checkpoint, unless that is chosen by test data."""
+    from deviate.stats import is_on_test_data
+
+    choice = selection.primary
+    deciding = next((metric for metric in selection.metrics if metric.name == kept_by), None)
+    if choice is None or deciding is None or deciding.direction is None or is_on_test_data(deciding.name):
+        return selection
+    metrics = tuple(
+        dataclasses.replace(metric, aggregate=f"at-best:{deciding.name}") if metric.name == choice.name else metric
+        for metric in selection.metrics
+    )
+    return dataclasses.replace(selection, metrics=metrics)
 
 
 def describe_moves(matches: Sequence[Match]) -> str:

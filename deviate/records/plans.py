@@ -298,6 +298,7 @@ def _to_file(plan: Plan) -> ExperimentFile:
         "variants": tuple(map(_variant_entry, plan.variants)),
         "selection": plan.selection.metrics,
         "is_selection_fixed": plan.selection.is_fixed or UNSET,
+        "primary": plan.selection.primary or UNSET,
         "environment": dict(plan.environment),
         "settings": SettingsEntry(**{**_fields(plan.settings), "options": dict(plan.settings.options)}),
         "capture": dict(plan.capture),
@@ -318,11 +319,13 @@ def _from_file(file: ExperimentFile) -> Plan:
         raise ValueError(f"{file.name!r} cannot name an experiment")
     fields = asdict(file)
     is_fixed = fields.pop("is_selection_fixed") is True
+    primary = file.primary
+    del fields["primary"]
     return Plan(**{
         **fields,
         "root": Path(file.root),
         "variants": tuple(map(_variant, file.variants)),
-        "selection": Selection(file.selection, is_fixed),
+        "selection": Selection(file.selection, is_fixed, None if isinstance(primary, UnsetType) else primary),
         "environment": tuple(file.environment.items()),
         "settings": Settings(jobs=file.jobs) if file.settings is None else _settings(file.settings),
         "capture": tuple(file.capture.items()),

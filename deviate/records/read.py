@@ -106,7 +106,9 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     reported = {name for run in every for name in run.series}
     names = catalog.plain_names(reported)
     metrics = tuple(
-        dataclasses.replace(selected, name=names.get(selected.name, selected.name))
+        dataclasses.replace(
+            selected, name=names.get(selected.name, selected.name), aggregate=_with_names(selected.aggregate, names)
+        )
         for selected in _that_stand(catalog, reported)
     )
     left_out = _left_out(catalog, reported)
@@ -128,6 +130,12 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         )
         for variant, runs, warnings in read
     )
+
+
+def _with_names(aggregate: str, names: Mapping[str, str]) -> str:
+    """The aggregate with the metric that it names called as in `names`."""
+    kind, separator, name = aggregate.partition(":")
+    return f"{kind}:{names.get(name, name)}" if separator else aggregate
 
 
 def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
@@ -257,6 +265,7 @@ def experiment_of_plan(
         streams=plan.streams,
         scores=plan.scores,
         past_comparisons=plan.past_comparisons,
+        primary=plan.selection.primary,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from deviate.errors import RecordError
-from deviate.model import LoopCounter, LoopKind, Metric, PastComparison, SelectedMetric, Spending, Status
+from deviate.model import LoopCounter, LoopKind, Metric, PastComparison, PrimaryChoice, SelectedMetric, Spending, Status
 from deviate.model.plan import SweptValue
 from deviate.registry import Plugin
 
@@ -129,7 +129,8 @@ class VariantEntry(Struct):
 class ExperimentFile(Struct, kw_only=True):
     """`experiment.json`: a `Plan`.
 
-    Left out are `streams` and `scores` with usual values, empty `plugins`, and `is_selection_fixed` unless it is true.
+    Left out are `streams` and `scores` with usual values, empty `plugins`, `is_selection_fixed` unless it is true,
+    and `primary` where no metric could be chosen.
     """
 
     name: str
@@ -162,6 +163,7 @@ class ExperimentFile(Struct, kw_only=True):
     scores: int | UnsetType | None = UNSET
     plugins: tuple[Plugin, ...] | UnsetType = UNSET
     is_selection_fixed: bool | UnsetType = UNSET
+    primary: PrimaryChoice | UnsetType = UNSET
 
 
 class SpecFile(Struct, kw_only=True, omit_defaults=True):

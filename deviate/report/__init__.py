@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from deviate.report.numbers import text_of as text_of
     from deviate.report.numbers import whole as whole
     from deviate.report.parts.analysis_text import render_analysis as render_analysis
+    from deviate.report.parts.analysis_text import render_brief as render_brief
     from deviate.report.parts.build import build_report as build_report
     from deviate.report.parts.check import check_document as check_document
     from deviate.report.parts.compare import difference_cell as difference_cell

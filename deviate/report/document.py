@@ -480,6 +480,7 @@ class Report(Document):
     """The report of experiments: a document with verdicts, and what a terminal or a comment has room for.
 
     Attributes:
+        primary: why the primary metric is the primary one, in a sentence; empty where there is none.
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
         limits: what this report does not show.
         points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
@@ -497,6 +498,7 @@ class Report(Document):
     candidates: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     no_verdict: str
+    primary: str
     scope: str
     limits: tuple[str, ...]
     points_note: str

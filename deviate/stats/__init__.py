@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from deviate.stats.design.precision import is_precise_enough as is_precise_enough
     from deviate.stats.design.precision import parse_target as parse_target
     from deviate.stats.estimates.aggregate import aggregate_series as aggregate_series
+    from deviate.stats.estimates.aggregate import score_of as score_of
     from deviate.stats.estimates.bootstrap import BCA as BCA
     from deviate.stats.estimates.bootstrap import PERCENTILE as PERCENTILE
     from deviate.stats.estimates.bootstrap import Resamples as Resamples
@@ -135,7 +136,9 @@ if TYPE_CHECKING:
     from deviate.stats.multiple.tasks import mean_ranks as mean_ranks
     from deviate.stats.multiple.tasks import nemenyi as nemenyi
     from deviate.stats.noise import noise as noise
+    from deviate.stats.primary import choose_primary as choose_primary
     from deviate.stats.primary import find_primary as find_primary
+    from deviate.stats.primary import is_on_test_data as is_on_test_data
     from deviate.stats.primary import require_metric as require_metric
     from deviate.stats.registry import STATISTICS as STATISTICS
     from deviate.stats.registry import Statistic as Statistic

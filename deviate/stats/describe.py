@@ -22,7 +22,7 @@ from deviate.model import (
 from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.design.precision import precision_note, target_of
 from deviate.stats.estimates import bootstrap, one_sample
-from deviate.stats.estimates.aggregate import aggregate_series, contention, non_finite_note
+from deviate.stats.estimates.aggregate import aggregate_series, contention, non_finite_note, score_of
 from deviate.stats.estimates.sample import Values, count, moments, spread_refusal
 from deviate.stats.estimates.sampling import examples_of, sampling_error
 
@@ -59,7 +59,7 @@ def describe_runs(
             of a generator are shared by all metrics.
     """
     counted = [run for run in experiment.runs if run.status not in NOT_COUNTED]
-    outcomes = [(run.replicate, _score(run, metric)) for run in counted]
+    outcomes = [(run.replicate, _score(run, metric, experiment.metrics)) for run in counted]
     described = _describe(metric, outcomes, confidence, counted, rng)
     scored = {score.replicate for score in described.scores}
     notes = [described.note, non_finite_note(counted, metric.name)]
@@ -79,10 +79,10 @@ def named_metric(
     return SelectedMetric(name, source, role, direction, margin=margin)
 
 
-def _score(run: Run, metric: SelectedMetric) -> Estimate:
+def _score(run: Run, metric: SelectedMetric, metrics: Sequence[SelectedMetric]) -> Estimate:
     if run.status in NO_RESULT:
         return Unavailable.because(NO_RESULT[run.status])
-    score = aggregate_series(run.series.get(metric.name, Series((), ())), metric.aggregate, metric.direction)
+    score = score_of(run.series, metric, metrics)
     if run.status == "diverged":
         text = f"diverged: {score.reason}" if isinstance(score, Unavailable) else ""
         return Unavailable.because(Reason.DIVERGED, text)

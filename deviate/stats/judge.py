@@ -15,6 +15,7 @@ from deviate.model import (
     ExperimentFindings,
     Findings,
     PairFindings,
+    PrimaryChoice,
     SelectedMetric,
     Unavailable,
 )
@@ -31,7 +32,7 @@ from deviate.stats.multiple.pairs import compare_all, label, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
-from deviate.stats.primary import find_primary, require_metric
+from deviate.stats.primary import DECLARED, NAMED_AFTER, choose_primary, find_primary, require_metric
 from deviate.stats.tests.failures import completion
 from deviate.stats.tests.paired import match_partners
 from deviate.stats.tests.survival import attainment
@@ -95,7 +96,9 @@ def judge(
         _with_settings(experiment.metrics, aggregate, matched if index else directions)
         for index, experiment in enumerate(experiments)
     ]
-    chosen, question = find_primary(_with_declared(metrics, matches)) if primary is None else (primary, "")
+    candidates = _with_declared(metrics, matches)
+    choice, question = _choice(candidates, recorded, matches, primary, has_tasks=bool(chosen_tasks))
+    chosen = None if choice is None else choice.name
     metrics[0] = tuple(replace(metric, target=targets.get(metric.name, metric.target)) for metric in metrics[0])
     resolved = [_resolve_metrics(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
     resolved += [_resolve_metrics(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
@@ -121,11 +124,12 @@ def judge(
             analysis_seed,
             is_paired=is_paired,
             spread_ratio=spread_ratio,
+            is_chosen_after=choice is not None and choice.is_after_runs,
             resamples=resamples,
         )
     is_all_silent = not metrics[0] and distinct.never_reported
-    # Over tasks no single metric decides.
-    warnings = [question] if question and not chosen_tasks and not is_all_silent else []
+    warnings = [question] if question and not is_all_silent else []
+    warnings += _differing_plans(recorded, matches, choice)
     if margin is not None and chosen is None:
         warnings.append(f"The margin {margin:g} is not used, for there is no primary metric: name one with --metric.")
     if aggregate == "best" and (undirected := [m.name for m in metrics[0] if m.direction is None]):
@@ -156,6 +160,7 @@ def judge(
         else None,
         planning=planning(described, pairs, sources, chosen, confidence=confidence),
         breakdowns=breakdowns(described),
+        primary_choice=choice,
     )
 
 
@@ -249,6 +254,52 @@ def _tasks(experiments: Sequence[Experiment], patterns: Sequence[str] | None) ->
         if not fnmatch.filter(names, pattern):
             require_metric(pattern, names, f"experiment {experiments[0].name}")
     return tuple(name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
+
+
+def _choice(
+    metrics: Sequence[SelectedMetric],
+    experiments: Sequence[Experiment],
+    matches: Mapping[str, str],
+    named: str | None,
+    *,
+    has_tasks: bool,
+) -> tuple[PrimaryChoice | None, str]:
+    """The primary metric of the baseline, and a sentence that asks for one where it cannot be told.
+
+    Args:
+        named: by the user for this report.
+        has_tasks: over tasks no single metric decides, unless one was declared.
+    """
+    planned = experiments[0].primary
+    if named is not None:
+        plans = [experiment.primary for experiment in experiments]
+        names = [named, *(matches.get(named, named) for _ in plans[1:])]
+        is_planned = all(plan is not None and plan.name == name for plan, name in zip(plans, names, strict=True))
+        is_declared = any(metric.is_primary and metric.name == named for metric in metrics)
+        return _named(planned if is_planned else None, named, is_declared=is_declared), ""
+    if has_tasks and not any(metric.is_primary for metric in metrics):
+        return None, ""
+    if planned is not None and any(metric.name == planned.name for metric in metrics):
+        return planned, ""
+    return choose_primary(metrics), find_primary(metrics)[1]
+
+
+def _differing_plans(
+    experiments: Sequence[Experiment], matches: Mapping[str, str], choice: PrimaryChoice | None
+) -> list[str]:
+    """A sentence for each candidate whose plan names another primary metric than the one that decides here."""
+    name = "" if choice is None else matches.get(choice.name, choice.name)
+    return [
+        f"Plans differ: {experiment.name} was to be judged by {experiment.primary.name}, before its first run."
+        for experiment in experiments[1:]
+        if choice is not None and experiment.primary is not None and experiment.primary.name != name
+    ]
+
+
+def _named(planned: PrimaryChoice | None, named: str, *, is_declared: bool) -> PrimaryChoice:
+    if planned is not None:
+        return planned
+    return PrimaryChoice(named, DECLARED) if is_declared else PrimaryChoice(named, NAMED_AFTER, is_after_runs=True)
 
 
 def _with_declared(

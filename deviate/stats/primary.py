@@ -1,52 +1,154 @@
-"""The primary metric: the one the user named, or the only plausible one."""
+"""The primary metric: the one that the user declared, or the one that the names of the metrics tell.
+
+The rule reads names, roles, directions and the order in the source, never a value, so that its choice stands before the
+runs: measured on test data before validation data before training data; a field's measure of merit before a loss; a
+metric before one that restates it; the overall one before one of a class or part; then the one that is reported first.
+"""
 
 import difflib
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from deviate.errors import InputError
-from deviate.model import SelectedMetric
+from deviate.model import PrimaryChoice, SelectedMetric
+from deviate.model.metric_vocabulary import CONTAINERS, word_set
 
-TEST_WORDS = frozenset({"test", "tst", "testing"})
-VALIDATION_WORDS = frozenset({"val", "valid", "validation", "dev", "eval"})
-SPREAD_WORDS = frozenset({"std", "stdev", "stddev", "sd", "deviation"})
+TEST_WORDS = word_set("test tst testing")
+VALIDATION_WORDS = word_set("val valid validation dev eval evaluation")
+TRAINING_WORDS = word_set("train training trn tr")
+SPREAD_WORDS = word_set("std stdev stddev sd deviation")
 """Metrics that say how far others spread are not what a comparison is about."""
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+MERITS = word_set(
+    "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap "
+    "map iou miou dice bleu rouge psnr ssim reward rewards rew return returns score scores r2 ndcg mrr hit hits "
+    "sensitivity specificity kappa mcc jaccard em sharpe win wins hr hitrate pck pesq stoi chrf meteor cider "
+    "spice rank1 lddt fitness fid wer cer ter rmse mae mape lpips eer error err errors misclassified mpjpe epe "
+    "rmsle smape brier"
+)
+"""Words of measures by which a field reports its results, in either direction."""
+PARTIAL_MERITS = word_set(
+    "precision recall sensitivity specificity top5 acc5 prec5 hit hits error err errors misclassified"
+)
+"""Measures of merit that say less than another one beside them: one side of a trade, a wider net, a complement."""
+LANGUAGE_WORDS = word_set("ppl perplexity bpb bpc bpd token tokens")
+"""Words of models of text, of which loss and perplexity are the measure of merit, and accuracy of tokens is not."""
+RESTATING_WORDS = word_set("ppl perplexity correct corrects neg negative best max min")
+ATTACKS = (word_set("autoattack aa"), word_set("adv adversarial robust attack attacked pgd cw"), word_set("fgsm"))
+"""Words of attacks on a model, the strongest first: a script that attacks its model is about how it withstands."""
+HOLDING = (CONTAINERS | {"history", "evaluation"}) - MERITS - {"loss", "losses"}
+_WORD = re.compile(r"[A-Z]?[a-z]+[0-9]*|[A-Z]+(?![a-z])[0-9]*|[0-9]+")
+
+DECLARED = "declared before the runs"
+NAMED_AFTER = "named after the runs, so that its p and interval are adjusted over all quality metrics"
+TEST, VALIDATION, UNNAMED, TRAINING = range(4)
+LEVELS = {TEST: "test", VALIDATION: "validation", UNNAMED: "other than training", TRAINING: "training"}
+Key = Callable[[SelectedMetric], int]
 
 
 def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
-    """Name of the primary metric, or None and the warning that asks for one.
-
-    A declared primary metric is kept. Otherwise it is the only quality metric on test data with a known direction, then
-    on validation data, then of all; with two candidates at one level it stays open. What only the runs showed is no
-    candidate where anything else is: it was not there to be chosen before them.
-    """
+    """Name of the primary metric, or None and the sentence that asks for one: see `choose_primary`."""
     declared = [metric.name for metric in metrics if metric.is_primary]
-    if len(declared) == 1:
-        return declared[0], ""
-    if declared:
+    if len(declared) > 1:
         return None, _ask("several metrics are declared primary", declared)
-    telling = [metric for metric in metrics if metric.role == "quality" and not SPREAD_WORDS & _words(metric.name)]
-    candidates = [metric for metric in telling if metric.direction is not None]
+    choice = choose_primary(metrics)
+    if choice is not None:
+        return choice.name, ""
+    telling = [metric.name for metric in metrics if metric.role == "quality" and not _words(metric) & SPREAD_WORDS]
+    return None, _ask("no quality metric has a known direction", telling or [metric.name for metric in metrics])
+
+
+def choose_primary(metrics: Sequence[SelectedMetric]) -> PrimaryChoice | None:
+    """The metric that decides a comparison, with the reason; None where no quality metric has a known direction.
+
+    A declared primary metric is kept. What only the runs showed is no candidate where anything else is: it was not
+    there to be chosen before them.
+    """
+    declared = [metric for metric in metrics if metric.is_primary]
+    if len(declared) == 1:
+        return PrimaryChoice(declared[0].name, DECLARED)
+    candidates = [metric for metric in metrics if metric.role == "quality" and metric.direction is not None]
+    candidates = [metric for metric in candidates if not _words(metric) & SPREAD_WORDS and not _is_container(metric)]
     candidates = [metric for metric in candidates if not metric.is_found_by_running] or candidates
-    for kind, words in (("on test data", TEST_WORDS), ("on validation data", VALIDATION_WORDS)):
-        names = [metric.name for metric in candidates if words & _words(metric.name)]
-        if len(names) == 1:
-            return names[0], ""
-        if names:
-            return None, _ask(f"several quality metrics are {kind}", names)
+    if not candidates or declared:
+        return None
     if len(candidates) == 1:
-        return candidates[0].name, ""
-    if candidates:
-        return None, _ask("several quality metrics could decide", [metric.name for metric in candidates])
-    names = [metric.name for metric in telling or metrics]
-    return None, _ask("no quality metric has a known direction", names)
+        return PrimaryChoice(candidates[0].name, "the only quality metric with a known direction", ())
+    left, reason = candidates, ""
+    for key, sentence in _rules(candidates):
+        best = min(map(key, left))
+        kept = [metric for metric in left if key(metric) == best]
+        reason = reason or (sentence if len(kept) < len(left) else "")
+        left = kept
+    others = tuple(metric.name for metric in candidates if metric is not left[0])
+    return PrimaryChoice(left[0].name, reason or "it is reported first", others)
+
+
+def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
+    words = {metric.name: _words(metric) for metric in candidates}
+    is_language = any(found & LANGUAGE_WORDS for found in words.values())
+    best_level = min(_level(found) for found in words.values())
+
+    def data(metric: SelectedMetric) -> int:
+        found = words[metric.name]
+        may_be_best = _level(found) == UNNAMED and _is_merit(found, is_language=is_language)
+        return best_level if may_be_best and not _has_counterpart(metric, words) else _level(found)
+
+    def loss(metric: SelectedMetric) -> int:
+        return not _is_merit(words[metric.name], is_language=is_language)
+
+    def restating(metric: SelectedMetric) -> int:
+        return bool(words[metric.name] & RESTATING_WORDS)
+
+    def part(metric: SelectedMetric) -> int:
+        return bool(words[metric.name] & PARTIAL_MERITS)
+
+    def attack(metric: SelectedMetric) -> int:
+        strengths = [place for place, names in enumerate(ATTACKS) if words[metric.name] & names]
+        return min(strengths, default=len(ATTACKS))
+
+    def detail(metric: SelectedMetric) -> int:
+        found = words[metric.name]
+        return any(other < found for name, other in words.items() if name != metric.name)
+
+    return (
+        (data, f"measured on {LEVELS[best_level]} data"),
+        (loss, "a measure of merit before a loss"),
+        (restating, "a metric before one that restates it"),
+        (part, "an overall measure before one side of it"),
+        (attack, "the model is attacked, and this is under the strongest attack"),
+        (detail, "the overall metric before one of a part"),
+        (lambda metric: _level(words[metric.name]), "its name says on which data it is measured"),
+    )
+
+
+def _is_container(metric: SelectedMetric) -> bool:
+    """Whether its name says no more than that it holds things: what it holds, only a run shows."""
+    return words_of(metric.name) - TEST_WORDS - VALIDATION_WORDS - TRAINING_WORDS <= HOLDING
+
+
+def _level(words: frozenset[str]) -> int:
+    for level, known in ((TEST, TEST_WORDS), (VALIDATION, VALIDATION_WORDS), (TRAINING, TRAINING_WORDS)):
+        if words & known:
+            return level
+    return UNNAMED
+
+
+def _has_counterpart(metric: SelectedMetric, words: dict[str, frozenset[str]]) -> bool:
+    """Whether the same measure is reported of named data, so that this one is of training data: `acc`, `val_acc`."""
+    own = words[metric.name]
+    return any(found - TEST_WORDS - VALIDATION_WORDS == own and found != own for found in words.values())
+
+
+def _is_merit(words: frozenset[str], *, is_language: bool) -> bool:
+    if is_language:
+        return not words & MERITS or bool(words & {"bleu", "rouge", "em", "f1"})
+    return bool(words & MERITS.union(*ATTACKS)) and "loss" not in words
 
 
 def is_on_test_data(name: str) -> bool:
     """Whether a word of the metric's name says that it is measured on test data."""
-    return bool(TEST_WORDS & _words(name))
+    return bool(TEST_WORDS & words_of(name))
 
 
 def require_metric(name: str, names: Sequence[str], where: str) -> None:
@@ -59,8 +161,14 @@ def require_metric(name: str, names: Sequence[str], where: str) -> None:
     raise InputError(f"There is no metric {name!r} in {where}.", f"{hint}Its metrics are: {listed}.")
 
 
-def _words(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(name))
+def _words(metric: SelectedMetric) -> frozenset[str]:
+    return words_of(metric.name)
+
+
+def words_of(name: str) -> frozenset[str]:
+    """The words of a metric's name in lower case, with and without the digits at their ends."""
+    found = [word.lower() for word in _WORD.findall(name)]
+    return frozenset([*found, *filter(None, (word.rstrip("0123456789") for word in found))])
 
 
 def _ask(reason: str, names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from deviate import analysis, instrument, project, records, replay
 from deviate.base import redact_words
 from deviate.errors import InputError
-from deviate.model import TEXT_SINK, Analysis, Metric, Settings, Snapshot, Variant
+from deviate.model import TEXT_SINK, Analysis, Metric, PrimaryChoice, Selection, Settings, Snapshot, Variant
 from deviate.model.metric_vocabulary import CONTAINERS
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
 from deviate.project import CONFIG, PreparedScript
@@ -21,6 +21,7 @@ from deviate.records import Plan, VariantPlan
 from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, specs_of
 from deviate.workflows.judge import AnalysisOptions
 
+NAMED_BEFORE = "named with --metric before the runs"
 LONGEST_NAME = 80
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
@@ -159,7 +160,7 @@ def _make(
         seed=request.seed,
         sources_hash=snapshot.sources_hash,
         variants=tuple(VariantPlan(variant.name, request.runs, variant) for variant in request.variants),
-        selection=prepared.selection,
+        selection=_selection(prepared, request),
         jobs=request.settings.jobs,
         environment=request.environment,
         prepare=request.prepare,
@@ -178,6 +179,12 @@ def _make(
     )
     records.create_experiment(place, plan)
     return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))
+
+
+def _selection(prepared: PreparedScript, request: Request) -> Selection:
+    if request.primary is None:
+        return prepared.selection
+    return dataclasses.replace(prepared.selection, primary=PrimaryChoice(request.primary, NAMED_BEFORE))
 
 
 def _script_of(prepared: PreparedScript, request: Request) -> Analysis | None:
@@ -290,7 +297,9 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
     changed = records.change_experiment(
         place,
         time=time.time(),
-        selection=prepared.selection,
+        selection=dataclasses.replace(
+            prepared.selection, primary=plan.selection.primary or _selection(prepared, request).primary
+        ),
         variants=tuple(planned.values()),
         jobs=request.settings.jobs,
         settings=request.settings,

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deviate import records
@@ -147,8 +147,12 @@ class ExperimentScores:
             if run.name not in self.runs and run.name not in self._uncounted
         ]
 
+    def _read_so(self, metric: SelectedMetric) -> SelectedMetric:
+        """The metric with the aggregate that the user named, if any."""
+        return metric if self.aggregate is None else replace(metric, aggregate=self.aggregate)
+
     def _read(self, attempt: Path, spec: Spec) -> RunScores:
-        from deviate.stats import aggregate_series
+        from deviate.stats import score_of
 
         files = [path for part in records.collect_continued(attempt) for path in records.event_files(part)]
         if self._main_loop is None:
@@ -163,7 +167,7 @@ class ExperimentScores:
         }
         is_diverged = any(not math.isfinite(series[name].values[-1]) for name in metrics)
         scores = {
-            name: aggregate_series(series[name], self.aggregate or metric.aggregate, metric.direction)
+            name: score_of(series, self._read_so(metric), list(metrics.values()))
             for name, metric in metrics.items()
             if not is_diverged
         }

@@ -97,7 +97,7 @@ def test_a_comparison_without_a_test_still_counts_in_its_family() -> None:
 
 
 def test_without_a_primary_metric_all_quality_metrics_are_one_family() -> None:
-    metrics = [metric("acc"), metric("f1")]
+    metrics = [metric("acc", direction=None), metric("f1", direction=None)]
     before = experiment("a", metrics, {"acc": sample(0.9, 0.01, 8), "f1": sample(0.8, 0.01, 8)})
     after = experiment("b", metrics, {"acc": sample(0.92, 0.01, 8), "f1": sample(0.81, 0.01, 8)})
     findings = judge([before, after])
@@ -353,10 +353,11 @@ def test_over_tasks_no_single_metric_is_asked_for() -> None:
         experiment(name, metrics, {it.name: draws.normal(0.9, 0.01, 6).tolist() for it in metrics})
         for name in ("base", "new")
     ]
-    assert any("--metric 'a: acc'" in warning for warning in judge(both).warnings)
+    assert judge(both).primary == "a: acc"
     found = judge(both, tasks=["*acc"])
     assert found.tasks is not None
     assert found.tasks.tasks == ("a: acc", "b: acc")
+    assert found.primary is None
     assert not any("--metric" in warning for warning in found.warnings)
     with pytest.raises(InputError, match="no metric '\\*loss'"):
         judge(both, tasks=["*loss"])

@@ -1,8 +1,13 @@
-import pytest
-from samples import metric
+from dataclasses import replace
 
-from deviate.model import SelectedMetric
-from deviate.stats.primary import find_primary, is_on_test_data
+import numpy as np
+import pytest
+from samples import experiment, metric
+
+from deviate.model import PrimaryChoice, SelectedMetric
+from deviate.model.metric_vocabulary import direction_of
+from deviate.stats import judge
+from deviate.stats.primary import choose_primary, find_primary, is_on_test_data, words_of
 
 
 @pytest.mark.parametrize(
@@ -26,14 +31,37 @@ def test_the_only_metric_that_can_be_meant_is_primary(metrics: list[SelectedMetr
 
 
 @pytest.mark.parametrize(
+    ("names", "primary", "reason"),
+    [
+        ("test_loss test_acc", "test_acc", "a measure of merit before a loss"),
+        ("train_loss loss acc val_loss val_acc", "val_acc", "measured on"),
+        ("test_metrics loss", "loss", "the only"),
+        ("loss acc", "acc", "a measure of merit before a loss"),
+        ("val_loss accuracy", "accuracy", "a measure of merit before a loss"),
+        ("acc val_loss val_acc", "val_acc", "measured on"),
+        ("test_nat_acc test_fgsm_acc test_adv_acc", "test_adv_acc", "the model is attacked"),
+        ("val_ppl val_loss train_loss", "val_loss", "measured on"),
+        ("loss token_acc", "loss", "a measure of merit before a loss"),
+        ("acc1 acc5", "acc1", "an overall measure before one side of it"),
+        ("miou iou_road iou_sky", "miou", "it is reported first"),
+        ("test_acc_cat test_acc test_acc_dog", "test_acc", "the overall metric before one of a part"),
+        ("episode_return episode_length critic_loss", "episode_return", "a measure of merit before a loss"),
+        ("ppl loss", "loss", "a metric before one that restates it"),
+        ("test_wer test_loss", "test_wer", "a measure of merit before a loss"),
+    ],
+)
+def test_the_rule_reads_names_and_their_order(names: str, primary: str, reason: str) -> None:
+    metrics = [metric(name, direction=direction_of(words_of(name)) or "max") for name in names.split()]
+    choice = choose_primary(metrics)
+    assert choice is not None
+    assert choice.name == primary
+    assert choice.reason.startswith(reason)
+    assert set(choice.others) == {each.name for each in metrics} - {primary, "test_metrics"}
+
+
+@pytest.mark.parametrize(
     ("metrics", "named"),
     [
-        ([metric("test_nat_acc"), metric("test_adv_acc")], "--metric test_nat_acc or --metric test_adv_acc"),
-        (
-            [metric("val_acc"), metric("val_loss", direction="min"), metric("acc")],
-            "--metric val_acc or --metric val_loss",
-        ),
-        ([metric("acc"), metric("loss", direction="min")], "--metric acc or --metric loss"),
         ([metric("score", direction=None)], "--metric score"),
         ([metric("fitness", direction=None), metric("stdev", direction=None)], "Add --metric fitness;"),
         ([metric("a", is_primary=True), metric("b", is_primary=True)], "--metric a or --metric b"),
@@ -56,3 +84,22 @@ def test_a_whole_word_tells_test_data(name: str) -> None:
 @pytest.mark.parametrize("name", ["latest_acc", "contest", "val_acc", "attested", "testament_acc"])
 def test_a_part_of_a_word_does_not(name: str) -> None:
     assert not is_on_test_data(name)
+
+
+def test_a_metric_that_was_named_after_the_runs_is_adjusted_and_a_planned_one_is_not() -> None:
+    names = ("acc", "f1", "loss")
+    rng = np.random.default_rng(0)
+    plan = PrimaryChoice("f1", "named with --metric before the runs")
+    sides = [
+        experiment(side, [metric(name) for name in names], {name: rng.normal(0, 1, 8).tolist() for name in names})
+        for side in "ab"
+    ]
+    rule, after = judge(sides), judge(sides, primary="f1")
+    planned = judge([replace(side, primary=plan) for side in sides])
+    assert (rule.primary, after.primary, planned.primary) == ("acc", "f1", "f1")
+    assert [findings.pairs[0].family for findings in (planned, after)] == [
+        "primary metric: not adjusted; 2 secondary quality metrics: Holm, family of 2",
+        "3 quality metrics: Holm, family of 3",
+    ]
+    mixed = judge([sides[0], replace(sides[1], primary=plan)])
+    assert any("Plans differ" in warning for warning in mixed.warnings)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 Metric = Annotated[str | None, option("METRIC", "The primary metric, which decides the verdict.", "--metric")]
 Aggregate = Annotated[
-    str | None, option("HOW", "How a run's values become its score: last, best, mean, median, min, max or at:K.")
+    str | None,
+    option("HOW", "How a run's values become its score: last, best, mean, median, min, max, at:K or at-best:METRIC."),
 ]
 Confidence = Annotated[float, option("LEVEL", "Level of the intervals.", min=0.5, max=0.9999)]
 Importer = Annotated[

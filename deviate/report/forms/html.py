@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from deviate.errors import ToolError
-from deviate.report.document import Block, Document, Figure, Report
+from deviate.report.document import Absent, Block, Document, Figure, MetricPart, Report, Section
 from deviate.report.figures.pictures import pictures
 from deviate.report.forms.csv import render_csv
 from deviate.report.forms.json import embedded_json, render_json
@@ -46,15 +46,53 @@ def _document(document: Document, medium: Medium) -> str:
 
 def _report(report: Report, medium: Medium) -> str:
     curves, note = report.embedded_curves()
+    main_metric = _main_metric(report)
     return template().render(
         report=report,
         sections={section.key: section for section in report.sections},
+        absent_sections=_absent_sections(report),
+        main_figure=main_metric.estimation if main_metric else None,
+        secondary_metrics=[metric for metric in report.metrics if metric is not main_metric],
         figures=_figures([picture.plot for picture in pictures(report)], _points_per_curve(report)),
         data=json_in_html(embedded_json(report)),
         curve_data=json_in_html(curves),
         curve_note=note,
         **_around(report, medium),
     )
+
+
+NO_CURVES = "No metric was reported at more than one step."
+PAIRED_SECTIONS = {"classes": "breakdowns"}
+"""Sections that stand under the heading of another one."""
+
+
+def _absent_sections(report: Report) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Heading and reasons of each section, by its key, of which nothing but reasons is there."""
+    by_key: dict[str, list[Section]] = {}
+    for section in report.sections:
+        by_key.setdefault(PAIRED_SECTIONS.get(section.key, section.key), []).append(section)
+    curves = {} if report.curves_note else {"curves": ("Curves", (NO_CURVES,))}
+    return curves | {
+        key: (sections[-1].heading, tuple(reason for section in sections for reason in _all_reasons(section)))
+        for key, sections in by_key.items()
+        if all(_is_absent(section) for section in sections)
+    }
+
+
+def _is_absent(section: Section) -> bool:
+    return all(
+        isinstance(block, Absent) or (isinstance(block, Section) and _is_absent(block)) for block in section.blocks
+    )
+
+
+def _all_reasons(section: Section) -> tuple[str, ...]:
+    return (*section.reasons, *(reason for part in section.parts for reason in _all_reasons(part)))
+
+
+def _main_metric(report: Report) -> MetricPart | None:
+    """The metric whose scores stand on the first screen: the primary one, else the first one that has a plot."""
+    metrics = sorted(report.metrics, key=lambda metric: not metric.is_primary)
+    return next((metric for metric in metrics if isinstance(metric.estimation, Figure)), None)
 
 
 def _figures(plots: Sequence[Plot], n_points: int = MOST_POINTS) -> dict[str, Markup]:

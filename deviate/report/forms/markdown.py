@@ -155,6 +155,7 @@ def _comment(report: Report, table: Table, n_shown: int) -> str:
     blocks = [f"### {_sentence(report.title)}"]
     blocks += [_verdict(verdict) for verdict in report.verdicts]
     blocks += [_sentence(report.no_verdict)] if report.no_verdict else []
+    blocks += [_sentence(report.primary)] if report.primary else []
     blocks += [_list(report.noise.items)] if report.noise is not None else []
     blocks += [f"> {_sentence(sentence)}" for sentence in report.paste]
     blocks += ["\n".join(_table(table, first))] if first or not groups else []

@@ -102,6 +102,7 @@ def _report(report: Report, medium: Medium) -> str:
         lines += _verdict(verdict, report.scope, medium, width)
     if report.no_verdict and report.candidates:
         lines += [*fill_lines(report.no_verdict, width, "  "), ""]
+    lines += [*fill_lines(clean(report.primary), width, "  "), ""] if report.primary else []
     lines += _together(report, width)
     for label, sentences in (("Stability", report.stability), ("Outcomes", report.outcomes)):
         lines += [*_list_sentences(label, sentences, width), ""] if sentences else []

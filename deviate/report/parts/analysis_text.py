@@ -15,6 +15,7 @@ NARROWEST_REASON = 40
 MOST_OF_A_KIND = 8
 MOST_LOOPS = 3
 MOST_PLACES = 4
+MOST_OTHERS = 3
 NO_HAZARDS = "Hazards    none found\n"
 HOW_TO_REPORT = (
     'Next       print the result, as print(f"accuracy {accuracy:.4f}"), or name a value in deviate.toml: '
@@ -25,17 +26,21 @@ NEAR_MISSES = (RejectionReason.UNMARKED.kind, RejectionReason.EARLY.kind)
 """Kinds of reasons for which a value might be a metric after all: shown first."""
 
 
-def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_whole: bool = False) -> str:
+def render_analysis(
+    analysis: Analysis, selection: Selection, width: int, *, is_explained: bool = False, is_whole: bool = False
+) -> str:
     """Plain text of at most `width` columns (from 60), ending in a newline.
 
     Args:
+        is_explained: show all evidence for each metric and for the main loop, not only what is most telling.
         is_whole: show each rejected value with its own reason, and each hazard, not only some of each kind.
     """
     width = max(width, 60)
     rejected = _list_rejected(analysis)
     parts = [
-        _header(analysis, width),
-        _metrics(analysis, selection, width),
+        _header(analysis, width, is_explained=is_explained),
+        _metrics(analysis, selection, width, is_explained=is_explained),
+        _primary(selection, width),
         _each_rejected(rejected, analysis, width) if is_whole else _kinds_of_rejected(rejected, analysis, width),
         _each_hazard(analysis, width) if is_whole else _kinds_of_hazards(analysis, width),
         _side_effects(analysis, width),
@@ -44,22 +49,42 @@ def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_
     return "\n".join(part for part in parts if part)
 
 
-def _header(analysis: Analysis, width: int) -> str:
-    lines = [f"Script     {analysis.script}", f"Main loop  {_loop(analysis.main_loop)}"]
-    lines += [f"or maybe   {_loop(loop)}" for loop in analysis.alternatives[:MOST_LOOPS]]
+def render_brief(analysis: Analysis, selection: Selection, width: int) -> str:
+    """What is recorded, in a few lines: script, main loop, the primary metric with its reason, names of the others."""
+    width = max(width, 60)
+    loop = analysis.main_loop
+    place = "" if loop is None else place_text(loop.file, loop.line).removeprefix(f"{analysis.script}:")
+    where = "no main loop found" if loop is None else f"main loop at {'line ' if place.isdecimal() else ''}{place}"
+    choice = selection.primary
+    announced = () if choice is None else (choice.name, *choice.others[:MOST_OTHERS])
+    others = [name(item.name) for item in selection.metrics if item.name not in announced]
+    also = "also " if choice else ""
+    lines = [f"Script   {analysis.script}, {where}", *filter(None, [_primary_line(selection, "Primary  ")])]
+    lines += [f"Metrics  {also}{first_few(others, MOST_OTHERS)}"] if others else []
+    if not selection.metrics:
+        lines.append("Metrics  none found before a run: the runs show what is reported")
+    kinds = Counter(item.name for item in analysis.hazards)
+    lines += [f"Hazards  {first_few([f'{kind} {n}' for kind, n in kinds.items()], MOST_PLACES)}"] if kinds else []
+    return "".join(_wrap(line, width, " " * 9) for line in lines)
+
+
+def _header(analysis: Analysis, width: int, *, is_explained: bool) -> str:
+    lines = [f"Script     {analysis.script}", f"Main loop  {_loop(analysis.main_loop, is_explained=is_explained)}"]
+    lines += [f"or maybe   {_loop(loop, is_explained=is_explained)}" for loop in analysis.alternatives[:MOST_LOOPS]]
     return "".join(_wrap(line, width) for line in lines)
 
 
-def _loop(loop: Loop | None) -> str:
+def _loop(loop: Loop | None, *, is_explained: bool) -> str:
     if loop is None:
         return "none found: values are recorded without steps"
     counter = f" {loop.variable}" if loop.variable else ""
     kind = "driven by the framework" if loop.kind == "managed" else f"{loop.kind}{counter}"
-    why = f"{GAP}({'; '.join(loop.evidence)})" if loop.evidence else ""
+    evidence = loop.evidence if is_explained else loop.evidence[:1]
+    why = f"{GAP}({'; '.join(evidence)})" if evidence else ""
     return f"{place_text(loop.file, loop.line)}  {kind}{why}"
 
 
-def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
+def _metrics(analysis: Analysis, selection: Selection, width: int, *, is_explained: bool) -> str:
     selected = {item.metric.id: item for item in selection.metrics}
     if not analysis.metrics and (analysis.unreached or analysis.reporting):
         names = dict.fromkeys(name(metric.name) for metric in analysis.unreached)
@@ -72,11 +97,34 @@ def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
     sinks = Counter(metric.sink for metric in analysis.metrics)
     reported = ", ".join(f"{sink} {count}" for sink, count in sinks.most_common())
     title = f"Metrics    {len(selection.metrics)} selected of {len(analysis.metrics)} found, reported by: {reported}"
-    rows = [_row(metric, selected.get(metric.id), analysis) for metric in analysis.metrics]
+    if not is_explained:
+        title += " (--explain shows the evidence)"
+    rows = [_row(metric, selected.get(metric.id), analysis, is_explained=is_explained) for metric in analysis.metrics]
     return _wrap(title, width) + _table(["metric", "line", "expression", "role", "better", "why"], rows, width)
 
 
-def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> list[str]:
+def _primary(selection: Selection, width: int) -> str:
+    line = _primary_line(selection, "Primary    ")
+    return _wrap(line, width) if line else ""
+
+
+def _primary_line(selection: Selection, label: str) -> str:
+    """The primary metric, why it is that one, and the others; empty where none was chosen."""
+    choice = selection.primary
+    if choice is None:
+        return ""
+    others = (
+        f" Not chosen: {first_few([name(other) for other in choice.others], MOST_OTHERS)}." if choice.others else ""
+    )
+    advice = " Another: --metric NAME." if choice.others else ""
+    aggregate = next((item.aggregate for item in selection.metrics if item.name == choice.name), "last")
+    kept_by = name(aggregate.removeprefix("at-best:"))
+    at = f" where {kept_by} is best, which the script keeps," if aggregate.startswith("at-best:") else ","
+    return f"{label}{name(choice.name)}{at} {choice.reason}.{others}{advice}"
+
+
+def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis, *, is_explained: bool) -> list[str]:
+    evidence = metric.evidence if is_explained else metric.evidence[:1]
     role = chosen.role if chosen else metric.role
     direction = chosen.direction if chosen else metric.direction
     return [
@@ -85,7 +133,7 @@ def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> l
         metric.expression,
         role,
         {"max": "higher", "min": "lower", None: "unknown"}[direction],
-        "; ".join(metric.evidence) if chosen else "not selected in deviate.toml",
+        "; ".join(evidence) if chosen else "not selected in deviate.toml",
     ]
 
 
@@ -210,8 +258,8 @@ def _hung(text: str, width: int, indent: str, further: str | None = None) -> str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _wrap(text: str, width: int) -> str:
+def _wrap(text: str, width: int, indent: str = " " * 11) -> str:
     return "".join(
         line.rstrip() + "\n"
-        for line in textwrap.wrap(printable(text), width, subsequent_indent=" " * 11, drop_whitespace=False)
+        for line in textwrap.wrap(printable(text), width, subsequent_indent=indent, drop_whitespace=False)
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 
 from deviate import __version__
+from deviate.base import first_few
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
 from deviate.registry import wing
 from deviate.report.data.published import SCHEMA, document_data
@@ -25,6 +26,7 @@ from deviate.report.parts.table import result_table
 from deviate.report.parts.tasks import task_lines, task_section, task_sentence
 
 FEW = 4
+MOST_OTHERS = 4
 """Metrics in the summary of an experiment where none is primary; the tables have them all."""
 
 GIVEN = "scores"
@@ -63,6 +65,7 @@ def build_report(findings: Findings) -> Report:
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
+        primary=primary_sentence(findings),
         scope=caveats.scope(findings),
         limits=tuple(caveats.limits(findings)),
         points_note=_first_caption(metric.estimation for metric in metrics),
@@ -221,9 +224,34 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
         if pair.headline is not None
     ]
     return tuple(
-        verdict_of(headline, labels[0], label, _setting(headline.metric, experiments), len(headlines))
+        verdict_of(
+            headline,
+            labels[0],
+            label,
+            ", ".join(filter(None, (_setting(headline.metric, experiments), _when_chosen(findings)))),
+            len(headlines),
+        )
         for headline, label in headlines
     )
+
+
+def primary_sentence(findings: Findings) -> str:
+    """`Primary metric: test_acc, a measure of merit before a loss. Not chosen: test_loss.`; empty without one."""
+    choice = findings.primary_choice
+    if choice is None:
+        return ""
+    others = first_few([name_text(name) for name in choice.others], MOST_OTHERS)
+    return f"Primary metric: {name_text(choice.name)}, {choice.reason}." + (f" Not chosen: {others}." if others else "")
+
+
+def _when_chosen(findings: Findings) -> str:
+    """For the sentence to paste: when the primary metric was chosen; empty where that is not on record."""
+    choice = findings.primary_choice
+    if choice is None:
+        return ""
+    if choice.is_after_runs:
+        return "exploratory: the primary metric was named after the runs"
+    return "primary metric chosen before the runs" if choice == findings.experiments[0].experiment.primary else ""
 
 
 def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:

@@ -46,6 +46,8 @@ AGGREGATES = {
 
 def aggregate_words(aggregate: str) -> str:
     name, _, step = aggregate.partition(":")
+    if name == "at-best":
+        return f"value of each run at the best {name_text(step)}"
     return f"value at main-loop step {clean(step)} of each run" if step else AGGREGATES.get(name, name_text(name))
 
 

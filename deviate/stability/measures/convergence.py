@@ -21,7 +21,6 @@ from deviate.model import (
 )
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.stats import (
-    aggregate_series,
     find_primary,
     is_accuracy,
     main_loop,
@@ -29,6 +28,7 @@ from deviate.stats import (
     range_of,
     relative_range,
     require_metric,
+    score_of,
     sd_of,
 )
 
@@ -227,7 +227,7 @@ def weak_models(experiments: Sequence[Experiment], name: str, bound: float) -> t
 def _of_experiment(experiment: Experiment, index: int, metric: SelectedMetric, bound: float) -> WeakModels:
     scores = {}
     for run in experiment.runs:
-        score = aggregate_series(run.series.get(metric.name, EMPTY), metric.aggregate, metric.direction)
+        score = score_of(run.series, metric, experiment.metrics)
         if run.status == "completed" and not isinstance(score, Unavailable):
             scores[run.replicate] = score
     is_less_better = metric.direction == "min"

@@ -3,19 +3,22 @@
 import math
 import re
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from deviate.errors import InputError
-from deviate.model import Direction, Estimate, Experiment, Reason, Run, Series, Unavailable, value_text
+from deviate.model import Direction, Estimate, Experiment, Reason, Run, SelectedMetric, Series, Unavailable, value_text
 from deviate.stats.estimates.sample import LARGEST, count
 
-NAMES = ("last", "best", "mean", "median", "min", "max", "at:K")
+AT_BEST = "at-best:"
+NAMES = ("last", "best", "mean", "median", "min", "max", "at:K", "at-best:METRIC")
 
 _OF_ALL: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda values: math.fsum(values) / len(values),
     "median": statistics.median,
 }
+
+Measurement = tuple[int | None, float]
 
 
 def aggregate_series(series: Series, aggregate: str, direction: Direction | None = None) -> Estimate:
@@ -46,16 +49,44 @@ def aggregate_series(series: Series, aggregate: str, direction: Direction | None
     return _finite(in_loop or measurements, _OVER_STEPS[aggregate])
 
 
+def score_of(series: Mapping[str, Series], metric: SelectedMetric, metrics: Sequence[SelectedMetric]) -> Estimate:
+    """Score of one run in a metric, by the aggregate of the metric.
+
+    `at-best:METRIC` is the value at the step at which another metric, or this one, was best for the first time: where a
+    script that keeps its best checkpoint keeps it. A metric that is only reported outside of the main loop has been
+    measured on what was kept: then it is the last value.
+
+    Args:
+        series: of all metrics of the run. metrics: all of the experiment, for the direction of the one that decides.
+    """
+    own = series.get(metric.name, Series((), ()))
+    name = metric.aggregate.removeprefix(AT_BEST)
+    if name == metric.aggregate:
+        return aggregate_series(own, metric.aggregate, metric.direction)
+    if own.values and all(step is None for step in own.steps):
+        return aggregate_series(own, "last")
+    direction = next((other.direction for other in metrics if other.name == name), None)
+    deciding: list[Measurement] = [(step, value) for step, value in _pairs(series.get(name)) if step is not None]
+    if direction is None or not deciding:
+        return Unavailable(f"{name}, whose best value is asked for, has no {'direction' if deciding else 'value'}")
+    best = _finite(deciding, _OF_ALL[direction])
+    if isinstance(best, Unavailable):
+        return best
+    step = next(step for step, value in deciding if value == best)
+    return aggregate_series(own, f"at:{step}")
+
+
+def _pairs(series: Series | None) -> Iterable[tuple[int | None, float]]:
+    return () if series is None else zip(series.steps, series.values, strict=True)
+
+
 def check_aggregate(aggregate: str) -> None:
     """Raises InputError for anything but the aggregates in `NAMES`."""
-    if aggregate not in NAMES[:-1] and not re.fullmatch(r"at:[0-9]+", aggregate):
+    if aggregate not in NAMES[:-2] and not re.fullmatch(r"at:[0-9]+|at-best:.+", aggregate):
         raise InputError(
             f"There is no aggregate {aggregate!r}.",
-            f"Use one of {', '.join(NAMES)} (K: a step of the main loop, counted from 0).",
+            f"Use one of {', '.join(NAMES)} (K: a step of the main loop, from 0; METRIC: where that metric is best).",
         )
-
-
-Measurement = tuple[int | None, float]
 
 
 def _at_step(measurements: list[Measurement], step: int) -> Estimate:

@@ -36,6 +36,7 @@ def compare_all(
     *,
     is_paired: bool = False,
     spread_ratio: float | None = None,
+    is_chosen_after: bool = False,
     resamples: Resamples | None = None,
 ) -> tuple[PairFindings, ...]:
     """Compare every further experiment with the first; one family of p-values over all of them.
@@ -44,6 +45,7 @@ def compare_all(
         is_paired: whether runs with the same replicate are pairs, as decided before they ran; runs of a candidate with
             other rules than the baseline's are never paired.
         spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
+        is_chosen_after: whether the primary metric was named after results were seen.
         resamples: those of the descriptions, drawn from the analysis seed.
     """
     resamples = resamples or Resamples(_rng(analysis_seed))
@@ -79,7 +81,7 @@ def compare_all(
         for both, candidate, at, has_pairs in zip(matched, experiments[1:], standings, are_paired, strict=True)
     ]
     has_looks = any(at.plan is not None for at in standings)
-    corrected, family = adjust(compared, confidence=confidence, has_looks=has_looks)
+    corrected, family = adjust(compared, confidence=confidence, has_looks=has_looks, is_chosen_after=is_chosen_after)
     pairs = []
     for candidate, adjusted_pair, at in zip(described[1:], corrected, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
@@ -206,22 +208,36 @@ Family = Literal["primary", "quality", "outside"]
 
 
 def adjust(
-    pairs: Sequence[Sequence[Comparison]], *, confidence: float, has_looks: bool = False
+    pairs: Sequence[Sequence[Comparison]],
+    *,
+    confidence: float,
+    has_looks: bool = False,
+    is_chosen_after: bool = False,
 ) -> tuple[tuple[tuple[Comparison, ...], ...], str]:
     """Correct `p_adjusted` in each family over its metrics and over all candidates, and decide the verdicts anew.
 
     Where the Monte-Carlo error of a p leaves open whether it is below alpha once adjusted, it is computed anew from
     more arrangements.
 
+    Args:
+        is_chosen_after: whether the primary metric was named after results were seen: then it is one of the quality
+            metrics, any of which could have been named.
+
     Returns:
         The comparisons of each candidate after correction, and the sentence that names the families.
     """
     members: dict[Family, list[Comparison]] = {"primary": [], "quality": [], "outside": []}
+
+    def family_of(comparison: Comparison) -> Family:
+        if comparison.metric.is_primary and not is_chosen_after:
+            return "primary"
+        return "quality" if comparison.metric.role == "quality" or comparison.metric.is_primary else "outside"
+
     for comparisons in pairs:
         for comparison in comparisons:
-            members[_family(comparison)].append(comparison)
+            members[family_of(comparison)].append(comparison)
     adjusted = {name: iter(_adjust_family(family, confidence, has_looks=has_looks)) for name, family in members.items()}
-    return tuple(tuple(next(adjusted[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
+    return tuple(tuple(next(adjusted[family_of(c)]) for c in comparisons) for comparisons in pairs), _label(members)
 
 
 def _adjust_family(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
@@ -257,12 +273,6 @@ def holm(p_values: Sequence[Estimate]) -> list[Estimate]:
         floor = max(floor, (len(values) - place) * values[index])
         corrected[index] = min(1.0, floor)
     return [p if isinstance(p, Unavailable) else q for p, q in zip(p_values, corrected, strict=True)]
-
-
-def _family(comparison: Comparison) -> Family:
-    if comparison.metric.is_primary:
-        return "primary"
-    return "quality" if comparison.metric.role == "quality" else "outside"
 
 
 def _label(members: dict[Family, list[Comparison]]) -> str:

@@ -43,7 +43,7 @@ def test_the_table_shows_what_is_recorded_and_why() -> None:
         "Script     train.py\n"
         "Main loop  train.py:40  for epoch\n"
         "\n"
-        "Metrics    1 selected of 2 found, reported by: print 2\n"
+        "Metrics    1 selected of 2 found, reported by: print 2 (--explain shows the evidence)\n"
         "  metric    line  expression       role     better  why\n"
         "  accuracy  61    correct / total  quality  higher  named with correct\n"
         "  (time)    61    end - begin      time     lower   not selected in deviate.toml\n"
@@ -147,7 +147,7 @@ def test_loops_that_may_be_meant_are_listed_with_reasons() -> None:
         LOOP, line=70, variable="step", is_main=False, evidence=("trains: f() at 71", "counts steps")
     )
     text = render_analysis(dataclasses.replace(ANALYSIS, alternatives=(other,) * 5), SELECTION, 100)
-    assert text.count("or maybe   train.py:70  for step  (trains: f() at 71; counts steps)\n") == 3
+    assert text.count("or maybe   train.py:70  for step  (trains: f() at 71)\n") == 3
 
 
 def test_nothing_found_is_said() -> None:

@@ -133,7 +133,7 @@ def test_without_a_primary_metric_there_is_no_headline_verdict_but_a_way_to_get_
         experiment(
             name,
             [run(i, {it: single(i**at) for at, it in enumerate(names, 1)}) for i in range(5)],
-            map(selected, names),
+            [selected(it, direction=None) for it in names],
         )
         for name in ("a", "b")
     ]

@@ -1,10 +1,11 @@
 import math
 
 import pytest
+from samples import metric
 
 from deviate.errors import InputError
 from deviate.model import Direction, Series, Unavailable
-from deviate.stats import aggregate_series
+from deviate.stats import aggregate_series, score_of
 
 CURVE = Series((0, 1, 2, 3), (0.5, 0.9, 0.7, 0.8))
 WITH_RESULT = Series((0, 1, None), (1.0, 3.0, 11.0))
@@ -74,3 +75,24 @@ def test_an_unknown_aggregate_is_refused_with_the_known_ones(aggregate: str) -> 
     with pytest.raises(InputError) as caught:
         aggregate_series(CURVE, aggregate)
     assert "at:K" in caught.value.hint
+
+
+ON_TEST, ON_VALIDATION = metric("test_acc", aggregate="at-best:val_loss"), metric("val_loss", direction="min")
+
+
+@pytest.mark.parametrize(
+    ("test", "validation", "score"),
+    [
+        (CURVE, Series((0, 1, 2, 3), (4.0, 2.0, 2.0, 3.0)), 0.9),
+        (Series((None,), (0.6,)), Series((0, 1), (4.0, 2.0)), 0.6),
+        (CURVE, Series((0, 1), (math.nan, 2.0)), None),
+        (Series((0,), (0.5,)), Series((0, 1), (4.0, 2.0)), None),
+        (CURVE, None, None),
+    ],
+)
+def test_a_score_at_the_best_of_another_metric_is_that_of_its_first_best_step(
+    test: Series, validation: Series | None, score: float | None
+) -> None:
+    series = {"test_acc": test} | ({} if validation is None else {"val_loss": validation})
+    found = score_of(series, ON_TEST, [ON_TEST, ON_VALIDATION])
+    assert found == score if score is not None else isinstance(found, Unavailable)
