@@ -147,7 +147,7 @@ def _analyze(
             metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:
             site = _labelled_by_key(site, item, graph)
-            if item.decision.role is not None:
+            if item.decision.role is not None and objection.cause is not RejectionReason.SET_UP:
                 unreached.append(_Found(item, site.id, Context((), (), None)))
         if site is not None:
             sites.append(site)

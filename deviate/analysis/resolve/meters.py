@@ -20,6 +20,11 @@ Home = tuple[Function | Class, str]
 """Where an object is kept: (function, variable) or (class, attribute)."""
 
 DEEPEST = 8
+MOST_MEANT = 6
+"""Among how many functions a call, or classes an object, may be open and yet tell what each of them works with."""
+
+MOST_KINDS = 2
+"""Of how many classes the object of a variable may be and yet be a meter of one of them."""
 
 
 class Meters:
@@ -169,7 +174,8 @@ class Meters:
                 for binding in bindings:
                     if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.position:
                         classes = self.resolver.classes(binding.value, function)
-                        if any(cls in self.resolver.order(derived)[0] for derived in classes):
+                        is_told = len(classes) <= MOST_KINDS
+                        if is_told and any(cls in self.resolver.order(derived)[0] for derived in classes):
                             homes[(function, name)] = None
         yield from homes
 

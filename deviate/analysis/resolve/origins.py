@@ -6,12 +6,12 @@ from enum import Enum
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, ClassRef, FunctionRef, Instance, Placed
+from deviate.analysis.resolve.abstract_values import Argument, ClassRef, Edge, FunctionRef, Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Binding, Class, Function
 from deviate.analysis.resolve.message_items import ReportedValue, format_fields, percent_fields
-from deviate.analysis.resolve.meters import FEEDS, Meters
+from deviate.analysis.resolve.meters import FEEDS, MOST_MEANT, Meters
 from deviate.analysis.resolve.tree import (
     constant_key,
     constant_number,
@@ -62,6 +62,12 @@ TOKENIZERS = word_set("tokenizer tok tokeniser enc processor vocab sp bpe")
 MEMORY_CALLS = word_set("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info")
 # Schedulers of torch and timm.
 RATE_CALLS = ("get_last_lr", "get_lr", "get_epoch_values")
+SCALE_CALLS = ("get_scale", "get_loss_scale")
+"""Methods of what scales the loss for training with half precision."""
+INDEX_CALLS = word_set("argmax argmin idxmax idxmin nanargmax nanargmin")
+SCHEDULES = word_set("schedule scheduler sched anneal annealing annealer")
+SCHEDULED = word_set("step value get_value get_current_value")
+"""Methods by which a schedule tells its value."""
 # Functions and methods whose result has the kind of their first argument or of their object.
 PASSING = word_set(
     "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float "
@@ -137,6 +143,9 @@ class Reason(Enum):
     OPTIMIZER_RATE = "rate", "learning rate, read from the optimizer"
     SCHEDULER_RATE = "rate", "learning rate, read from the scheduler"
     CLOCK = "clock", "{}"
+    INDEX = "counter", "a place: {}"
+    SCHEDULED = "setting", "set by a schedule: {}"
+    LEFT = "estimate", "time left: {}"
     STOPWATCH = "duration", "time: {}"
     ELAPSED = "duration", "difference of two clock readings"
     PER_TIME = "speed", "amount divided by elapsed time"
@@ -191,7 +200,7 @@ class Origin:
 
 UNKNOWN = Origin(Reason.UNKNOWN)
 WEIGHT = (
-    *("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "size"),
+    *("quality", "duration", "speed", "estimate", "computed", "memory", "rate", "clock", "counter", "size"),
     *("unknown", "setting", "text", "object", "constant", "cycle"),
 )
 """Kinds of origin, strongest first."""
@@ -216,6 +225,7 @@ class Origins:
         self.active: set[object] = set()
         self.met: set[object] = set()
         self.known: dict[object, Origin] = {}
+        self._chances: dict[int, bool] = {}
         self.steps = 0
 
     def of(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Origin:
@@ -240,8 +250,20 @@ class Origins:
                 return self._of_call(node, function, depth)
             case cst.BinaryOperation():
                 left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
+                if left.kind == "duration" and self._is_rest(node, function, depth):
+                    return Origin(Reason.LEFT, self.nodes.code(node.right))
                 return combine(node.operator, left, right, constant_number(node.right))
         return self._of_other(node, function, depth)
+
+    def _is_rest(self, node: cst.BinaryOperation, function: Function, depth: int) -> bool:
+        """Whether a product is one with the number of steps that are left: `spent / done * (total - done)`."""
+        right = node.right
+        if not (isinstance(node.operator, cst.Multiply) and isinstance(right, cst.BinaryOperation)):
+            return False
+        if not isinstance(right.operator, cst.Subtract):
+            return False
+        is_counted = not COUNTERS.isdisjoint(all_words(identifiers(right)))
+        return is_counted or self.of(right, function, depth).kind in ("counter", "size")
 
     def _of_other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
         match node:
@@ -405,12 +427,25 @@ class Origins:
         for edge in self.graph.edges_into(function)[:MOST_CALLS]:
             argument = edge.argument(name)
             if argument is not None:
-                origins.append(self.of(*argument, depth))
+                origins.append(UNKNOWN if self._is_chance(edge) else self.of(*argument, depth))
             elif edge.how in ("handed", "named"):
                 origins.append(UNKNOWN)
         if not origins and binding.value is not None:
             return self.of(binding.value, function, depth)
         return strongest(origins)
+
+    def _is_chance(self, edge: Edge) -> bool:
+        """Whether a call leads to a function only because too little is known of what is called.
+
+        What it passes is meant for one of many functions, hardly for this one.
+        """
+        if not isinstance(edge.node, cst.Call) or edge.how != "call":
+            return False
+        key = id(edge.node)
+        if key not in self._chances:
+            callees = {reference.function for reference in self.resolver.functions(edge.node.func, edge.caller)}
+            self._chances[key] = len(callees) > MOST_MEANT
+        return self._chances[key]
 
     # ------------------------------------------------------------ loops
 
@@ -465,6 +500,8 @@ class Origins:
         if fed is not None:
             return fed
         classes = self.resolver.classes(node.value, function)
+        if len(classes) > MOST_MEANT:
+            return UNKNOWN
         if classes:
             return self._of_attribute_bindings(classes, name, depth)
         base = self.of(node.value, function, depth)
@@ -542,6 +579,9 @@ class Origins:
         if path.startswith(("os.environ", "sys.argv")):
             return Origin(Reason.READ_FROM, "the environment")
         key = constant_key(node)
+        if key is not None and self._is_group(node.value, function):
+            is_rate = RATES.intersection(split_identifier(key))
+            return Origin(Reason.OPTIMIZER_RATE) if is_rate else Origin(Reason.READ_FROM, "the optimizer")
         assigned = self._assigned_to_item(node, function) if key is not None else []
         origin = self.strongest(assigned, depth) if assigned else UNKNOWN
         if origin.kind not in ("unknown", "constant", "cycle"):
@@ -560,6 +600,16 @@ class Origins:
             return UNKNOWN if origin.kind in ("constant", "cycle") else origin
         base = self.of(node.value, function, depth)
         return base if key is None or base.kind in SHARED else UNKNOWN
+
+    def _is_group(self, node: cst.BaseExpression, function: Function) -> bool:
+        """Whether a variable takes the parameter groups of an optimizer one by one."""
+        if not isinstance(node, cst.Name):
+            return False
+        return any(
+            binding.how == "for" and any(name == "param_groups" for name in identifiers(binding.value))
+            for binding in self.resolver.find(node.value, function)[1]
+            if binding.value is not None
+        )
 
     def _element_of_tensor(self, node: cst.Subscript, function: Function) -> Placed | None:
         """The element `sums[0]` of an array that a call makes of a list: `sums = torch.tensor([loss_sum, count])`."""
@@ -634,6 +684,13 @@ class Origins:
             return Origin(Reason.READ_BY, spelled)
         if name in RATE_CALLS:
             return Origin(Reason.SCHEDULER_RATE)
+        if name in SCALE_CALLS:
+            return Origin(Reason.READ_BY, spelled)
+        if name in INDEX_CALLS:
+            return Origin(Reason.INDEX, spelled)
+        owner, _, method = dotted_name(node.func).rpartition(".")
+        if SCHEDULES.intersection(split_identifier(owner.rpartition(".")[2])) and method in SCHEDULED:
+            return Origin(Reason.SCHEDULED, spelled)
         if name in GRIDS:
             return Origin(Reason.CANDIDATE, spelled)
         if name in MEMORY_CALLS:
@@ -854,7 +911,7 @@ def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
     kinds = {left.kind, right.kind}
     if "counter" in kinds:
         source = left if left.kind == "counter" else right
-        return source if source.reason is Reason.OF_COUNTER else Origin(Reason.OF_COUNTER, source.sentence)
+        return source if source.reason in (Reason.OF_COUNTER, Reason.INDEX) else Origin(Reason.OF_COUNTER, source.sentence)
     if is_quotient and "size" in kinds and "setting" in kinds:
         return Origin(Reason.OF_SIZES)
     return strongest([left, right])
