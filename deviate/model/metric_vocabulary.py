@@ -22,10 +22,10 @@ LOWER = word_set(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
     "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion "
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals "
-    "rmsle msle logloss mlogloss merror smape brier"
+    "rmsle msle logloss mlogloss merror smape brier distortion"
 )
 NEUTRAL = word_set(
-    "norm entropy kl metric metrics result results variance clipfrac fraction advantage value_loss gap margin "
+    "norm gnorm gradnorm entropy kl metric metrics result results variance clipfrac fraction advantage value_loss gap margin "
     "improve improvement"
 )
 QUALITY = HIGHER | LOWER | NEUTRAL

@@ -250,20 +250,19 @@ class Origins:
                 return self._of_call(node, function, depth)
             case cst.BinaryOperation():
                 left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
-                if left.kind == "duration" and self._is_rest(node, function, depth):
-                    return Origin(Reason.LEFT, self.nodes.code(node.right))
+                for spent, other, rest in ((left, right, node.right), (right, left, node.left)):
+                    if spent.kind == "duration" and self._is_rest(node.operator, rest, other):
+                        return Origin(Reason.LEFT, self.nodes.code(rest))
                 return combine(node.operator, left, right, constant_number(node.right))
         return self._of_other(node, function, depth)
 
-    def _is_rest(self, node: cst.BinaryOperation, function: Function, depth: int) -> bool:
-        """Whether a product is one with the number of steps that are left: `spent / done * (total - done)`."""
-        right = node.right
-        if not (isinstance(node.operator, cst.Multiply) and isinstance(right, cst.BinaryOperation)):
+    def _is_rest(self, operator: cst.BaseBinaryOp, factor: cst.BaseExpression, origin: Origin) -> bool:
+        """Whether a time is multiplied by the number of steps that are left: `spent / done * (total - done)`."""
+        if not isinstance(operator, cst.Multiply):
             return False
-        if not isinstance(right.operator, cst.Subtract):
-            return False
-        is_counted = not COUNTERS.isdisjoint(all_words(identifiers(right)))
-        return is_counted or self.of(right, function, depth).kind in ("counter", "size")
+        if not (isinstance(factor, cst.BinaryOperation) and isinstance(factor.operator, cst.Subtract)):
+            return origin.reason is Reason.OF_COUNTER
+        return origin.kind in ("counter", "size") or not COUNTERS.isdisjoint(all_words(identifiers(factor)))
 
     def _of_other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
         match node:
@@ -306,9 +305,9 @@ class Origins:
         name = node.value
         if name in ("True", "False", "None", "__name__", "__file__"):
             return Origin(Reason.CONSTANT)
-        if name.lower() in SETTINGS:
-            return Origin(Reason.OPTIONS, name)
         scope, bindings = self.resolver.find(name, function)
+        if name.lower() in SETTINGS and not any(binding.how == "stars" for binding in bindings):
+            return Origin(Reason.OPTIONS, name)
         inner = self._in_comprehension(node, bindings)
         if inner is not None:
             scope, bindings = function, [inner]
@@ -395,7 +394,7 @@ class Origins:
                 break
             value, position = part, position[1:]
         if position and isinstance(value, cst.Call):
-            returned = self._of_return_values(value, scope, depth, position[0])
+            returned = self._of_return_values(value, scope, depth, position)
             if returned is not None:
                 return returned
         return self.of(value, scope, depth)
@@ -496,10 +495,12 @@ class Origins:
             return Origin(Reason.NAME_OR_TEXT)
         if name.lower() in SETTINGS:
             return Origin(Reason.OPTIONS, dotted_name(node))
+        classes = self.resolver.classes(node.value, function)
+        if any(self._is_clock(cls, name) for cls in classes):  # that of a meter, too: it measures time by itself
+            return Origin(Reason.CLOCK, dotted_name(node))
         fed = self._of_meter(node.value, name, function, depth)
         if fed is not None:
             return fed
-        classes = self.resolver.classes(node.value, function)
         if len(classes) > MOST_MEANT:
             return UNKNOWN
         if classes:
@@ -512,6 +513,18 @@ class Origins:
         if name in STOPWATCHES:
             return Origin(Reason.STOPWATCH, dotted_name(node))
         return UNKNOWN
+
+    def _is_clock(self, cls: Class, name: str) -> bool:
+        """Whether an attribute holds the time at which something began."""
+        values = [
+            (binding.whole("assign"), where)
+            for base in self.resolver.order(cls)[0]
+            for binding, where in base.attributes.get(name, ())
+        ]
+        return any(
+            isinstance(value, cst.Call) and self.resolver.qualified_name(value.func, where) in CLOCKS
+            for value, where in values
+        )
 
     def _of_meter(self, node: cst.BaseExpression, name: str, function: Function, depth: int) -> Origin | None:
         """The origin of an attribute of a meter, from the values fed to it; None for other objects."""
@@ -714,8 +727,7 @@ class Origins:
         if qualified in WRITING or name in WRITING:
             values = [*arguments, *keywords(node).values()]
             origins = [self.of(value, function, depth) for value in values]
-            duration = next((origin for origin in origins if origin.kind == "duration"), None)
-            return duration or TEXT
+            return next((origin for origin in origins if origin.kind in ("duration", "estimate")), TEXT)
         if name == "format" and isinstance(node.func, cst.Attribute):
             template = constant_text(node.func.value)
             if template is not None:
@@ -746,9 +758,13 @@ class Origins:
         return bool(bindings) and bindings[0].how == "import"
 
     def _of_return_values(
-        self, call: cst.Call, function: Function, depth: int, item: int | None = None
+        self, call: cst.Call, function: Function, depth: int, item: tuple[int, ...] = ()
     ) -> Origin | None:
-        """The origin of the return value of a function of the project, or of one item of it; None otherwise."""
+        """The origin of the return value of a function of the project, or of one item of it; None otherwise.
+
+        Args:
+            item: where the item stands in nested tuples.
+        """
         callee = next((ref.function for ref in self.resolver.functions(call.func, function)), None)
         if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
             return None
@@ -757,17 +773,19 @@ class Origins:
         self.active.add(callee)
         origins = []
         for value in callee.returns:
-            part = element(value, item) if item is not None else value
+            part = element(value, item[0]) if item else value
             handed = self._handed_back(part, callee, call)
             if handed is not None:
                 origins.append(self.of(*handed, depth))
+            elif part is not None and len(item) > 1:
+                origins.append(self._of_assignment(part, item[1:], callee, depth))
             else:
                 origins.append(self.of(part, callee, depth) if part is not None else UNKNOWN)
         self.active.discard(callee)
         result = strongest(origins)
         if result.kind == "constant" and len(origins) > 1:
             result = Origin(Reason.ONE_OF_RESULTS, callee.name)
-        if result.kind in {"unknown", "computed"} and item is None:
+        if result.kind in {"unknown", "computed"} and not item:
             name_words = all_words(name for value in callee.returns for name in telling_identifiers(value))
             if _is_measuring(callee.name) or (MEASURING - LAYERS).intersection(name_words):
                 return Origin(Reason.RESULT, f"{callee.name}()")
