@@ -49,7 +49,7 @@ TUNED = word_set(
     "params parameters progress percent importance"
 )
 """What papers and command lines call what is chosen, not measured."""
-ESTIMATES = word_set("eta remain remains remaining left estimated")
+ESTIMATES = word_set("eta remain remains remaining rest left estimated")
 MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
 CONTAINERS = word_set(
     "metric metrics result results score scores stat stats statistics log logs summary info dict record records row "

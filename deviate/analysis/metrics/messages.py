@@ -537,9 +537,11 @@ class MessageParser:
         """Items of `template % values`, of concatenated strings, and of a repeated string."""
         if isinstance(node.operator, cst.Modulo):
             text = self.texts.template(node.left, function)
-            if text is None:
+            if text is None and not self.texts.is_text(node.left, function):
                 return None
             values = self._percent_values(node.right, function)
+            if text is None:  # `"%10.4g" * n_losses`: which field a value fills is open
+                return self.join_messages(self.take(value, function, scene) for value in values)
             mapping = _text_keys(node.right)
             return self._percent_template(text, [] if mapping else values, mapping, function, scene)
         if isinstance(node.operator, cst.Add) and self.texts.is_text(node, function):
