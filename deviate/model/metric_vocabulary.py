@@ -25,8 +25,8 @@ LOWER = word_set(
     "rmsle msle logloss mlogloss merror smape brier distortion"
 )
 NEUTRAL = word_set(
-    "norm gnorm gradnorm entropy kl metric metrics result results variance clipfrac fraction advantage value_loss gap margin "
-    "improve improvement"
+    "norm gnorm gradnorm entropy kl metric metrics result results variance clipfrac fraction advantage value_loss gap "
+    "margin improve improvement"
 )
 QUALITY = HIGHER | LOWER | NEUTRAL
 WHOLES = word_set("metric metrics result results")

@@ -165,7 +165,11 @@ def _is_set_up(call_path: CallPath, trained: Collection[Function]) -> bool:
             continue
         names = [one.function.name for one in call_path[place + 1 :]]
         owners = [split_identifier(one.function.owner.name)[-1:] for one in call_path[place:] if one.function.owner]
-        return not RUNNING.intersection(all_words(names)) and {"fit", "run", "learn"}.isdisjoint(names) and RUNNERS.isdisjoint(word for words in owners for word in words)
+        return (
+            not RUNNING.intersection(all_words(names))
+            and {"fit", "run", "learn"}.isdisjoint(names)
+            and RUNNERS.isdisjoint(word for words in owners for word in words)
+        )
     return False
 
 

@@ -24,7 +24,14 @@ COMPLETIONS = (
 )
 TOKENS_SINCE = (0, 20)
 """The version of TRL since which its trainers report both of what tokens tell."""
-REQUIREMENTS = ("requirements*.txt", "requirements/*.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment*.y*ml")
+REQUIREMENTS = (
+    "requirements*.txt",
+    "requirements/*.txt",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "environment*.y*ml",
+)
 PIN = re.compile(r"""^[\s"'-]*trl(?:\[[^]]*\])?\s*(?:==?|~=|<=?)\s*v?(\d+)\.(\d+)""", re.MULTILINE)
 REPORTED: dict[str, tuple[str, ...]] = {
     "SFTTrainer": TOKENS,

@@ -687,6 +687,9 @@ class Origins:
     def _by_callee_name(self, node: cst.Call, qualified: str, name: str) -> Origin | None:
         """The origin that follows from the name of a callee."""
         spelled = f"{dotted_name(node.func)}()"
+        chosen = self._chosen_by_name(node, name, spelled)
+        if chosen is not None:
+            return chosen
         if qualified in CLOCKS or name in CLOCK_NAMES:
             return Origin(Reason.CLOCK, spelled)
         if qualified in SIZES or name in SIZE_PARTS:
@@ -695,15 +698,6 @@ class Origins:
             return Origin(Reason.NAME_OR_TEXT)
         if name in PARSERS:
             return Origin(Reason.READ_BY, spelled)
-        if name in RATE_CALLS:
-            return Origin(Reason.SCHEDULER_RATE)
-        if name in SCALE_CALLS:
-            return Origin(Reason.READ_BY, spelled)
-        if name in INDEX_CALLS:
-            return Origin(Reason.INDEX, spelled)
-        owner, _, method = dotted_name(node.func).rpartition(".")
-        if SCHEDULES.intersection(split_identifier(owner.rpartition(".")[2])) and method in SCHEDULED:
-            return Origin(Reason.SCHEDULED, spelled)
         if name in GRIDS:
             return Origin(Reason.CANDIDATE, spelled)
         if name in MEMORY_CALLS:
@@ -714,6 +708,19 @@ class Origins:
             return Origin(Reason.RESULT, f"{spelled}, from {qualified.partition('.')[0]}")
         if name[:1].isupper() and not name.isupper() and name not in NUMBERS and not self._is_of_project(node):
             return Origin(Reason.MADE_BY, spelled)
+        return None
+
+    def _chosen_by_name(self, node: cst.Call, name: str, spelled: str) -> Origin | None:
+        """The origin of what optimizers and schedules tell, and of places in a list of values."""
+        if name in RATE_CALLS:
+            return Origin(Reason.SCHEDULER_RATE)
+        if name in SCALE_CALLS:
+            return Origin(Reason.READ_BY, spelled)
+        if name in INDEX_CALLS:
+            return Origin(Reason.INDEX, spelled)
+        owner, _, method = dotted_name(node.func).rpartition(".")
+        if SCHEDULES.intersection(split_identifier(owner.rpartition(".")[2])) and method in SCHEDULED:
+            return Origin(Reason.SCHEDULED, spelled)
         return None
 
     def _is_of_project(self, node: cst.Call) -> bool:
@@ -929,7 +936,8 @@ def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
     kinds = {left.kind, right.kind}
     if "counter" in kinds:
         source = left if left.kind == "counter" else right
-        return source if source.reason in (Reason.OF_COUNTER, Reason.INDEX) else Origin(Reason.OF_COUNTER, source.sentence)
+        is_told = source.reason in (Reason.OF_COUNTER, Reason.INDEX)
+        return source if is_told else Origin(Reason.OF_COUNTER, source.sentence)
     if is_quotient and "size" in kinds and "setting" in kinds:
         return Origin(Reason.OF_SIZES)
     return strongest([left, right])
