@@ -148,7 +148,8 @@ def _analyze(
             metrics += [_Found(item, site.id, context) for context in item_contexts]
         elif site is not None:
             site = _labelled_by_key(site, item, graph)
-            if item.decision.role is not None:
+            is_set_up = objection is not None and objection.cause is RejectionReason.SET_UP
+            if item.decision.role is not None and not is_set_up:
                 unreached.append(_Found(item, site.id, Context((), (), None)))
         if site is not None:
             sites.append(site)

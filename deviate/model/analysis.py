@@ -175,6 +175,7 @@ class RejectionReason(Enum):
         "reported before the main loop, or in a branch that never reaches it",
         "reported before the main loop, or in a branch that never reaches it",
     )
+    SET_UP = "set-up", "set-up: reported where an object is made"
     NEVER_CALLED = "not reached", "not reached: its function is never called from the script"
     BEHIND_EXIT = "not reached", "not reached: it stands behind a statement that always leaves"
     TURNED_OFF = "not reached", "not reached: arguments or defaults of its calls, or an option, turn it off"

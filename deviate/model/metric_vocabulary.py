@@ -22,11 +22,11 @@ LOWER = word_set(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
     "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion "
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals "
-    "rmsle msle logloss mlogloss merror smape brier"
+    "rmsle msle logloss mlogloss merror smape brier distortion"
 )
 NEUTRAL = word_set(
-    "norm entropy kl metric metrics result results variance clipfrac fraction advantage value_loss gap margin "
-    "improve improvement"
+    "norm gnorm gradnorm entropy kl metric metrics result results variance clipfrac fraction advantage value_loss gap "
+    "margin improve improvement"
 )
 QUALITY = HIGHER | LOWER | NEUTRAL
 WHOLES = word_set("metric metrics result results")
@@ -36,7 +36,7 @@ SPEEDS = word_set("throughput speed fps sps ips mfu persec it/s persecond")
 RATES = word_set("lr lrs learningrate")
 COUNTERS = word_set(
     "epoch epochs step steps iter iters iteration iterations batch batches idx index episode episodes round rounds "
-    "generation generations fold count counter num number total seen timestep timesteps update updates rank"
+    "generation generations fold count counter cnt num number total seen timestep timesteps update updates rank"
 )
 AMOUNTS = word_set(
     "tokens samples images imgs nimg kimg frames examples sequences sentences transitions candidates params parameters "
@@ -46,10 +46,10 @@ AMOUNTS = word_set(
 TUNED = word_set(
     "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
     "coeff coefficient lambda threshold patience seed warmup schedule scale scaling size sizes width depth capacity "
-    "params parameters progress percent"
+    "params parameters progress percent importance"
 )
 """What papers and command lines call what is chosen, not measured."""
-ESTIMATES = word_set("eta remaining left estimated")
+ESTIMATES = word_set("eta remain remains remaining rest left estimated")
 MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
 CONTAINERS = word_set(
     "metric metrics result results score scores stat stats statistics log logs summary info dict record records row "

@@ -110,8 +110,25 @@ class Collector:
         for report in self.headers.reports:
             for items in self._messages(report, EMPTY_SCENE, DEEPEST):
                 self._judge(items, report)
+        self._follow_others()
         order = {file: number for number, file in enumerate(self.graph.project.files())}
         return sorted(self.judgements.values(), key=lambda judged: self._position(judged, order))
+
+    def _follow_others(self) -> None:
+        """Judge a variable that nothing marks as another report of the same function has it: `final loss: {} ({})`."""
+        roles: dict[tuple[Function, str], Decision] = {}
+        for one in self.judgements.values():
+            value = one.candidate.value
+            if one.decision.role is not None and isinstance(value.source, cst.Name) and not value.path:
+                roles.setdefault((value.function, value.source.value), one.decision)
+        for key, one in self.judgements.items():
+            value, objection = one.candidate.value, one.decision.objection
+            if objection is None or objection.cause is not RejectionReason.UNMARKED or value.path:
+                continue
+            told = roles.get((value.function, value.source.value)) if isinstance(value.source, cst.Name) else None
+            if told is not None:
+                evidence = ("a metric where the same function reports it in other words", *told.evidence[-1:])
+                self.judgements[key] = replace(one, decision=Decision(told.role, told.direction, evidence))
 
     # ------------------------------------------------------------ messages
 

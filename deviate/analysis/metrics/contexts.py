@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -73,6 +73,15 @@ def _leaves(branch: cst.CSTNode) -> bool:
 
 # ---------------------------------------------------------------- contexts
 
+CONSTRUCTORS = ("__init__", "__post_init__", "__new__", "__init_subclass__")
+SETTING_UP = word_set(
+    "setup prepare_data configure_model configure_optimizers configure_callbacks configure_sharded_model "
+    "train_dataloader val_dataloader test_dataloader predict_dataloader"
+)
+"""Hooks in which Lightning lets a program make its parts."""
+RUNNING = word_set("train evaluate eval evaluation test validate validation benchmark")
+RUNNERS = word_set("trainer tester evaluator validator runner experiment learner solver benchmark")
+"""What runs and measures, even where it does so as soon as it is made."""
 MOST_CONTEXTS = 12
 
 
@@ -111,6 +120,8 @@ def reach(node: cst.CSTNode, trainings: Sequence[Training], conditions: Conditio
     )
     if not alive:
         return Reach((), Objection(RejectionReason.BEHIND_EXIT))
+    if _is_of_script(node, graph):
+        return Reach((), Objection(RejectionReason.NEVER_CALLED))
     training_paths = [path for training in trainings for path in graph.call_paths(training.node)]
     taken = tuple(
         call_path
@@ -127,7 +138,39 @@ def reach(node: cst.CSTNode, trainings: Sequence[Training], conditions: Conditio
         for call_path in alive
         if is_inside(call_path, trainings, graph) or _is_after(call_path, trainings, graph)
     )
-    return Reach(counting, None if counting else Objection(RejectionReason.EARLY))
+    if not counting:
+        return Reach((), Objection(RejectionReason.EARLY))
+    trained = {frame.function for path in training_paths for frame in path}
+    telling = tuple(path for path in counting if not _is_set_up(path, trained))
+    return Reach(telling, None if telling else Objection(RejectionReason.SET_UP))
+
+
+def _is_of_script(node: cst.CSTNode, graph: CallGraph) -> bool:
+    """Whether a node runs only where its file is a script of its own, which it is not here."""
+    function = graph.nodes.function_of(node)
+    if not function.is_module or function.module is graph.project.entry:
+        return False
+    return not set(function.module.guards).isdisjoint(graph.nodes.ancestors(node))
+
+
+def _is_set_up(call_path: CallPath, trained: Collection[Function]) -> bool:
+    """Whether a call path leads into the construction of an object, or a hook for it, and not on to an evaluation.
+
+    Args:
+        trained: the functions through which the training is called: the program may run in a constructor.
+    """
+    for place, frame in enumerate(call_path):
+        is_hook = place > 0 and _is_handed(call_path[place - 1]) and frame.function.name in SETTING_UP
+        if frame.function in trained or not (frame.function.name in CONSTRUCTORS or is_hook):
+            continue
+        names = [one.function.name for one in call_path[place + 1 :]]
+        owners = [split_identifier(one.function.owner.name)[-1:] for one in call_path[place:] if one.function.owner]
+        return (
+            not RUNNING.intersection(all_words(names))
+            and {"fit", "run", "learn"}.isdisjoint(names)
+            and RUNNERS.isdisjoint(word for words in owners for word in words)
+        )
+    return False
 
 
 def is_inside(call_path: CallPath, trainings: Sequence[Training], graph: CallGraph) -> bool:
@@ -142,6 +185,10 @@ def is_inside(call_path: CallPath, trainings: Sequence[Training], graph: CallGra
         if _is_started(call_path) and all(_is_started(other_path) for other_path in graph.call_paths(training.node)):
             return True  # in a process or thread beside that of the training
     return False
+
+
+def _is_handed(frame: Frame) -> bool:
+    return frame.edge is not None and frame.edge.is_handed
 
 
 def _is_started(call_path: CallPath) -> bool:

@@ -58,6 +58,10 @@ TEXT_NAMES = word_set(
     "suffix prefix"
 )
 COUNTING = word_set("n num nb number")
+CHOSEN = word_set(
+    "params hparams hyper hyperparams hyperparameters config settings schedule schedules scheduler anneal annealing"
+)
+"""Groups of tags that hold what is chosen."""
 REPAIRS = ("ensure_", "fix_", "assert_")
 DISTANCES = {"distance", "distances"}
 GENETIC = word_set("genetic genotypic mutation mutations crossover speciation")
@@ -134,6 +138,12 @@ class View:
         return (self.sink in TRACKERS and (is_named or self.is_tagged)) or (
             self.value.style == Style.METER and is_named
         )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither its origin nor its words tell that it is a measurement."""
+        called = {*self.expression_words, *self.words_before}
+        return self.origin.kind not in MEASURED and not (QUALITY | TIMES) & called
 
     @property
     def is_called_quality(self) -> bool:
@@ -220,17 +230,20 @@ def learning_rate(view: View) -> Objection | None:
     is_named = RATES & set(view.expression_words) or (
         RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED
     )
-    return Objection(RejectionReason.LEARNING_RATE) if is_named or view.origin.kind == "rate" else None
+    is_tagged = view.is_watched and RATES & set(view.words_before) and view.is_open
+    return Objection(RejectionReason.LEARNING_RATE) if is_named or is_tagged or view.origin.kind == "rate" else None
 
 
 def weight_decay(view: View) -> Objection | None:
     """Schedules set it, as they set learning rates."""
-    words = [*view.expression_words, *view.words_before[-2:]]
+    words = [*view.expression_words, *view.words_before[0 if view.is_watched and view.is_open else -2 :]]
     is_named = "wd" in words or ("weight" in words and "decay" in words)
     return Objection(RejectionReason.CALLED_SETTING, "weight decay") if is_named else None
 
 
 def time_left(view: View) -> Objection | None:
+    if view.origin.kind == "estimate":
+        return Objection(RejectionReason.TIME_LEFT)
     is_named = (
         ESTIMATES & {*view.expression_words, *view.words_before}
         and view.origin.kind != "quality"
@@ -296,6 +309,11 @@ def tracked_setting(view: View) -> Objection | None:
     last = view.words_before[-1:]
     if not view.is_watched or view.origin.kind in MEASURED or view.is_called_quality:
         return None
+    group = split_identifier(view.text.rpartition("/")[0].rpartition("/")[2])[-1:]
+    if CHOSEN & {*group, *view.expression_words}:
+        return Objection(RejectionReason.CALLED_SETTING, view.text)
+    if AMOUNTS & set(last) and view.is_open and "per" not in view.words_before:
+        return Objection(RejectionReason.CALLED_COUNTER, view.text)
     if COUNTERS & set(last) or (COUNTING & set(view.words_before[:1]) and len(view.words_before) > 1):
         return Objection(RejectionReason.CALLED_COUNTER, view.text)
     return Objection(RejectionReason.CALLED_SETTING, view.text) if TUNED & set(last) else None

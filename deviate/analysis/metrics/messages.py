@@ -299,7 +299,10 @@ class MessageParser:
             )
         scope, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
+        replaced = self._replaced(bindings, node) if scope is function else ()
         for binding in bindings:
+            if binding in replaced:
+                continue
             value = binding.whole("assign", "add")
             if value is not None and holds_values(value):
                 where = self.nodes.function_of(binding.node)
@@ -317,6 +320,32 @@ class MessageParser:
             or self._values_of_mapping(bindings, function)
             or None
         )
+
+    def _replaced(self, bindings: list[Binding], use: cst.Name) -> list[Binding]:
+        """The bindings whose value another one replaces, always, before a variable is used: `text` for each line."""
+        assigned = {binding.node: binding for binding in bindings if binding.whole("assign") is not None}
+        if len(bindings) < 2 or use not in self.nodes.parents:
+            return []
+        line = self.nodes.line
+        latest: cst.CSTNode | None = None
+        for parent, below in self.nodes.around(use):
+            for statement in parent.body if isinstance(parent, cst.IndentedBlock | cst.Module) else ():
+                if statement is below:
+                    break
+                parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+                latest = next((part for part in parts if part in assigned), latest)
+            if latest is not None or isinstance(parent, cst.FunctionDef):
+                break
+        if latest is None:
+            return []
+        around = set(self.nodes.loops_around(latest))
+        shared = set(self.nodes.loops_around(use)) - around
+        return [
+            binding
+            for binding in bindings
+            if line(binding.node) < line(latest)
+            or (line(binding.node) > line(use) and shared.isdisjoint(self.nodes.loops_around(binding.node)))
+        ]
 
     def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
         """The texts that a variable takes from the results of a function of the project."""
@@ -537,9 +566,11 @@ class MessageParser:
         """Items of `template % values`, of concatenated strings, and of a repeated string."""
         if isinstance(node.operator, cst.Modulo):
             text = self.texts.template(node.left, function)
-            if text is None:
+            if text is None and not self.texts.is_text(node.left, function):
                 return None
             values = self._percent_values(node.right, function)
+            if text is None:  # `"%10.4g" * n_losses`: which field a value fills is open
+                return self.join_messages(self.take(value, function, scene) for value in values)
             mapping = _text_keys(node.right)
             return self._percent_template(text, [] if mapping else values, mapping, function, scene)
         if isinstance(node.operator, cst.Add) and self.texts.is_text(node, function):

@@ -95,7 +95,8 @@ class Texts:
             return False
         match node:
             case cst.BinaryOperation(operator=cst.Modulo()):
-                return self.template(node.left, function) is not None
+                is_known = self.template(node.left, function) is not None
+                return is_known or self.is_text(node.left, function, depth - 1)
             case cst.BinaryOperation(operator=cst.Add()):
                 return any(self.is_text(part, function, depth - 1) for part in _summands(node))
             case cst.BinaryOperation(operator=cst.Multiply()):

@@ -4,7 +4,10 @@ Source: the sections "Logged metrics" of TRL's documentation, 1.10.0 (docs/sourc
 coefficients that they list are no metrics; older versions report fewer.
 """
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import libcst as cst
 
@@ -19,6 +22,17 @@ COMPLETIONS = (
     *("frac_reward_zero_std", "entropy", "clip_ratio/region_mean", "clip_ratio/low_mean", "clip_ratio/low_min"),
     *("clip_ratio/high_mean", "clip_ratio/high_max"),
 )
+TOKENS_SINCE = (0, 20)
+"""The version of TRL since which its trainers report both of what tokens tell."""
+REQUIREMENTS = (
+    "requirements*.txt",
+    "requirements/*.txt",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "environment*.y*ml",
+)
+PIN = re.compile(r"""^[\s"'-]*trl(?:\[[^]]*\])?\s*(?:==?|~=|<=?)\s*v?(\d+)\.(\d+)""", re.MULTILINE)
 REPORTED: dict[str, tuple[str, ...]] = {
     "SFTTrainer": TOKENS,
     "DPOTrainer": (*TOKENS, *PAIRS, "rewards/margins", "rewards/accuracies"),
@@ -38,11 +52,24 @@ def trl_keys(trainer: str, constructions: Sequence[tuple[cst.Call, Function]], g
     """
     package, _, name = trainer.partition(".")
     keys = list(REPORTED.get(name.rpartition(".")[2], ())) if package == "trl" else []
+    if keys and _is_pinned_below(TOKENS_SINCE, graph.project.root):
+        keys = [key for key in keys if key not in TOKENS]
     if "reward" in keys:
         keys += [key for call, function in constructions for key in _of_rewards(call, function, graph)]
         if any(_weighs_divergence(call) for call, _ in graph.calls):
             keys.append("kl")
     return list(dict.fromkeys(keys))
+
+
+def _is_pinned_below(version: tuple[int, int], root: Path) -> bool:
+    """Whether a project asks for a version of TRL before this one."""
+    for pattern in REQUIREMENTS:
+        for path in sorted(root.glob(pattern)):
+            with suppress(OSError, UnicodeDecodeError):
+                pins = PIN.findall(path.read_text(encoding="utf-8"))
+                if any((int(major), int(minor)) < version for major, minor in pins):
+                    return True
+    return False
 
 
 def _of_rewards(call: cst.Call, function: Function, graph: CallGraph) -> Iterator[str]:

@@ -98,7 +98,7 @@ class Edge:
     @property
     def rest(self) -> tuple[Argument, ...]:
         """The arguments that go into `*values` of the function."""
-        return self.arguments[max(0, len(self.callee.parameters) - self.skipped) :]
+        return self.arguments[max(0, self.callee.n_positional - self.skipped) :]
 
     @property
     def named_rest(self) -> tuple[tuple[str, Argument], ...]:
@@ -110,7 +110,7 @@ class Edge:
         for name, argument in self.by_name:
             if name == parameter:
                 return argument
-        if parameter not in self.callee.parameters:
+        if parameter not in self.callee.parameters[: self.callee.n_positional]:
             return None
         position = self.callee.parameters.index(parameter) - self.skipped
         return self.arguments[position] if 0 <= position < len(self.arguments) else None

@@ -223,12 +223,20 @@ class EdgeFinder:
         is_returned = any(call is returned for returned in function.returns)
         for each in call.args:
             values = self._referents_in(each.value, function) if type(each.value) in TELLING else ()
+            if self._is_rest(each.value, function):  # what is handed on is data, unless it is a function
+                values = (value for value in values if isinstance(value, FunctionRef))
             for callee in self._run_each(values, is_command=not COMMANDS.isdisjoint(names)):
                 if is_returned and self.resolver.is_decorated(callee.function, function):
                     continue  # the decorator gives it back, in what a library makes of it
                 skipped = int(callee.receiver is not None) + (spawned or 0)
                 passed = (*callee.arguments, *arguments)
                 yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
+
+    def _is_rest(self, value: cst.BaseExpression, function: Function) -> bool:
+        """Whether an expression is all further arguments that a function gets: `*args`."""
+        if not isinstance(value, cst.Name):
+            return False
+        return any(binding.how == "stars" for binding in self.resolver.find(value.value, function)[1])
 
     def _run_each(self, values: Iterable[Value], *, is_command: bool) -> Iterator[FunctionRef]:
         for value in dict.fromkeys(values):

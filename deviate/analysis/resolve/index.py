@@ -72,6 +72,7 @@ class Function:
     Attributes:
         owner: the class, if it is a method.
         parent: the function around it; None for a top level.
+        n_positional: how many of its parameters, the first ones, are filled by arguments without names.
         calls: calls that run in its frame, in source order; imports likewise.
         assigned: assignments to attributes in its frame. stored: assignments to items in its frame. contexts:
             expressions of its `with` statements.
@@ -83,6 +84,7 @@ class Function:
     parent: "Function | None" = None
     owner: "Class | None" = None
     parameters: list[str] = field(default_factory=list)
+    n_positional: int = 0
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     globals: set[str] = field(default_factory=set)
     returns: list[cst.BaseExpression] = field(default_factory=list)
@@ -375,6 +377,7 @@ class Module:
             function.bindings[parameter.name.value] = [
                 Binding("parameter", parameter.default, parameter, annotation=declared)
             ]
+        function.n_positional = len(function.parameters) - len(node.params.kwonly_params)
         for star in (node.params.star_arg, node.params.star_kwarg):
             if isinstance(star, cst.Param):
                 function.bindings[star.name.value] = [Binding("stars", None, star)]

@@ -8,7 +8,7 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
-from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, positional
+from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 WRITERS = ("__str__", "__repr__", "__format__")
@@ -20,6 +20,11 @@ Home = tuple[Function | Class, str]
 """Where an object is kept: (function, variable) or (class, attribute)."""
 
 DEEPEST = 8
+MOST_MEANT = 6
+"""Among how many functions a call, or classes an object, may be open and yet tell what each of them works with."""
+
+MOST_KINDS = 2
+"""Of how many classes the object of a variable may be and yet be a meter of one of them."""
 
 
 class Meters:
@@ -132,12 +137,22 @@ class Meters:
             for thing_node, where in self.resolver.items(node.value, function):
                 yield from self._homes(thing_node, where, depth - 1)
         elif isinstance(node, cst.Attribute):
+            is_meter = any(map(self.writes_itself, self.resolver.classes(node, function)))
             for cls in self.resolver.classes(node.value, function):
                 yield from self._attribute_homes(cls, node.attr.value, depth)
-                if self.writes_itself(cls):  # `logger.meters[…]`: a part of what the logger prints
+                # `logger.meters[…]`: a part of what the logger prints
+                if self.writes_itself(cls) and not (is_meter or self._is_set(cls, node.attr.value)):
                     yield from self._homes(node.value, function, depth - 1)
         elif isinstance(node, cst.Name):
             yield from self._variable_homes(node.value, function, depth)
+
+    def _is_set(self, cls: Class, name: str) -> bool:
+        """Whether an attribute holds a set: of steps at which to print, rather than of values."""
+        values = [binding.value for base in self.resolver.order(cls)[0] for binding, _ in base.attributes.get(name, ())]
+        return any(
+            isinstance(value, cst.Set | cst.SetComp) or (isinstance(value, cst.Call) and last_name(value.func) == "set")
+            for value in values
+        )
 
     def _attribute_homes(self, cls: Class, name: str, depth: int) -> Iterator[Home]:
         for base in self.resolver.order(cls)[0]:
@@ -183,7 +198,8 @@ class Meters:
                 for binding in bindings:
                     if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.position:
                         classes = self.resolver.classes(binding.value, function)
-                        if any(cls in self.resolver.order(derived)[0] for derived in classes):
+                        is_told = len(classes) <= MOST_KINDS
+                        if is_told and any(cls in self.resolver.order(derived)[0] for derived in classes):
                             homes[(function, name)] = None
         yield from homes
 

@@ -6,12 +6,12 @@ from enum import Enum
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, ClassRef, FunctionRef, Instance, Placed
+from deviate.analysis.resolve.abstract_values import Argument, ClassRef, Edge, FunctionRef, Instance, Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import PUTTING, Binding, Class, Function
 from deviate.analysis.resolve.message_items import ReportedValue, format_fields, percent_fields
-from deviate.analysis.resolve.meters import FEEDS, Meters
+from deviate.analysis.resolve.meters import FEEDS, MOST_MEANT, Meters
 from deviate.analysis.resolve.tree import (
     constant_key,
     constant_number,
@@ -62,6 +62,12 @@ TOKENIZERS = word_set("tokenizer tok tokeniser enc processor vocab sp bpe")
 MEMORY_CALLS = word_set("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info")
 # Schedulers of torch and timm.
 RATE_CALLS = ("get_last_lr", "get_lr", "get_epoch_values")
+SCALE_CALLS = ("get_scale", "get_loss_scale")
+"""Methods of what scales the loss for training with half precision."""
+INDEX_CALLS = word_set("argmax argmin idxmax idxmin nanargmax nanargmin")
+SCHEDULES = word_set("schedule scheduler sched anneal annealing annealer")
+SCHEDULED = word_set("step value get_value get_current_value")
+"""Methods by which a schedule tells its value."""
 # Functions and methods whose result has the kind of their first argument or of their object.
 PASSING = word_set(
     "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float "
@@ -137,6 +143,9 @@ class Reason(Enum):
     OPTIMIZER_RATE = "rate", "learning rate, read from the optimizer"
     SCHEDULER_RATE = "rate", "learning rate, read from the scheduler"
     CLOCK = "clock", "{}"
+    INDEX = "counter", "a place: {}"
+    SCHEDULED = "setting", "set by a schedule: {}"
+    LEFT = "estimate", "time left: {}"
     STOPWATCH = "duration", "time: {}"
     ELAPSED = "duration", "difference of two clock readings"
     PER_TIME = "speed", "amount divided by elapsed time"
@@ -191,7 +200,7 @@ class Origin:
 
 UNKNOWN = Origin(Reason.UNKNOWN)
 WEIGHT = (
-    *("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "size"),
+    *("quality", "duration", "speed", "estimate", "computed", "memory", "rate", "clock", "counter", "size"),
     *("unknown", "setting", "text", "object", "constant", "cycle"),
 )
 """Kinds of origin, strongest first."""
@@ -216,6 +225,7 @@ class Origins:
         self.active: set[object] = set()
         self.met: set[object] = set()
         self.known: dict[object, Origin] = {}
+        self._chances: dict[int, bool] = {}
         self.steps = 0
 
     def of(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Origin:
@@ -240,8 +250,19 @@ class Origins:
                 return self._of_call(node, function, depth)
             case cst.BinaryOperation():
                 left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
+                for spent, other, rest in ((left, right, node.right), (right, left, node.left)):
+                    if spent.kind == "duration" and self._is_rest(node.operator, rest, other):
+                        return Origin(Reason.LEFT, self.nodes.code(rest))
                 return combine(node.operator, left, right, constant_number(node.right))
         return self._of_other(node, function, depth)
+
+    def _is_rest(self, operator: cst.BaseBinaryOp, factor: cst.BaseExpression, origin: Origin) -> bool:
+        """Whether a time is multiplied by the number of steps that are left: `spent / done * (total - done)`."""
+        if not isinstance(operator, cst.Multiply):
+            return False
+        if not (isinstance(factor, cst.BinaryOperation) and isinstance(factor.operator, cst.Subtract)):
+            return origin.reason is Reason.OF_COUNTER
+        return origin.kind in ("counter", "size") or not COUNTERS.isdisjoint(all_words(identifiers(factor)))
 
     def _of_other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
         match node:
@@ -284,9 +305,9 @@ class Origins:
         name = node.value
         if name in ("True", "False", "None", "__name__", "__file__"):
             return Origin(Reason.CONSTANT)
-        if name.lower() in SETTINGS:
-            return Origin(Reason.OPTIONS, name)
         scope, bindings = self.resolver.find(name, function)
+        if name.lower() in SETTINGS and not any(binding.how == "stars" for binding in bindings):
+            return Origin(Reason.OPTIONS, name)
         inner = self._in_comprehension(node, bindings)
         if inner is not None:
             scope, bindings = function, [inner]
@@ -373,7 +394,7 @@ class Origins:
                 break
             value, position = part, position[1:]
         if position and isinstance(value, cst.Call):
-            returned = self._of_return_values(value, scope, depth, position[0])
+            returned = self._of_return_values(value, scope, depth, position)
             if returned is not None:
                 return returned
         return self.of(value, scope, depth)
@@ -405,12 +426,25 @@ class Origins:
         for edge in self.graph.edges_into(function)[:MOST_CALLS]:
             argument = edge.argument(name)
             if argument is not None:
-                origins.append(self.of(*argument, depth))
+                origins.append(UNKNOWN if self._is_chance(edge) else self.of(*argument, depth))
             elif edge.how in ("handed", "named"):
                 origins.append(UNKNOWN)
         if not origins and binding.value is not None:
             return self.of(binding.value, function, depth)
         return strongest(origins)
+
+    def _is_chance(self, edge: Edge) -> bool:
+        """Whether a call leads to a function only because too little is known of what is called.
+
+        What it passes is meant for one of many functions, hardly for this one.
+        """
+        if not isinstance(edge.node, cst.Call) or edge.how != "call":
+            return False
+        key = id(edge.node)
+        if key not in self._chances:
+            callees = {reference.function for reference in self.resolver.functions(edge.node.func, edge.caller)}
+            self._chances[key] = len(callees) > MOST_MEANT
+        return self._chances[key]
 
     # ------------------------------------------------------------ loops
 
@@ -461,10 +495,14 @@ class Origins:
             return Origin(Reason.NAME_OR_TEXT)
         if name.lower() in SETTINGS:
             return Origin(Reason.OPTIONS, dotted_name(node))
+        classes = self.resolver.classes(node.value, function)
+        if any(self._is_clock(cls, name) for cls in classes):  # that of a meter, too: it measures time by itself
+            return Origin(Reason.CLOCK, dotted_name(node))
         fed = self._of_meter(node.value, name, function, depth)
         if fed is not None:
             return fed
-        classes = self.resolver.classes(node.value, function)
+        if len(classes) > MOST_MEANT:
+            return UNKNOWN
         if classes:
             return self._of_attribute_bindings(classes, name, depth)
         base = self.of(node.value, function, depth)
@@ -475,6 +513,18 @@ class Origins:
         if name in STOPWATCHES:
             return Origin(Reason.STOPWATCH, dotted_name(node))
         return UNKNOWN
+
+    def _is_clock(self, cls: Class, name: str) -> bool:
+        """Whether an attribute holds the time at which something began."""
+        values = [
+            (binding.whole("assign"), where)
+            for base in self.resolver.order(cls)[0]
+            for binding, where in base.attributes.get(name, ())
+        ]
+        return any(
+            isinstance(value, cst.Call) and self.resolver.qualified_name(value.func, where) in CLOCKS
+            for value, where in values
+        )
 
     def _of_meter(self, node: cst.BaseExpression, name: str, function: Function, depth: int) -> Origin | None:
         """The origin of an attribute of a meter, from the values fed to it; None for other objects."""
@@ -542,6 +592,9 @@ class Origins:
         if path.startswith(("os.environ", "sys.argv")):
             return Origin(Reason.READ_FROM, "the environment")
         key = constant_key(node)
+        if key is not None and self._is_group(node.value, function):
+            is_rate = RATES.intersection(split_identifier(key))
+            return Origin(Reason.OPTIMIZER_RATE) if is_rate else Origin(Reason.READ_FROM, "the optimizer")
         assigned = self._assigned_to_item(node, function) if key is not None else []
         origin = self.strongest(assigned, depth) if assigned else UNKNOWN
         if origin.kind not in ("unknown", "constant", "cycle"):
@@ -560,6 +613,16 @@ class Origins:
             return UNKNOWN if origin.kind in ("constant", "cycle") else origin
         base = self.of(node.value, function, depth)
         return base if key is None or base.kind in SHARED else UNKNOWN
+
+    def _is_group(self, node: cst.BaseExpression, function: Function) -> bool:
+        """Whether a variable takes the parameter groups of an optimizer one by one."""
+        if not isinstance(node, cst.Name):
+            return False
+        return any(
+            binding.how == "for" and any(name == "param_groups" for name in identifiers(binding.value))
+            for binding in self.resolver.find(node.value, function)[1]
+            if binding.value is not None
+        )
 
     def _element_of_tensor(self, node: cst.Subscript, function: Function) -> Placed | None:
         """The element `sums[0]` of an array that a call makes of a list: `sums = torch.tensor([loss_sum, count])`."""
@@ -624,6 +687,9 @@ class Origins:
     def _by_callee_name(self, node: cst.Call, qualified: str, name: str) -> Origin | None:
         """The origin that follows from the name of a callee."""
         spelled = f"{dotted_name(node.func)}()"
+        chosen = self._chosen_by_name(node, name, spelled)
+        if chosen is not None:
+            return chosen
         if qualified in CLOCKS or name in CLOCK_NAMES:
             return Origin(Reason.CLOCK, spelled)
         if qualified in SIZES or name in SIZE_PARTS:
@@ -632,8 +698,6 @@ class Origins:
             return Origin(Reason.NAME_OR_TEXT)
         if name in PARSERS:
             return Origin(Reason.READ_BY, spelled)
-        if name in RATE_CALLS:
-            return Origin(Reason.SCHEDULER_RATE)
         if name in GRIDS:
             return Origin(Reason.CANDIDATE, spelled)
         if name in MEMORY_CALLS:
@@ -644,6 +708,19 @@ class Origins:
             return Origin(Reason.RESULT, f"{spelled}, from {qualified.partition('.')[0]}")
         if name[:1].isupper() and not name.isupper() and name not in NUMBERS and not self._is_of_project(node):
             return Origin(Reason.MADE_BY, spelled)
+        return None
+
+    def _chosen_by_name(self, node: cst.Call, name: str, spelled: str) -> Origin | None:
+        """The origin of what optimizers and schedules tell, and of places in a list of values."""
+        if name in RATE_CALLS:
+            return Origin(Reason.SCHEDULER_RATE)
+        if name in SCALE_CALLS:
+            return Origin(Reason.READ_BY, spelled)
+        if name in INDEX_CALLS:
+            return Origin(Reason.INDEX, spelled)
+        owner, _, method = dotted_name(node.func).rpartition(".")
+        if SCHEDULES.intersection(split_identifier(owner.rpartition(".")[2])) and method in SCHEDULED:
+            return Origin(Reason.SCHEDULED, spelled)
         return None
 
     def _is_of_project(self, node: cst.Call) -> bool:
@@ -657,8 +734,7 @@ class Origins:
         if qualified in WRITING or name in WRITING:
             values = [*arguments, *keywords(node).values()]
             origins = [self.of(value, function, depth) for value in values]
-            duration = next((origin for origin in origins if origin.kind == "duration"), None)
-            return duration or TEXT
+            return next((origin for origin in origins if origin.kind in ("duration", "estimate")), TEXT)
         if name == "format" and isinstance(node.func, cst.Attribute):
             template = constant_text(node.func.value)
             if template is not None:
@@ -689,9 +765,13 @@ class Origins:
         return bool(bindings) and bindings[0].how == "import"
 
     def _of_return_values(
-        self, call: cst.Call, function: Function, depth: int, item: int | None = None
+        self, call: cst.Call, function: Function, depth: int, item: tuple[int, ...] = ()
     ) -> Origin | None:
-        """The origin of the return value of a function of the project, or of one item of it; None otherwise."""
+        """The origin of the return value of a function of the project, or of one item of it; None otherwise.
+
+        Args:
+            item: where the item stands in nested tuples.
+        """
         callee = next((ref.function for ref in self.resolver.functions(call.func, function)), None)
         if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
             return None
@@ -700,17 +780,19 @@ class Origins:
         self.active.add(callee)
         origins = []
         for value in callee.returns:
-            part = element(value, item) if item is not None else value
+            part = element(value, item[0]) if item else value
             handed = self._handed_back(part, callee, call)
             if handed is not None:
                 origins.append(self.of(*handed, depth))
+            elif part is not None and len(item) > 1:
+                origins.append(self._of_assignment(part, item[1:], callee, depth))
             else:
                 origins.append(self.of(part, callee, depth) if part is not None else UNKNOWN)
         self.active.discard(callee)
         result = strongest(origins)
         if result.kind == "constant" and len(origins) > 1:
             result = Origin(Reason.ONE_OF_RESULTS, callee.name)
-        if result.kind in {"unknown", "computed"} and item is None:
+        if result.kind in {"unknown", "computed"} and not item:
             name_words = all_words(name for value in callee.returns for name in telling_identifiers(value))
             if _is_measuring(callee.name) or (MEASURING - LAYERS).intersection(name_words):
                 return Origin(Reason.RESULT, f"{callee.name}()")
@@ -854,7 +936,8 @@ def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
     kinds = {left.kind, right.kind}
     if "counter" in kinds:
         source = left if left.kind == "counter" else right
-        return source if source.reason is Reason.OF_COUNTER else Origin(Reason.OF_COUNTER, source.sentence)
+        is_told = source.reason in (Reason.OF_COUNTER, Reason.INDEX)
+        return source if is_told else Origin(Reason.OF_COUNTER, source.sentence)
     if is_quotient and "size" in kinds and "setting" in kinds:
         return Origin(Reason.OF_SIZES)
     return strongest([left, right])

@@ -56,6 +56,10 @@ def judge(analyse: Analyse, argument: str) -> Analysis:
         ('f"decay {args.decay:.4f}"', "setting"),
         ('"at", time.time()', "clock"),
         ('f"ETA {elapsed / (epoch + 1) * 9:.1f}"', "estimate"),
+        ('f"{elapsed / (epoch + 1) * (args.epochs - epoch):.1f} h"', "estimate"),
+        ('f"best epoch {losses.argmin() + 1} of validation loss"', "counter"),
+        ('f"scale {scaler.get_scale():.1f}"', "setting"),
+        ('f"mask {mask_schedule.step():.2f}"', "setting"),
         ('f"memory {torch.cuda.max_memory_allocated() / 1e6:.1f} MB"', "memory"),
         ('"outputs", model(x)', "nothing marks it"),
         ("f\"metric '{name}' is unknown\"", "name"),
@@ -366,3 +370,32 @@ def test_what_is_tracked_under_a_name_that_the_run_knows_is_a_metric(analyse: An
                 writer.add_scalar(key, table.pick(key), epoch)
         """
     assert [(metric.expression, metric.role) for metric in analyse(text).metrics] == [("table.pick(key)", "other")]
+
+
+MADE = """
+class {name}:
+    def __init__(self, share):
+        print(f"keeps {{100 * share:.2f}}")
+        self.{method}(share)
+    def {method}(self, share):
+        print(f"accuracy {{share:.3f}}")
+for epoch in range(3):
+    loss.backward()
+    {name}(measure(epoch))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "n_metrics"), [("Sampler", "prepare", 0), ("Sampler", "evaluate", 1), ("Tester", "prepare", 2)]
+)
+def test_what_is_reported_where_an_object_is_made_is_no_metric_unless_that_evaluates(
+    analyse: Analyse, name: str, method: str, n_metrics: int
+) -> None:
+    assert len(analyse(MADE.format(name=name, method=method)).metrics) == n_metrics
+
+
+def test_a_variable_without_words_is_judged_as_another_report_of_its_function_has_it(analyse: Analyse) -> None:
+    analysis = analyse(
+        "for epoch in range(3):\n    a = step()\n    print(f'loss {a:.3f}')\nprint(f'done ({a})')\n",
+    )
+    assert [metric.line for metric in analysis.metrics] == [3, 4]

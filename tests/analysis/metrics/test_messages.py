@@ -289,3 +289,14 @@ def test_a_logger_of_an_unknown_package_is_taken_by_its_spelling(analyse: Callab
         """
     )
     assert [metric.expression for metric in analysis.metrics] == ["loss"]
+
+
+def test_a_text_that_another_replaces_before_it_is_shown_is_not_reported(analyse: Callable[[str], Analysis]) -> None:
+    analysis = analyse(
+        "for epoch in range(3):\n"
+        "    text = f'iou {overlap():.2f}'\n"
+        "    draw(text)\n"
+        "    text = f'loss {step():.3f}'\n"
+        "    print(text)\n"
+    )
+    assert [metric.line for metric in analysis.metrics] == [4]
