@@ -9,12 +9,13 @@ from kinds import KINDS, LONG
 from playwright.sync_api import Browser
 from tiers import slow_but
 
-PARTS = ["verdict", "points", "metrics", "curves", "noise", "failures", "provenance", "data"]
-"""What every report has, in this order, be it a reason why there is nothing to tell."""
+PARTS = ["verdict", "metrics", "limits", "rest"]
+"""What every report has, in this order; what there is nothing to tell of has no part."""
 MORE = {
     "many_candidates": ["many"],
     "tasks": ["many", "tasks"],
-    "failures": ["outcomes"],
+    "failures": ["failures", "outcomes"],
+    "noise_study": ["noise"],
     "hostile_many": ["many", "tasks"],
 }
 VISITS = [(kind, look) for kind in KINDS for look in (LOOKS if kind not in LONG else LOOKS[::3])]
