@@ -2,7 +2,7 @@
 
     python benchmarks/primary.py benchmarks/labels_primary/primary.json SOURCES
 
-SOURCES holds a checkout of each labelled project as owner+name/<commit>/; the examples of this project are in examples/. A
+SOURCES holds a checkout of each labelled project as owner+name/<commit>/; the examples of this project are its own. A
 choice is right when it is reported by the labelled statement, by one that reports the same or by one that is accepted
 too, and has the aggregate that goes with it. Nothing of the scripts is run.
 """
