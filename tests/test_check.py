@@ -141,7 +141,7 @@ def test_an_absent_control_is_told_in_one_line_and_fails_where_it_is_required(pr
         ((), "there is nothing to check"),
         (("a.csv",), "nothing to be checked against"),
         (("a.csv", "a.csv"), "cannot be checked against itself"),
-        (("a.csv", "b.csv"), "which metric of experiment a decides cannot be told"),
+        (("a.csv", "b.csv", "--metric", "it"), "no metric 'it'"),
         (("a.csv", "b.csv", "--metric", "thing"), "whether more or less of thing is better is not known"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "0"), "--margin 0 is no positive number"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "much"), "'much' is no number"),

@@ -92,10 +92,8 @@ def test_at_the_end_of_a_run_those_that_failed_are_spared(project: Path, deviate
     assert copies(project, "x") == [4]
 
 
-def test_without_a_primary_metric_nothing_goes_until_one_is_named(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
-    (project / "train.py").write_text(
-        TRAIN.replace('    print("test acc %.4f" % acc)\n', '    print("test acc %.4f test f1 %.4f" % (acc, -acc))\n')
-    )
+def test_without_a_direction_nothing_goes_until_a_metric_is_named(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "deviate.toml").write_text('[metrics.test_acc]\ndirection = "none"\n')
     assert deviate("run", "train.py", "-q", "-r", "3", "-j", "2").code == 0
     answer = deviate("clean", "train", "--keep", "best")
     assert answer.code == 1

@@ -52,8 +52,6 @@ def test_two_experiments_are_run_and_compared(project: Path, deviate) -> None:  
     page = (project / "out.html").read_text()
     assert "test_acc" in page
     assert "<svg" in page
-    document = json.loads((project / "out.json").read_text())
-    assert document["schema"] == 8
 
 
 def test_one_print_called_for_two_splits_is_two_metrics(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -319,7 +317,7 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
     (project / "train.py").write_text(TRAIN)
     answer = deviate("run", "train.py", "--dry-run")
     assert answer.code == 0
-    assert "random.seed" in answer.out
+    assert "Primary  test_acc" in answer.out
     assert not (project / ".deviate").exists()
 
 

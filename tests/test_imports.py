@@ -55,10 +55,10 @@ CASES = {
     "check a b": ("msgspec numpy rich scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),
-    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis report sinks"),
+    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis report sinks stats"),
     "diverge train.py --dry-run": ("libcst msgspec numpy rich typer", f"{SCRIPTS} diverge stats"),
     "overhead train.py --dry-run": ("libcst msgspec rich typer", f"{SCRIPTS} stats"),
-    "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument"),
+    "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument stats"),
     "worker planned --index 0": ("msgspec typer", f"{CORE} replay"),
     "resume planned": (FIGURES, f"{JUDGED} analysis"),
 }

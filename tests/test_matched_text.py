@@ -57,7 +57,7 @@ def test_values_are_read_from_what_is_printed(project: Path, deviate_in: Callabl
     arguments = ("run", "train.py", "--runs", "1", "--variants", "as-is", "--name", "text", "--json", "-")
     answer = deviate(*arguments)
     assert answer.code == 0, answer.both
-    assert "deviate.toml:2" in answer.both
+    assert "deviate.toml:2" in deviate("analyze", "train.py").out
     (experiment,) = json.loads(answer.out[answer.out.index("{\n") :])["experiments"]
     assert {metric["metric"]: metric["scores"][0]["score"] for metric in experiment["metrics"]} == {
         "val_acc": 87.5, "bar": 1.125, "speed": 800.0, "final": 0.001,

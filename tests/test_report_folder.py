@@ -53,8 +53,8 @@ def test_the_data_lie_beside_the_page_with_every_bit(project: Path, deviate) -> 
     embedded = re.search(r'id="deviate-curves">\n(.*?)</script>', page, re.DOTALL)
     assert embedded is not None
     assert len(json.loads(embedded[1])["curves"]) == 3
-    for name in ("stability", "divergence", "planning", "data"):
-        assert f'<section id="{name}"' in page
+    for name in ("quantities", "planning", "data"):
+        assert f'<details id="{name}"' in page
 
 
 def test_files_that_the_new_report_has_not_are_removed(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

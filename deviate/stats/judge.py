@@ -276,7 +276,11 @@ def _choice(
         names = [named, *(matches.get(named, named) for _ in plans[1:])]
         is_planned = all(plan is not None and plan.name == name for plan, name in zip(plans, names, strict=True))
         is_declared = any(metric.is_primary and metric.name == named for metric in metrics)
-        return _named(planned if is_planned else None, named, is_declared=is_declared), ""
+        by_rule = choose_primary(metrics)
+        is_ruled = (
+            by_rule is not None and by_rule.name == named
+        )  # whoever names what the rule chooses has chosen nothing
+        return planned if is_planned else by_rule if is_ruled else _named(named, is_declared=is_declared), ""
     if has_tasks and not any(metric.is_primary for metric in metrics):
         return None, ""
     if planned is not None and any(metric.name == planned.name for metric in metrics):
@@ -296,9 +300,7 @@ def _differing_plans(
     ]
 
 
-def _named(planned: PrimaryChoice | None, named: str, *, is_declared: bool) -> PrimaryChoice:
-    if planned is not None:
-        return planned
+def _named(named: str, *, is_declared: bool) -> PrimaryChoice:
     return PrimaryChoice(named, DECLARED) if is_declared else PrimaryChoice(named, NAMED_AFTER, is_after_runs=True)
 
 

@@ -52,6 +52,8 @@ GOLDEN = """\
 
 new against base: {reason}. {detectable}
 
+Primary metric: test_acc, declared before the runs.
+
 > {paste}
 
 | metric | base | new | difference [95% CI] | adj. p | verdict |

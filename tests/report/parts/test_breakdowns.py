@@ -77,6 +77,6 @@ def test_a_hundred_classes_are_in_the_table_and_the_widest_in_the_figure() -> No
 
 def test_the_page_shows_them() -> None:
     page = render(build_report(judge([classes()])), "html")
-    assert '<section id="breakdowns"' in page
+    assert '<details id="breakdowns"' in page
     assert "Widest is cat" in page
     assert "f1_*: every run, per class" in page

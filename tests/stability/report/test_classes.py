@@ -107,4 +107,4 @@ def test_without_groups_or_classes_it_is_said_what_to_type() -> None:
 @pytest.mark.parametrize("n_runs", [1, 2, 4])
 def test_few_runs_make_a_page(n_runs: int) -> None:
     page = render(build_report(everything(n_runs)), "html")
-    assert '<section id="stability"' in page
+    assert '<details id="stability"' in page
