@@ -4,6 +4,7 @@ Kept are the weights of the step at which a value beats the best one so far, or 
 so.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 import libcst as cst
@@ -16,6 +17,7 @@ from deviate.model.metric_vocabulary import snake, split_identifier, word_set
 
 BEST = word_set("best lowest highest min max minimum maximum")
 KEEPING = word_set("save saves checkpoint checkpoints ckpt deepcopy dump")
+COMPARED = re.compile(r"(best|low|high|min|max).*[<>]|[<>].*(best|low|high|min|max)", re.IGNORECASE)
 COMPARES = (cst.GreaterThan, cst.LessThan, cst.GreaterThanEqual, cst.LessThanEqual)
 CHECKPOINTS, STOPS = word_set("ModelCheckpoint"), word_set("EarlyStopping")
 ARGUMENTS = word_set("TrainingArguments Seq2SeqTrainingArguments SFTConfig")
@@ -79,7 +81,7 @@ def _is_true(node: cst.BaseExpression | None) -> bool:
 def _compared(survey: Survey) -> Iterator[tuple[str, Function]]:
     """Expressions that are compared with the best value so far, in functions that keep something then."""
     for function in survey.functions:
-        if _remembers_best(function) and any(_keeps(call) for call in function.calls):
+        if _remembers_best(function) and any(map(_keeps, function.calls)) and _has_such_a_line(function):
             for node in walk(function.node):
                 if type(node) is cst.Comparison and len(node.comparisons) == 1:
                     (target,) = node.comparisons
@@ -87,6 +89,13 @@ def _compared(survey: Survey) -> Iterator[tuple[str, Function]]:
                         for one, other in ((node.left, target.comparator), (target.comparator, node.left)):
                             if _is_best(one) and not _is_best(other) and constant_text(other) is None:
                                 yield function.source.code(_without_item(other)), function
+
+
+def _has_such_a_line(function: Function) -> bool:
+    """Whether a line compares with something that is called best: walking through a function is dear."""
+    source = function.source
+    lines = source.lines[source.line(function.node) - 1 : source.end(function.node).line]
+    return any(COMPARED.search(line) for line in lines)
 
 
 def _remembers_best(function: Function) -> bool:
