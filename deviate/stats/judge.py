@@ -277,9 +277,8 @@ def _choice(
         is_planned = all(plan is not None and plan.name == name for plan, name in zip(plans, names, strict=True))
         is_declared = any(metric.is_primary and metric.name == named for metric in metrics)
         by_rule = choose_primary(metrics)
-        is_ruled = (
-            by_rule is not None and by_rule.name == named
-        )  # whoever names what the rule chooses has chosen nothing
+        # Whoever names what the rule would choose has chosen nothing after the runs.
+        is_ruled = by_rule is not None and by_rule.name == named
         return planned if is_planned else by_rule if is_ruled else _named(named, is_declared=is_declared), ""
     if has_tasks and not any(metric.is_primary for metric in metrics):
         return None, ""
