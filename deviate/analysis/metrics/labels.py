@@ -91,12 +91,20 @@ def _indexed(name: str, binding: Binding, graph: CallGraph) -> cst.BaseExpressio
         around = _loop(binding.node, graph.nodes)
     else:
         return None
-    parts = list(walk(around)) if around is not None else []
+    if around is None or not _may_index(around, name, graph):
+        return None
+    parts = list(walk(around))
     is_text = is_called_key or any(_joins_text(part, name) for part in parts)
     taken = (part for part in parts if isinstance(part, cst.Subscript) and _is_name_in(index_of(part), name))
     table = next((part.value for part in taken), None) if is_text else None
     is_own = isinstance(table, cst.Attribute) and binding.value is not None and table.deep_equals(binding.value)
     return None if is_own else table
+
+
+def _may_index(around: cst.CSTNode, name: str, graph: CallGraph) -> bool:
+    """Whether an index with that name stands anywhere in the lines: walking through a long function is dear."""
+    source = graph.nodes.source(around)
+    return re.search(rf"[\w)\]]\s*\[[^][,:]*\b{name}\b", source.between(source.span(around))) is not None
 
 
 def _joins_text(node: cst.CSTNode, name: str) -> bool:
