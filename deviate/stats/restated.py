@@ -146,9 +146,14 @@ def _candidates(x: Floats, y: Floats) -> Iterator[FixedFunction]:
         constant = float(np.median(y - factor * x))
         if math.isfinite(constant):
             yield FixedFunction("linear", factor, float(f"{constant:.{digits}g}"), n_free=2)
-    # In single precision the ends may be the least exact of all: the best line of all values lies between.
-    distances = x - x.mean()
-    factor = float(distances @ (y - y.mean()) / (distances @ distances))
-    constant = float(y.mean() - factor * x.mean())
+    # In single precision the ends may be the least exact of all, and small values the most: the best line of all
+    # values, each with the weight of its precision.
+    with np.errstate(all="ignore"):
+        weights = np.maximum(np.abs(y), FLOAT * np.ptp(y)) ** -2.0
+        weights /= weights.sum()
+        x_mean, y_mean = weights @ x, weights @ y
+        distances = x - x_mean
+        factor = float(weights @ (distances * (y - y_mean)) / (weights @ distances**2))
+        constant = float(y_mean - factor * x_mean)
     if math.isfinite(factor) and factor != 0 and math.isfinite(constant):
         yield FixedFunction("linear", factor, constant, n_free=2)
