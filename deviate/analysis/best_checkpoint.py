@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.hazards.survey import Survey, is_true
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, last_name, walk
 from deviate.model import Metric
@@ -58,24 +58,20 @@ def _named_in_callbacks(survey: Survey) -> Iterator[str]:
     for full_name in sorted(survey.names):
         last = full_name.rpartition(".")[2]
         for call in survey.calls([full_name]) if last in CHECKPOINTS | STOPS | ARGUMENTS else ():
-            given = keywords(call.node)
+            arguments = keywords(call.node)
             is_keras = "keras" in full_name
             if last in CHECKPOINTS:
-                keeps = not is_keras or _is_true(given.get("save_best_only"))
+                keeps = not is_keras or is_true(arguments.get("save_best_only"))
             elif last in STOPS:
-                keeps = is_keras and _is_true(given.get("restore_best_weights"))
+                keeps = is_keras and is_true(arguments.get("restore_best_weights"))
             else:
-                keeps = _is_true(given.get("load_best_model_at_end"))
+                keeps = is_true(arguments.get("load_best_model_at_end"))
             place = {"EarlyStopping": 0, "ModelCheckpoint": 1 if is_keras else 2}.get(last)
             name = call.argument(place, "metric_for_best_model" if last in ARGUMENTS else "monitor")
             if keeps and name is not None:
                 yield from sorted(survey.texts(name, call.function))
             elif keeps and is_keras:
                 yield "val_loss"  # what Keras watches by default
-
-
-def _is_true(node: cst.BaseExpression | None) -> bool:
-    return node is not None and last_name(node) == "True"
 
 
 def _compared(survey: Survey) -> Iterator[tuple[str, Function]]:

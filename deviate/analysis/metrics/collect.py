@@ -125,10 +125,10 @@ class Collector:
             value, objection = one.candidate.value, one.decision.objection
             if objection is None or objection.cause is not RejectionReason.UNMARKED or value.path:
                 continue
-            told = roles.get((value.function, value.source.value)) if isinstance(value.source, cst.Name) else None
-            if told is not None:
-                evidence = ("a metric where the same function reports it in other words", *told.evidence[-1:])
-                self.judgements[key] = replace(one, decision=Decision(told.role, told.direction, evidence))
+            decision = roles.get((value.function, value.source.value)) if isinstance(value.source, cst.Name) else None
+            if decision is not None:
+                evidence = ("a metric where the same function reports it in other words", *decision.evidence[-1:])
+                self.judgements[key] = replace(one, decision=Decision(decision.role, decision.direction, evidence))
 
     # ------------------------------------------------------------ messages
 

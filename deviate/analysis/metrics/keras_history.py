@@ -219,10 +219,10 @@ class _Transformers:
         self.constructions = list(self._constructions())
 
     def keys(self) -> list[str]:
-        own = [key for trainer in self._classes() for key in trl_keys(trainer, self.constructions, self.graph)]
-        keys = [*TRAINED, *own]
+        trainer_keys = [key for trainer in self._classes() for key in trl_keys(trainer, self.constructions, self.graph)]
+        keys = [*TRAINED, *trainer_keys]
         if self._evaluates():
-            keys += [f"eval_{key}" for key in own]
+            keys += [f"eval_{key}" for key in trainer_keys]
             keys += [f"eval_{key}" for key in (*EVALUATED, *self._list_computed()) if not key.startswith("eval_")]
             keys += [key for key in self._list_computed() if key.startswith("eval_")]
         return list(dict.fromkeys(keys))

@@ -209,12 +209,12 @@ class Conditions:
         value, where = passed
         if not isinstance(value, cst.BaseExpression):
             return PRESENT
-        known = _literal(value) or UNKNOWN
-        if known is UNKNOWN and where is call_path[place - 1].function:
-            known = self._value(value, call_path, place - 1, depth)
+        content = _literal(value) or UNKNOWN
+        if content is UNKNOWN and where is call_path[place - 1].function:
+            content = self._value(value, call_path, place - 1, depth)
         is_object = type(value) in (cst.Name, cst.Attribute, cst.Call) and not _is_parameter(value, where)
         is_object = is_object and bool(self.graph.resolver.resolve(value, where))
-        return PRESENT if known is UNKNOWN and is_object else known
+        return PRESENT if content is UNKNOWN and is_object else content
 
     def _is_open(self, function: Function) -> bool:
         """Whether a function gets arguments that no call on a path shows: from a library, or from itself."""
