@@ -174,3 +174,11 @@ def test_files_that_have_another_name_give_no_space_back(tmp_path: Path) -> None
     (folder / "own").write_bytes(b"x" * 100_000)
     assert 1_100_000 <= workflows.size(folder) < 1_200_000
     assert 100_000 <= disk_space(folder) < 200_000
+
+
+def test_the_best_run_is_the_best_in_the_metric_that_the_plan_names(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    report = '    print("test acc %.4f" % acc)\n'
+    (project / "train.py").write_text(TRAIN.replace(report, f'{report}    print("test loss %.4f" % (acc % 7))\n'))
+    assert deviate("run", "train.py", "-q", "-r", "3", "-j", "2", "--metric", "test_loss").code == 0
+    assert deviate("clean", "train", "--keep", "best").code == 0
+    assert copies(project) == [0, 2]

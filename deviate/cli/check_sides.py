@@ -47,7 +47,7 @@ def run_both_sides(
     if too_few := workflows.warn_of_few_runs(request.runs, is_paired=options.is_paired):
         typer.echo(f"Warning: {too_few}", err=True)
     names = gate.metrics or workflows.asked_metrics(
-        ours.selection.metrics, gate, ours.analysis.script, options.directions
+        ours.selection.metrics, gate, ours.analysis.script, options.directions, ours.selection.primary
     )
     workflows.margins_of(names, gate.margins)
     for name in names:

@@ -32,7 +32,7 @@ from deviate.stats.multiple.pairs import compare_all, label, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
-from deviate.stats.primary import DECLARED, NAMED_AFTER, choose_primary, find_primary, require_metric
+from deviate.stats.primary import DECLARED, NAMED_AFTER, ask_for_primary, choose_primary, require_metric
 from deviate.stats.tests.failures import completion
 from deviate.stats.tests.paired import match_partners
 from deviate.stats.tests.survival import attainment
@@ -282,9 +282,8 @@ def _choice(
         return planned if is_planned else by_rule if is_ruled else _named(named, is_declared=is_declared), ""
     if has_tasks and not any(metric.is_primary for metric in metrics):
         return None, ""
-    if planned is not None and any(metric.name == planned.name for metric in metrics):
-        return planned, ""
-    return choose_primary(metrics), find_primary(metrics)[1]
+    choice = choose_primary(metrics, planned)
+    return choice, ask_for_primary(metrics) if choice is None else ""
 
 
 def _differing_plans(

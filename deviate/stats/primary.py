@@ -46,34 +46,41 @@ LEVELS = {TEST: "test", VALIDATION: "validation", UNNAMED: "other than training"
 Key = Callable[[SelectedMetric], int]
 
 
-def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
+def find_primary(metrics: Sequence[SelectedMetric], planned: PrimaryChoice | None = None) -> tuple[str | None, str]:
     """Name of the primary metric, or None and the sentence that asks for one: see `choose_primary`."""
+    choice = choose_primary(metrics, planned)
+    return (None, ask_for_primary(metrics)) if choice is None else (choice.name, "")
+
+
+def ask_for_primary(metrics: Sequence[SelectedMetric]) -> str:
+    """The sentence that asks for a primary metric where none can be chosen."""
     declared = [metric.name for metric in metrics if metric.is_primary]
-    if len(declared) > 1:
-        return None, _ask("several metrics are declared primary", declared)
-    choice = choose_primary(metrics)
-    if choice is not None:
-        return choice.name, ""
-    telling = [metric.name for metric in metrics if metric.role == "quality" and not _words(metric) & SPREAD_WORDS]
-    return None, _ask("no quality metric has a known direction", telling or [metric.name for metric in metrics])
+    if declared:
+        return _ask("several metrics are declared primary", declared)
+    telling = [metric for metric in metrics if metric.role == "quality" and not words_of(metric.name) & SPREAD_WORDS]
+    return _ask("no quality metric has a known direction", [metric.name for metric in telling or metrics])
 
 
-def choose_primary(metrics: Sequence[SelectedMetric]) -> PrimaryChoice | None:
+def choose_primary(metrics: Sequence[SelectedMetric], planned: PrimaryChoice | None = None) -> PrimaryChoice | None:
     """The metric that decides a comparison, with the reason; None where no quality metric has a known direction.
 
-    A declared primary metric is kept. What only the runs showed is no candidate where anything else is: it was not
-    there to be chosen before them.
+    The one that the plan names is kept as long as there is such a metric, and so is a declared one. What only the runs
+    showed is no candidate where anything else is: it was not there to be chosen before them.
     """
+    if planned is not None and any(metric.name == planned.name for metric in metrics):
+        return planned
     declared = [metric for metric in metrics if metric.is_primary]
     if len(declared) == 1:
         return PrimaryChoice(declared[0].name, DECLARED)
     candidates = [metric for metric in metrics if metric.role == "quality" and metric.direction is not None]
-    candidates = [metric for metric in candidates if not _words(metric) & SPREAD_WORDS and not _is_container(metric)]
+    candidates = [
+        metric for metric in candidates if not words_of(metric.name) & SPREAD_WORDS and not _is_container(metric)
+    ]
     candidates = [metric for metric in candidates if not metric.is_found_by_running] or candidates
     if not candidates or declared:
         return None
     if len(candidates) == 1:
-        return PrimaryChoice(candidates[0].name, "the only quality metric with a known direction", ())
+        return PrimaryChoice(candidates[0].name, "the only quality metric with a known direction")
     left, reason = candidates, ""
     for key, sentence in _rules(candidates):
         best = min(map(key, left))
@@ -85,7 +92,7 @@ def choose_primary(metrics: Sequence[SelectedMetric]) -> PrimaryChoice | None:
 
 
 def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
-    words = {metric.name: _words(metric) for metric in candidates}
+    words = {metric.name: words_of(metric.name) for metric in candidates}
     is_language = any(found & LANGUAGE_WORDS for found in words.values())
     best_level = min(_level(found) for found in words.values())
 
@@ -159,10 +166,6 @@ def require_metric(name: str, names: Sequence[str], where: str) -> None:
     listed = ", ".join(names) or "none"
     hint = f"Did you mean {near[0]}? " if near else ""
     raise InputError(f"There is no metric {name!r} in {where}.", f"{hint}Its metrics are: {listed}.")
-
-
-def _words(metric: SelectedMetric) -> frozenset[str]:
-    return words_of(metric.name)
 
 
 def words_of(name: str) -> frozenset[str]:

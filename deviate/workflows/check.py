@@ -11,7 +11,16 @@ from typing import get_args
 from deviate import __version__, records
 from deviate.base import redact_words
 from deviate.errors import InputError, RecordError
-from deviate.model import IMPORTED_AS, Direction, Experiment, ExperimentFindings, Findings, SelectedMetric, Status
+from deviate.model import (
+    IMPORTED_AS,
+    Direction,
+    Experiment,
+    ExperimentFindings,
+    Findings,
+    PrimaryChoice,
+    SelectedMetric,
+    Status,
+)
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
 from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.workflows.judge import AnalysisOptions, judge_scores
@@ -65,7 +74,9 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
     from deviate.stats import check_completion, check_control, check_metrics
 
     declared = _declared_metrics(experiments, options.matches)
-    names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", options.directions)
+    names = asked_metrics(
+        declared, gate, f"experiment {experiments[0].name}", options.directions, experiments[0].primary
+    )
     margined = _with_margins(experiments, margins_of(names, gate.margins))
     _refuse_other_aggregates(margined, names, options)
     sides = _without_unkept(margined, options.matches) if _is_baseline_file(experiments[0]) else margined
@@ -91,12 +102,17 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
 
 
 def asked_metrics(
-    metrics: Sequence[SelectedMetric], gate: Gate, where: str, directions: Mapping[str, Direction]
+    metrics: Sequence[SelectedMetric],
+    gate: Gate,
+    where: str,
+    directions: Mapping[str, Direction],
+    planned: PrimaryChoice | None = None,
 ) -> list[str]:
     """Names of metrics to check: the requested ones, else the primary metric of a baseline.
 
     Args:
         directions: metric to whether more or less of it is better, where that is not what is on record.
+        planned: the primary metric that the plan of the baseline names.
 
     Raises:
         InputError: there is no such metric, or which one decides cannot be told.
@@ -109,7 +125,8 @@ def asked_metrics(
     if gate.metrics:
         return list(gate.metrics)
     primary, _ = find_primary(
-        [dataclasses.replace(metric, direction=directions.get(metric.name, metric.direction)) for metric in metrics]
+        [dataclasses.replace(metric, direction=directions.get(metric.name, metric.direction)) for metric in metrics],
+        planned,
     )
     if primary is None:
         quality = [metric.name for metric in metrics if metric.role == "quality"] or known_names

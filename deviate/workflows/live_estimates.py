@@ -109,7 +109,7 @@ class ExperimentScores:
         """Name of the primary metric; None if there are several and none was selected."""
         from deviate.stats import find_primary
 
-        return self.metric or find_primary(self._catalog.metrics)[0]
+        return self.metric or find_primary(self._catalog.metrics, self.plan.selection.primary)[0]
 
     def means(self, confidence: float, most: int = MOST_METRICS, *, has_intervals: bool = True) -> tuple[Mean, ...]:
         """Estimates by variant; metrics without a score are left out.
@@ -147,7 +147,7 @@ class ExperimentScores:
             if run.name not in self.runs and run.name not in self._uncounted
         ]
 
-    def _read_so(self, metric: SelectedMetric) -> SelectedMetric:
+    def _with_aggregate(self, metric: SelectedMetric) -> SelectedMetric:
         """The metric with the aggregate that the user named, if any."""
         return metric if self.aggregate is None else replace(metric, aggregate=self.aggregate)
 
@@ -167,7 +167,7 @@ class ExperimentScores:
         }
         is_diverged = any(not math.isfinite(series[name].values[-1]) for name in metrics)
         scores = {
-            name: score_of(series, self._read_so(metric), list(metrics.values()))
+            name: score_of(series, self._with_aggregate(metric), self._catalog.metrics)
             for name, metric in metrics.items()
             if not is_diverged
         }

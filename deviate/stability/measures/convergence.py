@@ -65,7 +65,7 @@ def convergence(experiment: Experiment, index: int, *, metric: str | None = None
     """
     runs = [run for run in experiment.runs if run.status == "completed"]
     # In order of preference, as a series is read from disk only when needed.
-    metrics = _order_metrics(experiment.metrics, metric)
+    metrics = _order_metrics(experiment, metric)
     chosen = next((metric for metric in metrics if _is_curve(runs, metric.name)), None)
     if chosen is None:
         return None
@@ -123,16 +123,16 @@ def _find_stall(values: Floats) -> int | None:
     return None
 
 
-def _order_metrics(metrics: Sequence[SelectedMetric], metric_name: str | None) -> list[SelectedMetric]:
+def _order_metrics(experiment: Experiment, metric_name: str | None) -> list[SelectedMetric]:
     """Metrics by preference: the named one, the primary one, accuracies, others with a direction, the rest."""
-    primary = find_primary(metrics)[0]
+    primary = find_primary(experiment.metrics, experiment.primary)[0]
 
     def place(metric: SelectedMetric) -> tuple[bool, ...]:
         is_quality = metric.role == "quality"
         of_kind = metric.name != metric_name, metric.name != primary, not is_quality, not is_accuracy(metric)
         return (metric.direction is None, *of_kind)
 
-    return sorted(metrics, key=place)
+    return sorted(experiment.metrics, key=place)
 
 
 def _losses(metrics: Sequence[SelectedMetric]) -> list[SelectedMetric]:
