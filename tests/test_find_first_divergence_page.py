@@ -9,7 +9,7 @@ from pages import ROOT, Reader, alone
 from deviate.cli.app import load_command
 from deviate.diverge.report.words import LABELS
 
-PAGE = ROOT / "docs/how-to/find-where-runs-part.md"
+PAGE = ROOT / "docs/how-to/find-first-divergence.md"
 
 
 def alike(printed: str) -> str:
