@@ -62,7 +62,7 @@ METRICS = {
     "label": ("text", "The text beside the value in what is printed, where one line reports several."),
     "match": (
         "text",
-        "The text of the value, [`val acc: {value}`](../how-to/metric-not-found.md#nothing-in-the-project-reports-it).",
+        "The text of the value, [`val acc: {value}`](../how-to/metric-not-found.md#a-package-prints-it-and-no-line-of-the-project-does).",
     ),
     "direction": ("`max`, `min`, `none`", "Whether more or less is better; `none` where neither is."),
     "aggregate": (
