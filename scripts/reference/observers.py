@@ -13,7 +13,7 @@ which know no framework, act upon that; a test runs every observer over every fr
 training of a row is the usual one: `fit` for Keras, `train` and `fit` for trainers, a compiled training step for
 TensorFlow and JAX, `partial_fit` for scikit-learn. What other ways of training show is in
 [Traces by framework](traces-by-framework.md) and in
-[Keep predictions and weights](../how-to/capture-predictions.md#what-is-seen-and-what-is-not).
+[Capture predictions and weights](../how-to/capture-predictions.md#what-is-captured-in-each-framework).
 
 LightGBM, XGBoost and CatBoost train in C++ without a call in between, so they are no rows: their trees are hashed as
 weights are, predictions are captured, and what they evaluate in training is recorded for each iteration. Of Keras 2
