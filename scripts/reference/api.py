@@ -10,8 +10,8 @@ from scripts.reference.docstrings import paragraphs, signature
 HEAD = """\
 # In Python
 
-What `import deviate` offers to notebooks and scripts ([how it is used](../how-to/notebook.md)). All else is the inside
-of a program, and may change with any version.
+The functions that `import deviate` provides for notebooks and scripts ([how to use them](../how-to/notebook.md)).
+Everything else is internal and may change with any version.
 
 Written from the docstrings by `python -m scripts.reference`.
 """

@@ -10,67 +10,67 @@ from scripts.reference.docstrings import cell
 HEAD = """\
 # Files
 
-All that deviate keeps lies in the folder `.deviate/` of the project; nothing else of yours is written to, but for one
-key of 32 bytes in `~/.local/state/deviate/`, with which it knows its own cache again. There is no data base: the
-files are safe on network disks, can be copied, and are read by any program.
+deviate stores everything in the folder `.deviate/` of the project. It writes one other file: a key of 32 bytes in
+`~/.local/state/deviate/`, by which it recognises its own cache. There is no database: the files are safe on network
+disks, can be copied, and any program can read them.
 
 ```text
 .deviate/
   experiments/NAME/
     experiment.json           the plan: command, variants, number of runs, metrics; a history of changes
-    snapshot/                 the project as it was frozen, with taps; manifest.json tells file by file what was done
-    prepare/                  what ran once, before all runs
+    snapshot/                 the frozen project, with taps; manifest.json lists the changes file by file
+    prepare/                  the run of --prepare, once before all runs
     runs/RUN_ID/
-      spec.json               what this run is; never changed. Its hash is the id of the run
+      spec.json               definition of this run; never changed. Its hash is the id of the run
       attempt-K/
-        claim.json            who runs it, since when
-        events-PROCESS.jsonl  what was recorded, in order; one writer per file
-        stdout.log stderr.log what the run wrote, as you would have seen it
+        claim.json            the process that executes it, and since when
+        events-PROCESS.jsonl  recorded events, in order; one writer per file
+        stdout.log stderr.log output of the run, unchanged
         environment.json      versions, devices, flags, threads
-        artifacts/            captured outputs and weights, predictions-….npz and weights-….npz, where asked for
-        result.json           how it ended; written last, so that its presence means completion
-        work/                 the run's own copy of the project, in which the command ran
+        artifacts/            captured outputs and weights, predictions-….npz and weights-….npz, if requested
+        result.json           outcome; written last, so that its presence means completion
+        work/                 copy of the project in which the command ran
   reports/NAME/               report.html, and its figures as CSV beside it
-  cache/                      parsed/: trees of the files that were analysed; pictures; safe to delete
+  cache/                      parsed/: trees of analysed files; pictures; safe to delete
 ```
 
-A run is done when its `result.json` is whole and its `spec.json` has the right hash; that is why an experiment survives
-being killed at any moment, and why any scheduler can carry out one run by its id. A last line that was cut off is
-dropped and counted. Numbers keep all their bits; NaN and infinities are texts. Times are in UTC.
+A run is done if its `result.json` is complete and its `spec.json` has the right hash. So an experiment survives a kill
+at any time, and any scheduler can execute one run by its id. A last line that was cut off is dropped and counted.
+Numbers keep all their bits; NaN and infinities are strings. Times are in UTC.
 
 ## Damage
 
-Each JSON file has a digest of its other fields; `result.json` lists size and SHA-256 of every other file of its
-attempt, as the executor found them when the attempt ended, or whoever ended what a killed executor had left. A run
-whose files are not what they were is *damaged*: reports name it and leave it out, and `deviate resume` runs it again.
-Captured outputs that `deviate clean` removed are only said to be gone. Records of versions before 2026-11-23 have no
-digests: they are read as ever, and a report says once that they are not verifiable. Digests find accidents, not a
-forger who writes a record and its digest anew.
+Each JSON file has a digest of its other fields. `result.json` lists size and SHA-256 of every other file of its
+attempt, at the time when the attempt ended or was ended after its executor was killed. A run whose files have changed
+is *damaged*: reports name it and leave it out, and `deviate resume` runs it again. Captured outputs that
+`deviate clean` removed are reported as missing, not as damage. Records of versions before 2026-11-23 have no digests:
+they are read, and a report says once that they are not verifiable. Digests detect accidents, not a forged record with a
+new digest.
 
-## Who runs what
+## Which process executes a run
 
-A claim names the host, the boot of its kernel, the namespace of process numbers and the process. Where all of these
-are those of the reader, the system is asked whether the process lives. Elsewhere (another machine, another container,
-another boot, an older version) an executor lives as long as its claim or the files of its run change while somebody
-looks on; after 60 s without a change it is given up. Clocks need not agree. What no clock has seen changing for a day
-is not waited for. A run that goes on in a container after its executor was killed there, and writes nothing, cannot
-be seen from another one.
+A claim names the host, the boot of its kernel, the namespace of process numbers and the process. If all of these match
+those of the reader, the system tells whether the process lives. Otherwise (another machine, another container, another
+boot, an older version) an executor counts as alive while its claim or the files of its run change; after 60 s of
+watching without a change it is given up. Clocks need not agree. If no clock shows a change for a day, nothing waits for
+the executor. A run that continues in a container after its executor was killed there, and writes nothing, cannot be
+detected from another one.
 
-## Rules that have a number
+## Numbered rules
 
-`streams` is the number of the rule that says which draw belongs to which stream, `scores` that of how a score is
-made; both stand in plan and spec, and are left out at 1. An experiment goes on under the numbers that it began with,
-with the guest of its own snapshot. Runs under different numbers are never compared as pairs, and the report says so.
+`streams` is the number of the rule that assigns draws to streams, `scores` that of the rule that computes a score. Both
+are in plan and spec, and are left out at 1. An experiment continues under the numbers that it began with, with the
+guest of its own snapshot. Runs under different numbers are never compared as pairs, and the report says so.
 
 ## Plug-ins
 
-`plugins` in the plan names the sinks and framework adapters of other packages whose files lie in
-`snapshot/guest/_deviate_guest/plugins/`: group, name, module, package and version of each. It is left out where there
-are none. Runs load these copies, also when the package has changed or is gone.
+`plugins` in the plan lists the sinks and framework adapters of other packages whose files are in
+`snapshot/guest/_deviate_guest/plugins/`: group, name, module, package and version of each. It is left out if there are
+none. Runs load these copies, even if the package has changed or is gone.
 
 ## Formats
 
-Each format has a number, `schema`, and every number of the past is still read. Written from
+Each format has a number, `schema`, and files with every earlier number are still read. Written from
 `deviate/records/schema.py` by `python -m scripts.reference`.
 """
 LINE = re.compile(r"#\s*(\d{4}-\d\d-\d\d)\s+(\d+)\s+(.*)")

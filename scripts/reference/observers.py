@@ -8,15 +8,15 @@ from deviate.guest.frameworks.limits import EVIDENCE, LIMITS, TRACE
 HEAD = """\
 # Observers by framework
 
-What deviate observes of a run, and over which frameworks. An adapter translates what its framework does, and observers,
-which know no framework, act upon that; a test runs every observer over every framework, on one small training each. The
-training of a row is the usual one: `fit` for Keras, `train` and `fit` for trainers, a compiled training step for
-TensorFlow and JAX, `partial_fit` for scikit-learn. What other ways of training show is in
-[Traces by framework](traces-by-framework.md) and in
-[Capture predictions and weights](../how-to/capture-predictions.md#what-is-captured-in-each-framework).
+This page lists what deviate observes of a run in each framework. An adapter translates what its framework does, and
+observers, which are independent of frameworks, use that. A test runs every observer over every framework, on one small
+training each. The training of a row is the usual one: `fit` for Keras, `train` and `fit` for trainers, a compiled
+training step for TensorFlow and JAX, `partial_fit` for scikit-learn. For other ways of training see [Traces by
+framework](traces-by-framework.md) and [Capture predictions and
+weights](../how-to/capture-predictions.md#what-is-captured-in-each-framework).
 
-LightGBM, XGBoost and CatBoost train in C++ without a call in between, so they are no rows: their trees are hashed as
-weights are, predictions are captured, and what they evaluate in training is recorded for each iteration. Of Keras 2
+LightGBM, XGBoost and CatBoost train in C++ without a call in between, so they have no rows. Their trees are hashed like
+weights, predictions are captured, and their evaluations in training are recorded for each iteration. For Keras 2
 (`tf_keras`) the functions of TensorFlow below it are observed: weights, one bit, losses and updates.
 
 Written from `deviate/guest/frameworks/limits.py` by `python -m scripts.reference`.

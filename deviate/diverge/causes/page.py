@@ -14,19 +14,22 @@ from deviate.diverge.causes.find import KNOWN_CAUSES
 HEAD = """\
 # Causes
 
-Why do two runs part that should be equal? `deviate diverge` finds the place, and names what may be behind it out of
-this table. It calls a cause *certain* where what was found leaves no other explanation that we know: two values of a
-seed, two devices, a stream that the variant varies. It is *likely* where what differs first is known to differ for this
-cause, and *possible* where the program has it and nothing found tells it from others. What only surrounds the runs, as
-two versions of a library do or a line of the source, is likely where no other cause is. Where none is likely, the last
-one says what to try.
+`deviate diverge` finds where two runs diverge that should be equal, and names possible causes from this table:
 
-What deviate can do against a cause itself stands under *deviate*; `--confirm` does it and compares the runs again. All
-else is for the program: the [hazards](hazards.md) have the same places as they stand in the source, before any run.
+- *certain*: the evidence leaves no other known explanation, such as two values of a seed, two devices, or a stream
+  that the variant varies.
+- *likely*: what differs first is known to differ for this cause. Differences around the runs, such as two versions of
+  a library or a changed line of the source, are likely if no other cause is.
+- *possible*: the program has this cause, and the evidence does not distinguish it from others.
 
-Which operations of PyTorch are meant by each kernel is in its documentation; on a CPU each was also tried a dozen times
-on the same input (PyTorch 2.13, two threads): of 34 operations and gradients only those under
-[index-put](#index-put) gave other bits.
+If no cause is likely, the last one says what to try.
+
+*deviate* lists what deviate can do against a cause; `--confirm` does it and compares the runs again. Everything else
+needs a change of the program: [hazards](hazards.md) lists the same places in the source, before any run.
+
+The documentation of PyTorch lists the operations of each kernel. On a CPU each was also run a dozen times on the same
+input (PyTorch 2.13, two threads): of 34 operations and gradients only those under [index-put](#index-put) gave
+different bits.
 
 Written from the files in `deviate/diverge/causes/` by
 `python -m deviate.diverge.causes.page > docs/reference/causes.md`.
