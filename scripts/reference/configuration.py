@@ -8,8 +8,8 @@ HEAD = """\
 # deviate.toml
 
 `deviate.toml` is beside the script or in a folder above it. `deviate analyze train.py --save` writes the metrics part;
-rewriting keeps your comments and order. A flag overrides the file, and the file overrides the default. An unknown key
-is an error, which names the nearest known key.
+rewriting keeps your comments and order. A flag overrides the file, and the file overrides the default. In the variant
+`algo+impl` all randomness is free: seeds and kernels. An unknown key is an error, which names the nearest known key.
 
 Written from the parser by `python -m scripts.reference`.
 
