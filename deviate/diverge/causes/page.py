@@ -14,21 +14,21 @@ from deviate.diverge.causes.find import KNOWN_CAUSES
 HEAD = """\
 # Causes
 
-Why do two runs part that should be equal? `deviate diverge` finds the place, and names what may be behind it out of
-this table. It calls a cause *certain* where what was found leaves no other explanation that we know: two values of a
-seed, two devices, a stream that the variant varies. It is *likely* where what differs first is known to differ for this
-cause, and *possible* where the program has it and nothing found tells it from others. What only surrounds the runs, as
-two versions of a library do or a line of the source, is likely where no other cause is. Where none is likely, the last
-one says what to try.
+Why do two runs that should match diverge? `deviate diverge` finds the place, and lists possible causes from this table.
+A cause is *certain* if the evidence leaves no other known explanation: two values of a seed, two devices, a stream that
+the variant varies. It is *likely* if the first difference is typical of the cause, and *possible* if the program has
+the cause and the evidence does not distinguish it from others. A circumstance of the runs, such as two versions of a
+library or a line of the source, is likely only if no other cause is. If no cause is likely, the last one says what to
+try.
 
-What deviate can do against a cause itself stands under *deviate*; `--confirm` does it and compares the runs again. All
-else is for the program: the [hazards](hazards.md) have the same places as they stand in the source, before any run.
+*deviate* names what deviate can change against a cause; `--confirm` does it and compares the runs again. All other
+cures are changes in the program: [hazards](hazards.md) lists the same places in the source, before any run.
 
-Which operations of PyTorch are meant by each kernel is in its documentation; on a CPU each was also tried a dozen times
-on the same input (PyTorch 2.13, two threads): of 34 operations and gradients only those under
-[index-put](#index-put) gave other bits.
+The documentation of PyTorch lists the operations of each kernel. On a CPU each was also tested a dozen times on the
+same input (PyTorch 2.13, two threads): of 34 operations and gradients, only those under [index-put](#index-put) gave
+different bits.
 
-Written from the files in `deviate/diverge/causes/` by
+Generated from the files in `deviate/diverge/causes/` by
 `python -m deviate.diverge.causes.page > docs/reference/causes.md`.
 """
 WIDTH = 120
@@ -40,7 +40,7 @@ def page() -> str:
 
 
 def _contents() -> Iterator[str]:
-    yield "| cause | what |\n|---|---|"
+    yield "| cause | description |\n|---|---|"
     for group in GROUPS:
         for cause in _causes_of(group):
             yield f"| [{cause.id}](#{cause.id}) | {cause.title} |"
@@ -52,7 +52,7 @@ def _groups() -> Iterator[str]:
         yield f"## {title}\n"
         for cause in _causes_of(group):
             yield f"### {cause.id}\n\n{_sentence(cause.title)}\n\n{fill(cause.reason, WIDTH, break_on_hyphens=False)}\n"
-            yield _item(f"Points to it: {cause.signs}.")
+            yield _item(f"Evidence: {cause.signs}.")
             yield _item(f"Cure: {cause.cure}.")
             yield _item(f"deviate: {_switch(cause)}.") + "\n"
             if cause.code:
@@ -76,9 +76,9 @@ def _sentence(text: str) -> str:
 def _switch(cause: KnownCause) -> str:
     variables = " ".join(f"`--env {name}={value}`" for name, value in cause.environment)
     if not cause.holds:
-        return variables or "nothing; only the program can be changed"
-    hold_clause = f"holds {', '.join(f'`{factor}`' for factor in cause.holds)} with `--variant control`"
-    return f"{hold_clause}, or sets {variables}" if variables else hold_clause
+        return variables or "no switch"
+    held = f"`--variant control` holds {', '.join(f'`{factor}`' for factor in cause.holds)}"
+    return f"{held}, or {variables}" if variables else held
 
 
 def _link(source: str) -> str:
