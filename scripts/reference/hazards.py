@@ -7,14 +7,14 @@ from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
 HEAD = """\
 # Hazards
 
-Code that can make runs of one script differ, or that draws random numbers which no variant controls. `deviate analyze`
-lists what of it a script reaches: in its own file, in the files of the project that it imports, and in the data sets
-and models that it makes. Nothing is run. A line is listed when the source shows the hazard, not when it might have one:
-names that are sorted, sets that are only asked for members and kernels that the script itself makes deterministic are
-left out, and so are lines with the comment `# deviate: ignore`. Whether a hazard matters for the results is for the
-experiment to show: see `control` and `impl` among the [variants](variants.md).
+A hazard is code that can make runs of one script differ, or that draws random numbers which no variant controls.
+`deviate analyze` lists the hazards that a script reaches: in its own file, in imported files of the project, and in its
+data sets and models. Nothing is executed. A line is listed only if the source shows the hazard. Not listed are sorted
+names, sets used for membership tests, kernels that the script itself makes deterministic, and lines with the comment
+`# deviate: ignore`. The experiment shows whether a hazard affects the results: see `control` and `impl` in
+[variants](variants.md).
 
-Written from the files in `deviate/analysis/hazards/` by `python -m scripts.reference`.
+Generated from the files in `deviate/analysis/hazards/` by `python -m scripts.reference`.
 """
 
 
@@ -24,7 +24,7 @@ def page() -> str:
 
 
 def _contents() -> Iterator[str]:
-    yield "| hazard | what |\n|---|---|"
+    yield "| hazard | description |\n|---|---|"
     for group in GROUPS:
         for kind in _kinds(group):
             yield f"| [{kind.name}](#{kind.name}) | {kind.title.rstrip('.')} |"
