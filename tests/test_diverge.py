@@ -135,7 +135,7 @@ def test_runs_that_part_are_an_answer_and_no_failure(parted: Told) -> None:
     assert (parted.found["is_equal"], first["main_step"], first["name"]) == (False, 3, "test_loss")
     mine, theirs = first["values"]
     assert mine != theirs
-    assert "Parted" in parted.out
+    assert "Diverged" in parted.out
     assert "test_loss" in parted.out
 
 
@@ -177,7 +177,7 @@ def test_a_failure_before_anything_was_reported_is_the_reason_and_told_by_name(
     assert "Not compared because with-device crashed: ModuleNotFoundError" in told.out
     assert "With-device crashed: ModuleNotFoundError" in told.out
     assert "No module named 'no_such_package'" in told.out
-    assert "compared up to there" not in told.out
+    assert "compared up to that point" not in told.out
 
 
 def test_a_run_that_is_killed_on_a_further_rung_ends_the_ladder_and_is_no_difference(
@@ -186,10 +186,10 @@ def test_a_run_that_is_killed_on_a_further_rung_ends_the_ladder_and_is_no_differ
     told = diverge("closer.py", "--name", "killed", "--", "killed")
     first, second = told.found["rungs"]
     assert (first["difference"]["main_step"], second["difference"]) == (3, None)
-    assert second["why_not"].startswith("its run 1 lost: killed from outside by SIGKILL")
-    assert "Parted at main-loop step 3" in told.out
+    assert second["why_not"].startswith("run 1 of this level lost: killed from outside by SIGKILL")
+    assert "Diverged at main-loop step 3" in told.out
     assert told.code == 3
-    assert "Run 1 of rung steps lost: killed from outside by SIGKILL" in told.out
+    assert "Run 1 of level steps lost: killed from outside by SIGKILL" in told.out
 
 
 def test_a_script_that_reports_nothing_is_run_and_told_to_have_nothing_to_compare(diverge: Callable[..., Told]) -> None:
@@ -204,7 +204,7 @@ def test_two_environments_are_compared_within_a_tolerance(diverge: Callable[...,
     assert strict.found["is_equal"] is False
     close = diverge("train.py", "--second-env", "DEVICE=1e10", "--ulps", "1", "--name", "two", "--", "as-device")
     assert close.found["is_equal"] is False
-    assert "a difference within 1 ulp was taken for none" in close.out
+    assert "differences within 1 ulp count as equal" in close.out
     for side in ("first", "with-device"):
         assert f"Running  two-{side}: 1 x " in close.out
     wide = diverge("train.py", "--second-env", "DEVICE=1", "--ulps", "1000000000000", "--", "as-device")
@@ -220,8 +220,8 @@ def test_runs_on_record_are_compared_as_far_as_they_reach(
     assert told.code == 0, told.err
     assert told.found["rungs"][0]["difference"]["main_step"] == 3
     assert told.found["rungs"][0]["n_runs"] == 0
-    assert "records reach as far as" in told.out
-    assert (told.out.count("Closer"), told.out.count("deviate diverge train.py")) == (1, 1)
+    assert "these runs recorded level metrics only" in told.out
+    assert (told.out.count("Details"), told.out.count("deviate diverge train.py")) == (1, 1)
     pages = {it.name for it in (folder / ".deviate/reports/apart").iterdir() if it.suffix == ".html"}
     assert pages == {"diverge.html", "diverge-0-1.html"}, "the page of the ladder stays"
     assert diverge("apart:0", "same:0").code == 0
@@ -230,7 +230,7 @@ def test_runs_on_record_are_compared_as_far_as_they_reach(
     assert alike.found["is_equal"] is True
     wrong = diverge("same:0", "same:7")
     assert wrong.code == 1
-    assert "it has: same:0, same:1" in wrong.err
+    assert "recorded runs: same:0, same:1" in wrong.err
     assert "the same run" in diverge("same:0", "same:0").err
     assert "name two: same:0 same:1" in diverge("same:0").err
     assert "no experiment named 'nowhere'" in diverge("nowhere:0", "nowhere:1").err
@@ -259,7 +259,8 @@ def test_a_dry_run_writes_and_starts_nothing(tmp_path: Path, deviate_in: Any) ->
     [
         (("--variant", "algo+impl"), "--variant control"),
         (("--variant", "control,impl"), "--variant control"),
-        (("--rung", "weights"), "--rung metrics"),
+        (("--level", "weights"), "--level metrics"),
+        (("--rung", "weights"), "--level metrics"),
         (("--seeds", "same"), "--seeds as-is"),
         (("--seeds", "as-is", "--variant", "impl"), "name one"),
         (("--python", "no-such-python"), "python3.12"),
@@ -305,7 +306,7 @@ def test_an_interruption_on_a_further_rung_tells_what_was_found_before(tmp_path:
     (tmp_path / "go").touch()
     out, err = process.communicate()
     assert process.returncode == 130
-    assert "Parted at main-loop step 3" in out
-    assert "interrupted: what further pairs of runs would have shown is not known" in " ".join(out.split())
+    assert "Diverged at main-loop step 3" in out
+    assert "interrupted before all pairs of runs were compared" in " ".join(out.split())
     assert (tmp_path / ".deviate/reports/waits/diverge.html").is_file()
     assert "What ran is on record" in err

@@ -196,7 +196,7 @@ def test_a_whole_ladder_ends_at_the_line(told: tuple[str, dict[str, Any]]) -> No
     assert (steps["kind"], modules["kind"], modules["module"]) == ("forward", "module", "0")
     assert (closest["name"], closest["place"]["line"]) == ("aten.mul.Tensor", line(NOISY, "noise"))
     assert closest["ulps"]["most"] in {1, 2}
-    assert "Parted at update 3" in out
+    assert "Diverged at update 3" in out
     assert f"train.py:{line(NOISY, 'noise')}" in out
 
 
@@ -213,7 +213,7 @@ def test_a_rung_that_takes_more_than_half_as_long_again_says_so_before_it_begins
     told: tuple[str, dict[str, Any]],
 ) -> None:
     forecasts = {it["rung"]: it["forecast"] for it in told[1]["rungs"]}
-    for line in (it for it in told[0].splitlines() if re.match(r"Rung [234], ", it)):
+    for line in (it for it in told[0].splitlines() if re.match(r"Level [234], ", it)):
         forecast = forecasts[re.split(r"[ ,:]+", line)[2]]  # None where the machine was too busy to tell
         times = f"; each step takes {forecast:.1f} times as long" if forecast is not None and forecast > 1.5 else ""
         assert line.partition("; each")[2] == times.partition("; each")[2]

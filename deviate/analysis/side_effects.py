@@ -77,7 +77,7 @@ def _constant(node: cst.CSTNode, function: Function, graph: CallGraph) -> str | 
 
 DEEPEST = 6
 REST = "…"
-"""Stands for the unknown rest after a constant beginning."""
+"""Placeholder for the unknown rest of a path."""
 HOME = "~"
 FOREIGN = ("/", HOME, "gs://", "s3://", "hdfs://")
 HARMLESS = ("/dev/", "/proc/", "/sys/")
@@ -211,7 +211,7 @@ def _literal(node: cst.BaseExpression) -> str | None:
 # ---------------------------------------------------------------- rules
 
 Matches = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
-"""Kind, place and what, of each."""
+"""Kind, place and description of each side effect."""
 
 IDS = {
     "wandb.init": ("id", "resume", "name"),
@@ -228,7 +228,7 @@ IDS = {
     "CometLogger": ("experiment_key",),
     "NeptuneLogger": ("with_id", "run"),
 }
-"""Arguments that name a run of a tracker; those of classes of loggers by the last part of the name."""
+"""Arguments that name a run of a tracker; logger classes are listed by the last part of their name."""
 ID_VARIABLES = word_set(
     "WANDB_RUN_ID WANDB_RESUME COMET_EXPERIMENT_KEY NEPTUNE_CUSTOM_RUN_ID MLFLOW_RUN_ID SWANLAB_RUN_ID SWANLAB_RESUME"
 )
@@ -249,7 +249,7 @@ def ids(survey: Survey, destinations: Destinations) -> Matches:
 
 
 def _fixed_arguments(call: Called, arguments: tuple[str, ...], destinations: Destinations) -> Iterator[str]:
-    """The arguments that fix which run it is. To resume is to go on with a run only where its id is given."""
+    """The arguments that name the run. `resume` continues a run only if its id is passed."""
     by_name = keywords(call.node)
     for word in arguments:
         value = destinations.constant(by_name.get(word), call.function)
@@ -292,7 +292,7 @@ HUBS = ("transformers.", "datasets.", "sentence_transformers.", "diffusers.")
 
 
 def uploads(survey: Survey, destinations: Destinations) -> Matches:
-    """What is published or sent: each run does it again."""
+    """Uploads and messages, which each run repeats."""
     for name in list(survey.names):
         if name in UPLOADS or any(pattern.fullmatch(name) for pattern in UPLOADING):
             for call in survey.calls([name]):
@@ -307,7 +307,7 @@ def uploads(survey: Survey, destinations: Destinations) -> Matches:
 
 
 def _online(survey: Survey, destinations: Destinations) -> Matches:
-    """Trackers that the script itself puts online, over what deviate asks of them."""
+    """Trackers that the script itself sets to online mode, which overrides deviate."""
     for call in survey.calls(("wandb.init", "neptune.init_run", "swanlab.init")):
         mode = destinations.constant(keywords(call.node).get("mode"), call.function)
         if mode in MODE_VARIABLES.values():
@@ -328,7 +328,7 @@ SHARED = re.compile(r"\w[\w+.]*://(?!/)|databricks")
 
 
 def databases(survey: Survey, destinations: Destinations) -> Matches:
-    """Data bases, which all runs share."""
+    """Databases, which all runs share."""
     for name in sorted(DATABASES):
         for call in survey.calls([name]):
             place = None if name == "optuna.create_study" else 0
@@ -365,7 +365,7 @@ PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
     "logging.handlers.RotatingFileHandler": (0, ("filename",)),
     **dict.fromkeys(word_set("shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.move"), (1, ("dst",))),
 }
-"""Functions that write, with the place and the names of the argument that tells where."""
+"""Functions that write, with the position and the names of the argument for the path."""
 CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "ModelCheckpoint": (0, ("filepath", "dirpath")),
     "CSVLogger": (0, ("filename", "save_dir")),
@@ -375,13 +375,13 @@ CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "TrainingArguments": (0, ("output_dir",)),
     "Seq2SeqTrainingArguments": (0, ("output_dir",)),
 }
-"""The same of classes of frameworks, by the last part of the name."""
+"""The same for classes of frameworks, by the last part of the name."""
 ON_PATHS = word_set("write_text write_bytes mkdir touch")
 """Methods of a path that write it."""
 
 
 def paths(survey: Survey, destinations: Destinations) -> Matches:
-    """Fixed paths outside of every work copy that are written: all runs write the same files."""
+    """Fixed paths outside the working copy that are written: all runs write the same files."""
 
     def tell(call: Called, target: cst.BaseExpression | None) -> Matches:
         path = destinations.outside(target, call.function)
@@ -413,7 +413,7 @@ def _writes(mode: cst.BaseExpression | None) -> bool:
 
 
 def ports(survey: Survey, destinations: Destinations) -> Matches:
-    """Fixed ports: of two runs at a time only one gets it."""
+    """Fixed ports: only one of two simultaneous runs can use each."""
     for call in survey.methods(["bind"], ("socket.",)):
         match positional(call.node):
             case [cst.Tuple(elements=[_, cst.Element(value=cst.Integer(value=port))])] if port != "0":

@@ -30,9 +30,9 @@ CONTROL, AS_IS = "control", "as-is"
 TWO_PLACES = 4
 """Units in the last place that count as equal between two environments, where the user does not say."""
 LAST_LINES = 5
-LADDER = (
+LEVELS = (
     "1 metrics: both runs to the end, reported values and losses",
-    "2 steps, 3 modules, 4 operations: each only where the rung before has a difference, in two runs that end after it",
+    "2 steps, 3 modules, 4 operations: each only if the level before has a difference, in two runs that end after it",
     "then one more pair for the size of the first difference",
 )
 
@@ -43,8 +43,8 @@ LADDER = (
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
     flags="""
-        command variant seeds confirm rung ulps warn_only python env second_env name seed prepare wrap gpus gpus_per_run
-        timeout trackers dry_run html latex markdown json csv quiet
+        command variant seeds confirm level rung ulps warn_only python env second_env name seed prepare wrap gpus
+        gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
     """,
 )
 def diverge_command(
@@ -64,10 +64,11 @@ def diverge_command(
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Run further pairs with what removes the likely causes, and compare.")
     ] = False,
-    rung: Annotated[
+    level: Annotated[
         str | None,
-        option("NAME", f"Climb to this rung, though the runs are equal above, and no further: {', '.join(RUNGS)}."),
+        option("NAME", f"Compare up to this level, even if the runs are equal on others: {', '.join(RUNGS)}."),
     ] = None,
+    rung: Annotated[str | None, option("NAME", "Former name of --level.", hidden=True)] = None,
     ulps: Annotated[
         int | None,
         option("N", "Units in the last place that count as equal. Default: 0; 4 between two environments.", min=0),
@@ -98,7 +99,10 @@ def diverge_command(
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
     cwd = Path.cwd().resolve()
-    goal = cast("Rung | None", choice(rung, "--rung", RUNGS) if rung is not None else None)
+    if rung is not None:
+        output.say("Warning  --rung is now --level")
+        level = level or rung
+    goal = cast("Rung | None", choice(level, "--level", RUNGS) if level is not None else None)
     folder = workflows.records_folder(cwd)
     if is_of_records(folder, command or ()):
         findings, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)
@@ -124,7 +128,7 @@ def diverge_command(
         apart = {f"{base}-{side.label}": side.prepared.target.command for side in sides if side.label}
         typer.echo(announcement(first, request, width(), name=base, apart=apart), file=output.people)
     if dry_run:
-        typer.echo("\n".join(f"{'Ladder' if at == 0 else '':<9}{line}" for at, line in enumerate(LADDER)))
+        typer.echo("\n".join(f"{'Levels' if at == 0 else '':<9}{line}" for at, line in enumerate(LEVELS)))
         return
     if not request.wrap:
         for side in sides:

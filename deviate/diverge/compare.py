@@ -16,10 +16,10 @@ from deviate.diverge.traces import NO_DIGEST, Head, Records, columns
 from deviate.diverge.ulps import is_within
 
 LOOK_AHEAD = 200
-"""Records after a place where the two do not do the same, in which the one that is extra is looked for."""
+"""Number of records in which to search for an extra record, after the first difference."""
 STATE = "state"
 COLLECTIVES = ("c10d.", "_c10d_functional.", "c10d_functional.")
-"""Beginnings of names of operations through which ranks hand their numbers to each other."""
+"""Prefixes of the names of collective operations, which exchange numbers between ranks."""
 NO_TRACE = "no process of this rank left a trace"
 Numbers = npt.NDArray[np.int64]
 OF_KIND: dict[str, Phase] = {
@@ -39,14 +39,14 @@ AFTER_GRADIENTS = frozenset({"gradient", "update"})
 """Kinds after which the operations of a step are those of the optimizer."""
 AFTER_LOSS = frozenset({"loss", "module-gradient"})
 IN_BACKWARD = frozenset({"module-gradient", "gradient", "update"})
-"""Kinds between which operations belong to the backward pass."""
+"""Kinds before which, after a loss, operations belong to the backward pass."""
 BEFORE_BATCH = frozenset({"", "state", "weights"})
-"""Kinds before the batches of a step; nothing at all stands before its first operations."""
+"""Kinds before the batches of a step; empty before its first operations."""
 BEFORE_PASSES = frozenset({"state", "batch"})
-"""Kinds of what a step begins with."""
+"""Kinds of records at the start of a step."""
 
 Rows = Mapping[str, Counter[int]]
-"""How often each row of the batches of a name occurs in a run, by its checksum."""
+"""For each name of batches: the number of occurrences of each row in a run, by checksum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +315,7 @@ def _values(record: TraceRecord, other: TraceRecord) -> tuple[float, float] | No
 
 
 def _end_of(trace: Trace) -> str:
-    ending = "its process ended" if trace.is_whole else "its process was cut off"
+    ending = "its process ended" if trace.is_whole else "its process was terminated"
     return f"{ending} after {trace.n_steps} update{'s' * (trace.n_steps != 1)}"
 
 

@@ -1,4 +1,4 @@
-"""Finds where two runs diverge: a ladder of pairs of runs, size of the first difference, causes, and remedies."""
+"""Finds where two runs diverge: pairs of runs on deeper and deeper levels, size of the first difference, causes."""
 
 import dataclasses
 import re
@@ -46,40 +46,42 @@ from deviate.workflows import read
 FACTS = (
     "CPU", "cores", "GPU", "driver", "python", "torch", "tensorflow", "keras", "jax", "flax", "scikit-learn", "numpy",
 )  # fmt: skip
-"""Facts of the environment that rounding depends on."""
+"""Facts of the environment that affect rounding."""
 ACCELERATOR = re.compile(r"torch\.([a-z]+)")
-"""Names of generators of accelerators in traces, such as `torch.cuda:0`."""
+"""Pattern of the names of accelerator generators in traces, such as `torch.cuda:0`."""
 DEAR = 1.5
-"""From so many times the time of a step on, a rung is announced before it begins."""
+"""Slowdown of a step above which the cost of a level is announced before it starts."""
 PROBED = Window(5, 15)
-"""Updates of the first rung in which the costs of the second one are measured."""
+"""Updates of the first level in which the costs of the second level are measured."""
 WARM_UP, FEWEST = 2, 6
-"""Updates that do not count for costs, and so many at least that do."""
+"""Number of first updates to ignore in costs, and minimum number of updates to measure."""
 FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "scikit-learn"})
-"""Those that tell of what they compute, by what the facts of a run call them."""
+"""Supported frameworks, by their names in the facts of a run."""
 UNLIMITED = "torch"
-"""The one that goes to the last rung, unless its trace says otherwise."""
+"""The framework that supports the last level, unless its trace says otherwise."""
 WITHOUT_SIZE = frozenset({"state", "loss", "metric"})
-"""Kinds whose records have no numbers, or bring them along."""
+"""Kinds of records without numbers, or with numbers in the record itself."""
 MOST_SIZED = 2
-"""Pairs that keep numbers, at most: noise may show in another record first."""
+"""Maximum number of pairs that record numbers: noise may appear in another record first."""
 MOST_CONFIRMED = 3
-"""Causes that are tried, at most."""
-WHY_NONE = "what the script computes with is not seen by deviate there"
-NOISE = f"the rung before parted, and of {MOST_AGAIN} further pairs none where it was looked at: noise comes and goes"
-INTERRUPTED = "interrupted: what further pairs of runs would have shown is not known"
-NOT_SIZED = "its size was not measured: further pairs parted elsewhere first, or not at all"
+"""Maximum number of causes to confirm."""
+WHY_NONE = "deviate cannot record this level for the framework of the script"
+NOISE = (
+    f"the difference of the level before did not appear again in {MOST_AGAIN} further pairs: the noise is intermittent"
+)
+INTERRUPTED = "interrupted before all pairs of runs were compared"
+NOT_SIZED = "the size of the difference was not measured: further pairs diverged elsewhere, or not at all"
 
 Say = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The result of a ladder.
+    """The result of a search over the levels.
 
     Attributes:
-        runs: both of the first rung, and those of further ones that failed, each with what it is called.
-        is_interrupted: by the user, beyond the first rung.
+        runs: both runs of the first level, and failed runs of further levels, each with its name.
+        is_interrupted: by the user, after the first level.
     """
 
     findings: DivergenceFindings
@@ -89,7 +91,7 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Climbed:
-    """A rung with the last pair compared on it; no pair if it could not be climbed."""
+    """A level with the last pair compared on it; no pair if the level could not be recorded."""
 
     findings: RungFindings
     pair: Pair | None = None
@@ -98,12 +100,12 @@ class Climbed:
 def diverge(
     request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None = None, confirms: bool = False
 ) -> Ladder:
-    """Climb the ladder; an interruption after its first rung ends it there.
+    """Compare pairs of runs level by level; an interruption after the first level ends the search.
 
     Args:
-        say: tells a line of progress.
-        goal: the last rung, to which it goes though the runs are equal; None as deep as there is a difference.
-        confirms: whether the switches of causes are tried.
+        say: prints a line of progress.
+        goal: the last level, which is compared even if the runs are equal; None to stop at a level without difference.
+        confirms: whether to try the switches of causes.
 
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as `run_pair`.
@@ -122,16 +124,16 @@ def diverge(
 
 
 class Search:
-    """The search for the first difference of two runs: where it stands on the ladder, and which step comes next.
+    """The search for the first difference of two runs: the levels so far, and the next step.
 
-    The first rung runs both to the end. While there is a difference, `next_level` names the next rung, whose pair is
-    traced around it (`climb`); then one more pair keeps the numbers of what differs first (`measure_size`), the causes
-    of that are looked up (`explain`), and pairs with their switches are compared to the end (`confirm`).
+    The first level runs both to the end. While there is a difference, `next_level` names the next level, whose pair is
+    traced around it (`climb`); then one more pair records the numbers of the first difference (`measure_size`), its
+    causes are looked up (`explain`), and pairs with their switches are compared to the end (`confirm`).
 
     Attributes:
-        rungs: those that were climbed, in order; the last one may say why the ladder ends there.
-        notes: what limits the answer, a sentence each. findings: the answer, from `explain` on.
-        forecasts: what a level costs by its number, as measured by a pair above it; None where it was not.
+        rungs: levels in order; the last one may say why the search ends there.
+        notes: limits of the answer, a sentence each. findings: the answer, from `explain` on.
+        forecasts: cost of a level by its number, as measured by a pair above it; None if not measured.
     """
 
     findings: DivergenceFindings
@@ -153,7 +155,7 @@ class Search:
         self.plain_s = _quickest_update(self.pair, Window(PROBED.until or 0))
 
     def next_level(self) -> Level | None:
-        """The rung to climb next; None where the ladder ends."""
+        """The level to compare next; None where the search ends."""
         last = self.rungs[-1].findings
         if last.why_not and len(self.rungs) > 1:
             return None
@@ -168,7 +170,7 @@ class Search:
         return None
 
     def climb(self, level: Level) -> None:
-        """Run pairs of a rung until one has its first difference inside the window, or say why there is none."""
+        """Run pairs of a level until one has its first difference inside the window, or say why there is none."""
         last = self.rungs[-1].findings
         if why := why_no_further(self.rungs[-1].pair or self.pair, level):
             self.rungs.append(Climbed(RungFindings(level.rung, why_not=why)))
@@ -204,18 +206,18 @@ class Search:
             following = next_window(window, difference)
             is_inside = difference is not None and following is None and not is_cut(difference, pair)
             if pair.failed and not is_inside:
-                why = f"its run {pair.failed[0].replicate} {ending(pair.failed[0])}"
+                why = f"run {pair.failed[0].replicate} of this level {ending(pair.failed[0])}"
                 break
             if pair.kinds.isdisjoint(level.kinds):
                 why = next((why for deepest, why in ends_of(pair).values() if deepest < level.number), "")
-                why = f"no records of it: {why or fault_of(pair) or WHY_NONE}"
+                why = f"nothing was recorded: {why or fault_of(pair) or WHY_NONE}"
                 break
             if following is None or (difference is None and not is_noise):
                 return findings, pair
             if number < MOST_AGAIN:
-                moved = "did not part" if difference is None else f"parted at update {difference.step}"
+                moved = "did not diverge" if difference is None else f"diverged at update {difference.step}"
                 until = f"updates {following.first} to {following.until - 1}" if following.until else "to the end"
-                self.say(f"         this pair {moved}: another one, {until}")
+                self.say(f"         this pair {moved}; next pair: {until}")
             window = following
         else:
             why = NOISE
@@ -223,16 +225,16 @@ class Search:
 
     @property
     def deepest(self) -> int | None:
-        """The last rung with a difference, by position."""
+        """The last level with a difference, by position."""
         places = reversed(range(len(self.rungs)))
         return next((at for at in places if self.rungs[at].findings.difference is not None), None)
 
     def measure_size(self) -> None:
-        """Run pairs that keep the numbers of what differs first on the lowest rung, and measure how far they differ."""
+        """Run pairs that record the numbers of the first difference on the last level, and measure its size."""
         at = self.deepest
         if at is None or self.rungs[at].findings.rung == "metrics":
             return
-        self.say("Size: one more pair keeps the numbers of what differs first")
+        self.say("Size: one more pair records the numbers of the first difference")
         findings = self.rungs[at].findings
         difference = findings.difference
         if difference is None or not _has_size(difference) or difference.phase == "order":
@@ -249,7 +251,7 @@ class Search:
                 continue
             if _head(current) == _head(wanted):
                 size = size_of(current, pair)
-                self.why = "" if size is not None else "the numbers of what differs first could not be kept"
+                self.why = "" if size is not None else "the numbers of the first difference could not be recorded"
                 if size is not None:
                     sized = dataclasses.replace(difference if wanted is difference else current, ulps=size)
                     findings = dataclasses.replace(findings, difference=sized)
@@ -262,7 +264,7 @@ class Search:
         self.is_interrupted, self.why = True, INTERRUPTED
 
     def explain(self) -> None:
-        """Sum up what was found, and look up its causes."""
+        """Summarise the findings, and look up causes."""
         request = self.request
         findings = findings_of(
             self.experiment,
@@ -286,19 +288,19 @@ class Search:
         """Limitations of the result."""
         tolerance = self.request.tolerance
         if tolerance and is_equal is False:
-            yield f"a difference within {counted(tolerance, 'ulp')} was taken for none"
+            yield f"differences within {counted(tolerance, 'ulp')} count as equal"
         for run, label in zip(self.pair.runs, self.request.labels, strict=True):
             if run in self.pair.failed and not self.ends.findings.why_not:
-                yield f"{label} {ending(run)}; compared up to there"
+                yield f"{label} {ending(run)}; compared up to that point"
             elif run.status == "diverged":
                 yield f"the training of {label} diverged: {run.reason}"
         if self.ends.is_equal is None and not self.pair.failed:
             yield (
-                "nothing could be compared: the script reports no value that was seen, and no framework told of losses "
-                "or weights; print a result, or name one in deviate.toml"
+                "nothing could be compared: the runs recorded no reported value, loss or weights; "
+                "print a result, or name one in deviate.toml"
             )
         if tolerance and self.ends.weights != "not reached":
-            yield "weights at the end are known by a hash, which says nothing of a difference within the tolerance"
+            yield "final weights are recorded as a hash, which cannot be compared within a tolerance"
 
     def _evidence(self) -> Evidence:
         """Evidence besides the difference, from the pair that shows it and the pair that ran to the end."""
@@ -319,7 +321,7 @@ class Search:
 
     def confirm(self) -> None:
         """Try the switches of the causes in order, until one makes the runs equal."""
-        self.say("Confirm: pairs with the switches of the likeliest causes")
+        self.say("Confirm: one pair for the switch of each likely cause")
         confirmations: list[Confirmation] = []
         notes = self.findings.notes
         try:
@@ -334,7 +336,7 @@ class Search:
                 if confirmation.is_equal:
                     break
             if not confirmations:
-                notes = (*notes, "nothing to confirm: what removes the likely causes is a change of the program")
+                notes = (*notes, "nothing to confirm: the likely causes need a change in the program")
         except KeyboardInterrupt:
             notes, self.is_interrupted = (*notes, INTERRUPTED), True
         removed = {confirmation.cause for confirmation in confirmations if confirmation.is_equal}
@@ -358,26 +360,26 @@ class Search:
             what = f"{equal} over {counted(n_steps, 'update')}: {ends.compared}"
         else:
             at = f" from update {first.step} on" if first is not None and first.step is not None else ""
-            what = f"{first.name if first is not None else 'something'} still differs{at}"
+            what = f"{first.name if first is not None else 'a value'} still differs{at}"
         return Confirmation(cause.id, switch.flags, is_equal, n_steps, what, first)
 
     def runs(self) -> Iterator[tuple[str, Run]]:
-        """Both runs of the first rung, and those of further ones that failed, each with what it is called."""
+        """Both runs of the first level, and failed runs of further levels, each with its name."""
         yield from zip(self.request.labels, self.pair.runs, strict=True)
         for rung in self.rungs[1:]:
             for run, label in zip(rung.pair.runs, self.request.labels, strict=True) if rung.pair else ():
                 if rung.pair is not None and run in rung.pair.failed:
-                    yield f"{label} of rung {rung.findings.rung}", run
+                    yield f"{label} of level {rung.findings.rung}", run
 
 
 def announce(level: Level, forecast: float | None) -> str:
-    """`Rung 4, operations: operation by operation; each step takes 2.1 times as long`."""
+    """`Level 4, operations: each operation; each step takes 2.1 times as long`."""
     dear = f"; each step takes {forecast:.1f} times as long" if forecast is not None and forecast > DEAR else ""
-    return f"Rung {level.number}, {level.rung}: {level.announced}{dear}"
+    return f"Level {level.number}, {level.rung}: {level.announced}{dear}"
 
 
 def _with_reason(ends: EndToEndDiff, pair: Pair, labels: Sequence[str]) -> RungFindings:
-    """The findings of the first rung; if nothing could be compared, with the failed run as the reason."""
+    """The findings of the first level; if nothing could be compared, with the failed run as the reason."""
     if ends.compared or not pair.failed:
         return ends.findings
     failed = [f"{label} {ending(run)}" for run, label in zip(pair.runs, labels, strict=True) if run in pair.failed]
@@ -385,10 +387,10 @@ def _with_reason(ends: EndToEndDiff, pair: Pair, labels: Sequence[str]) -> RungF
 
 
 def why_no_further(pair: Pair, level: Level) -> str:
-    """Why the ladder of these runs ends before a rung, from their traces; empty if it does not."""
+    """Why the search ends before a level, from the traces; empty if it does not."""
     used = FRAMEWORKS & pair.runs[0].environment.keys()
     if not used:
-        return "the script uses no framework that deviate can look into (PyTorch, TensorFlow, Keras, JAX, scikit-learn)"
+        return "the script uses no framework that deviate can trace (PyTorch, TensorFlow, Keras, JAX, scikit-learn)"
     ends = ends_of(pair)
     if UNLIMITED in used and UNLIMITED not in ends:
         return ""
@@ -412,7 +414,7 @@ def fault_of(pair: Pair) -> str:
 
 
 def cost_of(pair: Pair, findings: RungFindings, plain_s: float | None) -> float | None:
-    """Duration of a traced update relative to one on the first rung, without the warm-up of each run.
+    """Duration of a traced update relative to one on the first level, without the warm-up of each run.
 
     None if the first pair was slower, because the machine was busy.
     """
@@ -467,7 +469,7 @@ def findings_of(
     runs: tuple[str, str],
     tolerance: int,
 ) -> DivergenceFindings:
-    """The findings without causes and notes; a difference that only a deeper rung shows counts as well."""
+    """The findings without causes and notes; a difference that only a deeper level shows counts as well."""
     return DivergenceFindings(
         name=name,
         command=command,
@@ -488,7 +490,7 @@ def findings_of(
 
 
 def _with_size(findings: RungFindings) -> RungFindings:
-    """The findings with the size of a difference of values, which nothing has to be kept for."""
+    """The findings with the size of a difference of reported values, which needs no further pair."""
     difference = findings.difference
     if difference is None or difference.values is None or difference.ulps is not None:
         return findings
@@ -503,7 +505,7 @@ def _facts(experiment: Experiment, pair: Pair) -> Iterator[tuple[str, str]]:
         values = dict.fromkeys(facts[name] for facts in (mine, theirs) if name in facts)
         if values:
             yield name, " and ".join(values)
-    yield "threads of each run", str(experiment.n_threads or "as the machine has them")
+    yield "threads per run", str(experiment.n_threads or "default of the machine")
     if device := pair.runs[0].device:
         yield "device", device
 

@@ -1,23 +1,23 @@
-"""Where two runs that should be equal part: traces as recorded, and what comparing them found."""
+"""Where two runs that should match diverge: recorded traces, and the results of comparing them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 Rung = Literal["metrics", "steps", "modules", "operations"]
-"""How closely two runs are looked at. `metrics`: every reported value, and the loss of every step; `steps`: also
-batches, weights, gradients and random states of every step; `modules`: also what each module gives and gets back;
-`operations`: also every operation."""
+"""Level of detail of a comparison, called *level* in texts. `metrics`: every reported value, and the loss of every
+step; `steps`: also batches, weights, gradients and random states of every step; `modules`: also the output and the
+gradient of each module; `operations`: also every operation."""
 RUNGS: tuple[Rung, ...] = get_args(Rung)
-"""In order; the level of a trace is the place of its rung, from 1."""
+"""In order; the number of a level is its position here, from 1."""
 Phase = Literal["initial", "random", "order", "data", "forward", "loss", "backward", "update", "metric", "program"]
 """What differs first. `initial`: the weights before the first step; `random`: the state of a random generator;
-`order`: the same examples in another order; `data`: what the examples are; `metric`: a reported value alone;
-`program`: one run did what the other did not."""
+`order`: the same examples in another order; `data`: the examples themselves; `metric`: only a reported value;
+`program`: one run executed something that the other did not."""
 PHASES: tuple[Phase, ...] = get_args(Phase)
-"""In the order in which they come within a step."""
+"""In their order within a step."""
 MADE: tuple[Phase, ...] = ("initial", "random", "order", "data")
-"""What is made before the passes of a step begin."""
+"""Phases before the forward pass of a step."""
 Kind = Literal[
     "state", "batch", "weights", "forward", "loss", "backward", "gradient", "update", "module", "module-gradient",
     "operation",
@@ -30,9 +30,9 @@ class Place:
     """A line of the user's program.
 
     Attributes:
-        text: of the line, without what stands around it; empty where it could not be read.
-        around: the lines before it, the line itself and those after it, as they stand in the file; empty where they
-            were not read. from_line: number of the first of them.
+        text: of the line, without white space around it; empty if it could not be read.
+        around: the lines before it, the line itself and the lines after it, as in the file; empty if they were not
+            read. from_line: number of the first of them.
     """
 
     file: str
@@ -44,17 +44,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """One thing that a process computed.
+    """One value that a process computed.
 
     Attributes:
-        step: updates of the weights that were complete before it.
+        step: number of updates of the weights before it.
         main_step: step of the main loop, None outside of it.
-        ordinal: how many records of this kind and name stand before it in its step.
-        digest: checksum of type, shape and bytes; None where it is not to be compared.
+        ordinal: number of records of this kind and name before it in its step.
+        digest: checksum of type, shape and bytes; None if it is not to be compared.
         form: type and shape, such as "float32[512,10]".
-        place: in the user's program; None where nothing led there.
-        more: what else is known: `module`, the path of the module that ran; `value`, of a loss; `rows`, checksums of
-            the rows of a batch; `reads`, "uninitialised" where an operation read memory that nothing had written.
+        place: in the user's program; None if no line of it is on the call path.
+        more: further members: `module`, the path of the module that ran; `value`, of a loss; `rows`, checksums of
+            the rows of a batch; `reads`, "uninitialised" if an operation read memory that was never written.
     """
 
     step: int
@@ -73,16 +73,16 @@ class Trace:
     """The trace of one process.
 
     Attributes:
-        rank: of the process among those that train together, 0 where it is alone.
-        level: place of its rung in RUNGS, from 1.
-        first, until: first step at that level, and the first one after; None where it goes to the end.
-        n_steps: complete updates.
-        seconds: at which each step ended, since the trace began.
+        rank: of the process among those that train together; 0 for a single process.
+        level: position of its level in RUNGS, from 1.
+        first, until: first step at that level, and the first one after; None if it goes to the end.
+        n_steps: number of complete updates.
+        seconds: end of each step, since the trace began.
         costs: level to (seconds of a step with it, seconds of a step without, number of steps).
-        is_whole: whether the process ended in good order.
-        n_damaged: lines of its file that could not be read.
-        pid: number of the process.
-        ends: framework to the highest level of which it shows anything, and why none above, in words.
+        is_whole: whether the process ended normally.
+        n_damaged: number of lines of its file that could not be read.
+        pid: process id.
+        ends: framework to the highest level that it supports, and why not more, in words.
     """
 
     rank: int
@@ -104,8 +104,8 @@ class Ulps:
     """How far apart two arrays are, in units in the last place of their type.
 
     Attributes:
-        most: largest distance of two elements; 0 where only signs of zero or bits of NaN differ; None where an element
-            is finite in one run alone, or where the numbers are no floats.
+        most: largest distance of two elements; 0 if only signs of zero or bits of NaN differ; None if an element is
+            finite in one run only, or if the numbers are no floats.
         n_different: elements that differ, of `n_elements`.
         largest: largest absolute difference; relative: that one over the larger of both magnitudes.
         form: type and shape.
@@ -120,23 +120,23 @@ class Ulps:
 
 
 GONE = ("its process", "no process")
-"""What `Difference.instead` begins with where the other run's process had ended already, or left no trace."""
+"""Beginnings of `Difference.instead` if the other run's process had ended already, or left no trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first thing that is not the same in two runs, as far as one rung shows it.
+    """The first difference of two runs, as one level shows it.
 
     Attributes:
-        rung: on which it was found.
+        rung: the level that shows it.
         step, main_step, kind, name, ordinal, form, place: as in TraceRecord; of metrics, `step` is None outside of
             all updates and `name` that of the metric.
-        module: path of the module that ran, empty outside of all modules or where nobody knows.
-        values: what both runs reported, of a metric or a loss.
-        only_in: 1 or 2 where the record is in that run alone (the program went another way); None where both have it.
-        instead: what the other run did there, as text; empty where both have it.
-        ulps: size of the difference; None where it was not measured.
-        n_equal: records before it that are equal.
+        module: path of the module that ran; empty outside of all modules or if unknown.
+        values: the values of both runs, of a metric or a loss.
+        only_in: 1 or 2 if only that run has the record (the program took a different path); None if both have it.
+        instead: what the other run did there, as text; empty if both have it.
+        ulps: size of the difference; None if it was not measured.
+        n_equal: number of equal records before it.
     """
 
     rung: Rung
@@ -165,20 +165,20 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class RungFindings:
-    """One rung of the ladder, as it was climbed.
+    """The comparison on one level.
 
     Attributes:
-        n_runs: that were carried out for it; 0 where records sufficed.
+        n_runs: number of runs executed for it; 0 if records were enough.
         n_steps: updates that both runs completed, and that were compared.
-        n_compared: what was compared on it, in its own units: values, records.
-        first, until: the window of steps that was traced at it; `until` None for all.
-        forecast: time of a step over that of a step without the rung, as measured before it began; None where it was
-            not.
-        cost: the same as it was then, None where it is not known.
+        n_compared: number of compared values or records.
+        first, until: the window of traced steps; `until` None for all.
+        forecast: time of a step over that of a step without the level, as measured before it began; None if it was
+            not measured.
+        cost: the same as measured on the level; None if unknown.
         wall_time_s: of its runs.
-        difference: None where both runs are equal on it.
-        by_rank: the first difference of each rank that has one, where there are several.
-        why_not: why the ladder ends before this rung, in words; empty where it was climbed.
+        difference: None if both runs are equal on the level.
+        by_rank: the first difference of each rank that has one; empty for one rank.
+        why_not: why the search ends before this level, in words; empty if the level was compared.
     """
 
     rung: Rung
@@ -197,7 +197,7 @@ class RungFindings:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How one reported quantity grows apart.
+    """How the difference in one reported quantity grows.
 
     Attributes:
         steps: updates (of a loss), or steps of the main loop (of a metric): see `unit`.
@@ -217,19 +217,19 @@ class Growth:
 
 
 Certainty = Literal["certain", "likely", "possible"]
-"""`certain`: what was found leaves no other explanation that we know; `likely`: what differs first is known to do so
-for this cause; `possible`: the program has the cause, and nothing found tells it from others."""
+"""`certain`: the evidence leaves no other known explanation; `likely`: the first difference is typical of this cause;
+`possible`: the program has the cause, and the evidence does not distinguish it from others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """What deviate itself can do against a cause: run under another variant, or with other levels and variables.
+    """What deviate can change against a cause: another variant, levels of factors, or environment variables.
 
     Attributes:
-        flags: the same as a user would give it, such as "--variant control".
-        variant: name of the variant, built in or a combination; empty where it stays the same.
-        levels: of factors, beyond those of that variant, as in `Variant.controls`.
-        environment: variables that are set.
+        flags: as on the command line, such as "--variant control".
+        variant: name of the variant, built in or a combination; empty to keep the variant.
+        levels: levels of factors in addition to those of the variant, as in `Variant.controls`.
+        environment: variables to set.
     """
 
     flags: str
@@ -245,9 +245,9 @@ class Cause:
     Attributes:
         id: its name in docs/reference/causes.md.
         title: in a few words.
-        why: what was found that points to it.
-        cure: what to do, in words; code to copy follows on lines of its own.
-        switch: None where only the program can be changed.
+        why: the evidence for it.
+        cure: what to do, in words; code to copy follows on separate lines.
+        switch: None if only a change in the program helps.
         places: in the user's program.
         source: where it is documented.
     """
@@ -268,11 +268,11 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The runs again, with a switch.
+    """Both runs repeated with a switch.
 
     Attributes:
-        is_equal: None where the runs could not be compared.
-        n_steps: updates over which they were.
+        is_equal: None if the runs could not be compared.
+        n_steps: number of compared updates.
         what: what is equal, or what still differs, in words.
     """
 
@@ -286,24 +286,24 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class DivergenceFindings:
-    """Where two runs part.
+    """Where two runs diverge.
 
     Attributes:
-        name: of the experiment, or of both runs where they were on record.
-        runs: what the two are called, such as ("run 1", "run 2"), or two interpreters.
-        is_equal: None where nothing could be compared.
-        tolerance_ulps: what is still taken for equal; 0 for bitwise.
+        name: of the experiment, or of both recorded runs.
+        runs: names of the two runs, such as ("run 1", "run 2"), or two interpreters.
+        is_equal: None if nothing could be compared.
+        tolerance_ulps: differences up to this count as equal; 0 for bitwise.
         what: what was compared, such as "metrics, losses, weights".
-        n_steps: updates that both completed.
-        n_metrics, n_values: reported quantities of quality, and values of them.
-        weights: of the ends of both runs.
-        rungs: in order, those that were climbed and the first one that could not be.
+        n_steps: number of updates that both runs completed.
+        n_metrics, n_values: number of compared metrics of quality, and of their values.
+        weights: comparison of the final weights.
+        rungs: levels in order, up to the first one that could not be compared.
         growth: the loss or the primary metric first.
-        ranks: how many processes trained together.
+        ranks: number of processes that trained together.
         causes: the likeliest first.
-        notes: what limits the answer, a sentence each.
-        flags: of the call beside script and variant that the runs depend on, such as ("--env", "A=1"); none of those
-            that only choose what is told.
+        notes: limits of the answer, a sentence each.
+        flags: flags of the call that the runs depend on, apart from script and variant, such as ("--env", "A=1");
+            none that only choose the output.
     """
 
     name: str
@@ -328,10 +328,10 @@ class DivergenceFindings:
 
     @property
     def first(self) -> Difference | None:
-        """The difference on the lowest rung that was reached; None where there is none.
+        """The difference on the most detailed level with one; None if there is none.
 
-        Where the program took another way there before any pass had begun, its phase is what a rung above found to be
-        different: `program` would hide that it was the order, or the data.
+        If the program took a different path there before any pass had begun, the phase is that of the level above:
+        `program` would hide a difference in the order or in the data.
         """
         differences = [rung.difference for rung in self.rungs if rung.difference is not None]
         if not differences:

@@ -5,39 +5,39 @@ from dataclasses import dataclass
 from deviate.diverge.findings import MADE, RUNGS, Difference, Phase, Rung
 
 NEAR = 64
-"""A difference up to this update is looked for from the first one on: noise comes earlier as well as later."""
+"""Last update for which the window starts at update 0: in another pair, noise may appear earlier."""
 AROUND = 16
-"""Updates before and after one that lies further on, so that files stay small."""
+"""Updates before and after a later difference to trace; few, so that files stay small."""
 LONG_BEFORE = 256
-"""Updates before one that a loss alone tells of: a last bit need not show in it for long, and hardly in the mean of an
-epoch."""
+"""Updates to trace before a difference in a loss: a last bit may stay invisible in a loss for long, and even longer in
+the mean of an epoch."""
 AFTER = 4
-"""Updates after the first difference, at least."""
+"""Minimum number of updates to trace after the first difference."""
 LONGEST = 1000
-"""Updates that are traced at once, where nobody knows at which one runs part: the last ones, for losses are equal."""
+"""Updates to trace if the update of the difference is unknown: the last ones, because losses are equal."""
 MOST_AGAIN = 3
-"""Pairs of a rung, at most: noise that three of them did not show is told as such."""
+"""Maximum number of pairs per level; noise that three pairs did not show is reported as intermittent."""
 MOST_EQUAL = 100
-"""Updates that are looked at more closely where the runs are equal, and the user asks for it."""
+"""Updates to trace in equal runs, if the user asks for a level."""
 WIDER = 4
-"""How many times as wide a window gets that began too late."""
+"""Factor by which a window grows that started too late."""
 CARRIED = frozenset({"state", "batch", "weights"})
-"""Kinds that are found different at the beginning of a window where the runs have parted before it."""
+"""Kinds that differ at the start of a window if the runs diverged before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What the traces of a rung of the ladder hold, beyond those of the rungs above.
+    """What the traces of a level hold, in addition to those of the levels above.
 
     Attributes:
-        looks_at: what is compared, for the report; announced: the same as a line of progress.
-        kinds: of records of which there are some at least, where the script computes with what deviate can look into.
-        useless_for: phases of a difference about which the rung shows nothing more than the one above it.
-        before: updates before the first difference in which the next rung looks for it as well.
+        compares: what is compared, for the report; announced: the same as a line of progress.
+        kinds: kinds of records, at least one of which occurs if the script uses a supported framework.
+        useless_for: phases of a difference about which the level shows nothing more than the one above it.
+        before: updates before the first difference that the next level traces as well.
     """
 
     rung: Rung
-    looks_at: str
+    compares: str
     announced: str
     kinds: frozenset[str]
     useless_for: tuple[Phase, ...] = ()
@@ -66,14 +66,14 @@ LEVELS: tuple[Level, ...] = (
     Level(
         "modules",
         "outputs and gradients of modules",
-        "what each module gives and gets back",
+        "output and gradient of each module",
         frozenset({"module", "module-gradient"}),
         # No module has run yet there, or all have.
         useless_for=(*MADE, "update"),
     ),
-    Level("operations", "every operation", "operation by operation", frozenset({"operation"})),
+    Level("operations", "every operation", "each operation", frozenset({"operation"})),
 )
-"""In the order of RUNGS: a search takes the next one while the runs differ."""
+"""In the order of RUNGS: a search continues with the next one while the runs differ."""
 LEVEL_OF: dict[Rung, Level] = {level.rung: level for level in LEVELS}
 
 
@@ -93,7 +93,7 @@ def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> W
 
     Args:
         n_steps: updates of the whole run.
-        before: updates before it that are looked at as well.
+        before: updates before it to trace as well.
     """
     if step is None:
         return Window(max(0, n_steps - LONGEST))
@@ -106,7 +106,7 @@ def next_window(window: Window, difference: Difference | None) -> Window | None:
     """The next window in which to trace a pair; None if the window contains the difference of its pair.
 
     Args:
-        difference: the first difference of the pair that was traced there, None where it did not part.
+        difference: the first difference of the pair that was traced there; None if the pair is equal.
     """
     if difference is None:
         return _further(window)

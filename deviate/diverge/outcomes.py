@@ -14,8 +14,8 @@ from deviate.diverge.ulps import are_within, float_form, value_ulps
 from deviate.model import Run, Series
 
 MOST_POINTS = 400
-"""Of one quantity that are kept, evenly on a logarithmic scale of steps counted from the first difference."""
-END = "weights at the end"
+"""Maximum number of points per quantity, evenly on a logarithmic scale of steps counted from the first difference."""
+END = "final weights"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class EndToEndDiff:
     """The result of comparing both runs.
 
     Attributes:
-        is_equal: None where nothing could be compared.
+        is_equal: None if nothing could be compared.
         compared: what was compared, such as "metrics, losses, weights".
         metrics: quantities of quality that were compared, the primary one first; n_values: values of them.
-        findings: the first rung.
+        findings: of the first level.
     """
 
     is_equal: bool | None

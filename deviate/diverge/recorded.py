@@ -24,11 +24,11 @@ from deviate.replay import STREAMS
 from deviate.workflows import read_variants
 
 SHORTEST_ID = 4
-"""Digits of a run id that are enough to name it."""
+"""Minimum number of digits to name a run by its id."""
 
 
 def is_of_records(folder: Path, words: Sequence[str]) -> bool:
-    """Whether a command line names two runs on record, as `train:0 train:1`; no program has a name like that.
+    """Whether a command line names two recorded runs, as `train:0 train:1`; no program has a name like that.
 
     Raises:
         InputError: it names one.
@@ -37,7 +37,7 @@ def is_of_records(folder: Path, words: Sequence[str]) -> bool:
     names = {plan.name for plan in records.list_experiments(folder)}
     if len(words) == 1 and references and words[0].partition(":")[0] in names:
         name = words[0].rpartition(":")[0]
-        raise InputError(f"{words[0]} is one run", f"name two: {name}:0 {name}:1")
+        raise InputError(f"{words[0]} is one run; two are compared", f"name two: {name}:0 {name}:1")
     return len(words) == 2 and len(references) == 2
 
 
@@ -47,7 +47,7 @@ def compare_recorded(
     """Compare two recorded runs.
 
     Raises:
-        InputError: one of them is not on record, or both are the same.
+        InputError: one of them is not recorded, or both are the same.
         RecordError: a record is damaged.
     """
     (mine, one), (theirs, other) = (find_run(folder, word) for word in words)
@@ -110,30 +110,30 @@ def find_run(folder: Path, word: str) -> tuple[Experiment, Run]:
         choices = ", ".join(
             f"{name}:{run.replicate}" for experiment in read_variants(folder, name) for run in experiment.runs
         )
-        raise InputError(f"{name} has no run {text!r}", f"it has: {choices or 'none'}")
+        raise InputError(f"{name} has no run {text!r}", f"recorded runs: {choices or 'none'}")
     if len(matches) > 1:
         choices = ", ".join(f"{name}:{experiment.variant}:{text}" for experiment, _ in matches)
-        raise InputError(f"{len(matches)} variants have that replicate", f"name one of them: {choices}")
+        raise InputError(f"{word} matches runs of {len(matches)} variants", f"name one: {choices}")
     return matches[0]
 
 
 def _notes(mine: Experiment, theirs: Experiment, pair: Pair, level: int, *, is_equal: bool | None) -> Iterator[str]:
     varied = [stream for stream in dict.fromkeys((*mine.varied, *theirs.varied)) if stream in STREAMS]
     if varied and pair.runs[0].seeds != pair.runs[1].seeds:
-        yield f"seeds differ by design between these runs: {', '.join(varied)}"
+        yield f"these runs have different seeds by design: {', '.join(varied)}"
     if mine.streams != theirs.streams:
-        yield "the runs are of two versions of deviate, which divide random draws among the streams differently"
+        yield "the runs were recorded by two versions of deviate, which assign random draws to streams differently"
     if mine.sources_hash != theirs.sources_hash:
-        yield "the runs are of two states of the project"
+        yield "the source code differs between the runs"
     elif mine.command != theirs.command:
-        yield "the runs are of two commands"
+        yield "the command differs between the runs"
     for run in pair.failed:
-        yield f"run {run.replicate} {ending(run)}; compared up to there"
+        yield f"run {run.replicate} {ending(run)}; compared up to that point"
     if is_equal is None and not pair.failed:
-        yield "nothing could be compared: neither values, nor losses, nor weights are on record of both"
+        yield "nothing could be compared: no values, losses or weights are recorded for both runs"
     if is_equal is not True and level < len(RUNGS):
-        reach = f"a trace of {RUNGS[level - 1]}" if all(pair.traces) else "reported values and weights"
-        yield f"records reach as far as {reach}"
+        recorded = f"level {RUNGS[level - 1]}" if all(pair.traces) else "reported values and weights"
+        yield f"these runs recorded {recorded} only"
 
 
 def _flags(experiment: Experiment) -> Iterator[str]:

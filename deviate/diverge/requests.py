@@ -19,24 +19,24 @@ from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 SUFFIX = "-diverge"
 LONGEST_STEM = 60
 SHORTEST_S = 0.001
-"""An update that takes less says nothing of costs: a training that lasts has longer ones."""
+"""Minimum duration of an update to measure costs; long trainings have longer updates."""
 ENDED = frozenset({"completed", "diverged"})
-"""How a run ends whose training took its course."""
+"""Statuses of runs whose training reached its end."""
 
 WHOLE = Window()
 
 Pairs = tuple[tuple[str, str], ...]
 Execute = Callable[[Sequence[PreparedExperiment]], object]
-"""Runs what is missing of experiments, before the eyes of the user."""
+"""Executes the missing runs of experiments, with visible progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one of the two runs is started from.
+    """The script, label and environment of one of the two runs.
 
     Attributes:
-        label: what it is called where both are not the same, part of the name of its experiment.
-        environment: variables for it alone.
+        label: name of the run if both differ, part of the name of its experiment.
+        environment: variables for this run only.
     """
 
     prepared: PreparedScript
@@ -46,12 +46,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class DivergeRequest:
-    """The user's request for a ladder.
+    """The user's request for a comparison.
 
     Attributes:
-        base: name of the experiment of the first rung; the others begin with it.
-        sides: one, from which both runs are started, or two.
-        request: of the variant that is run, its name and number of runs aside.
+        base: name of the experiment of the first level; the names of the others begin with it.
+        sides: one for both runs, or two.
+        request: request of the variant, apart from its name and number of runs.
         tolerance: units in the last place that still count as equal.
         folder: the `.deviate/` folder.
         snapshots: of each side, once it was frozen: later pairs take them over.
@@ -152,8 +152,8 @@ def refuse_varied(variant: Variant) -> None:
     streams = [stream for stream in variant.varied if stream in replay.STREAMS]
     if streams:
         raise InputError(
-            f"--variant {variant.name}: its two runs get different seeds for {', '.join(streams)}, and part by design",
-            "take one that varies no stream: --variant control or --variant impl; or --seeds as-is",
+            f"--variant {variant.name} gives the two runs different seeds for {', '.join(streams)}",
+            "choose a variant that varies no stream: --variant control or --variant impl; or --seeds as-is",
         )
 
 
@@ -177,7 +177,7 @@ def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str
     if name is not None and is_taken(name):
         raise InputError(
             f"an experiment named {name} exists already",
-            f"choose another --name; deviate diverge {name}:0 {name}:1 compares what is on record",
+            f"choose another --name; deviate diverge {name}:0 {name}:1 compares the recorded runs",
         )
     number, base = 1, stem
     while is_taken(base):
@@ -251,7 +251,7 @@ def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[Prepared
     """
     runs = [run for experiment in read(folder, names) for run in experiment.runs]
     if len(runs) < 2:
-        raise InputError(f"{len(runs)} of 2 runs of {names[0]} are on record", "run it again")
+        raise InputError(f"only {len(runs)} of 2 runs of {names[0]} are recorded", "run the command again")
     snapshots = tuple(experiment.snapshot for experiment in experiments)
     first, second = runs[0], runs[1]
     traces = without_idle(read_traces(first.folder), read_traces(second.folder))

@@ -10,19 +10,19 @@ from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Plac
 from deviate.records import ORIGINALS, TREE, snapshot_folder
 
 AROUND = 4
-"""Lines before a place, and as many after it."""
+"""Number of lines before a place, and after it."""
 LONGEST_LINE = 400
 
 
 class Texts:
-    """Lines of the user's files as they were frozen, before anything was put into them; secrets are covered."""
+    """Lines of the user's files in the snapshot, before instrumentation; secrets are redacted."""
 
     def __init__(self, snapshot: Path) -> None:
         self.snapshot = snapshot
         self.known: dict[str, list[str]] = {}
 
     def lines(self, file: str) -> list[str]:
-        """Without their ends, secrets among them; none where the file cannot be read."""
+        """Lines without line ends, not yet redacted; empty if the file cannot be read."""
         if file not in self.known:
             self.known[file] = self._lines(file)
         return self.known[file]

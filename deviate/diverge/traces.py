@@ -21,22 +21,22 @@ if TYPE_CHECKING:  # commands that only list or show should not wait for NumPy t
     import numpy.typing as npt
 
 Head = tuple[str, str, str, Place | None]
-"""What records have in common, step after step: kind, name, form, place."""
+"""Kind, name, form and place: the part of a record that repeats from step to step."""
 
 NONE = -1
-"""What stands for None among steps of the main loop."""
+"""Code for None in the column of main-loop steps."""
 NO_DIGEST = (1 << 64) - 1
-"""What stands for None among digests; a digest that is this very number is taken for the one below."""
+"""Code for None in the column of digests; a digest with this value is stored as the value below it."""
 SHARED = frozenset({str, bool, type(None), Place})
-"""Types of what many records say alike; numbers are not among them, for 0.0 equals -0.0 and False."""
+"""Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
 NOTHING: Mapping[str, object] = {}
 SCHEMA = 1
 # 2026-11-22  1  first format; written by the guest
 PIECE_CHARACTERS = 1 << 16
-"""How much of a file is read at a time."""
+"""Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
 MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end"})
-"""What the lines begin with that are no records."""
+"""Prefix of lines that are not records."""
 
 
 class Records(Sequence[TraceRecord]):
@@ -159,7 +159,7 @@ def columns(records: Sequence[TraceRecord]) -> Records:
 
 
 def read_file(path: Path, texts: Texts) -> list[Trace]:
-    """The traces of a file: a process that replaced itself by another program goes on in the same one.
+    """The traces of a file; a process that replaced itself by another program continues in the same file.
 
     A line that is damaged or cut off is counted, and so is a file that cannot be read.
 
@@ -179,12 +179,12 @@ def read_file(path: Path, texts: Texts) -> list[Trace]:
 
 
 def _begins(event: Any) -> bool:
-    """Whether a line is the first one of a process; one that is damaged begins nothing."""
+    """Whether a line is the first one of a process; a damaged line is not."""
     return isinstance(event, list) and event[:1] == ["start"] and len(event) == 3 and "pid" in event[2]
 
 
 class _Reader:
-    """What one process told, as its lines come."""
+    """The trace of one process, built line by line."""
 
     def __init__(self, path: Path, texts: Texts) -> None:
         self.path = path
@@ -204,7 +204,7 @@ class _Reader:
 
     @property
     def is_begun(self) -> bool:
-        """Whether there is more than a start: a process that computed nothing leaves no trace."""
+        """Whether there are records after the start; a process that computed nothing has no trace."""
         return bool(self.records or self.seconds or self.costs)
 
     def take(self, event: Any) -> None:
@@ -217,7 +217,7 @@ class _Reader:
             self.n_damaged += 1
 
     def mark(self, event: list[Any]) -> None:
-        """Take what is no record. Raises ValueError for a mark with another number of items than it should have."""
+        """Process a line that is not a record. Raises ValueError for a mark with a wrong number of items."""
         match event:
             case ["start", number, facts]:
                 self.start(number, facts)
@@ -285,7 +285,7 @@ class _Reader:
 
 
 def _step(step: int) -> int:
-    """One absurd step must not put those that come after it out of reach."""
+    """Parse a step number. Raises ValueError for an absurd one, which would hide the records after it."""
     if not 0 <= int(step) <= LARGEST_STEP:
         raise ValueError("no step")
     return int(step)

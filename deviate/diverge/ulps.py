@@ -30,7 +30,7 @@ def ulps(first: npt.ArrayLike, second: npt.ArrayLike, form: str = "") -> Ulps:
 
     Args:
         form: type and shape as the trace gives them; needed where NumPy has no such type: bits of bfloat16 come as
-            uint16. Without it, it is told from the arrays.
+            uint16. By default the type of the arrays.
 
     Raises:
         ValueError: the types or the shapes are not the same.
@@ -70,7 +70,7 @@ def value_ulps(first: float, second: float, form: FloatForm | None = None) -> in
 
 
 def float_form(*values: float) -> FloatForm:
-    """In which type values are told apart: single precision where each of them is exactly a number of that type.
+    """The precision of values: single precision if each of them is exactly a number of that type.
 
     Python knows double precision alone, so that a loss computed in single precision is reported as a double whose last
     29 bits are zero. That a value computed in double precision ends so by chance has a probability of 2^-29; whole
@@ -166,12 +166,12 @@ def _whole_sizes(one: Array, other: Array) -> tuple[float, float]:
 # - n u) <= 2 n u.
 
 PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
-"""Bits of the significand, the hidden one included. Source: IEEE 754-2019, table 3.5; bfloat16 has those of its half of
-a float32."""
+"""Bits of the significand, including the hidden one. Source: IEEE 754-2019, table 3.5; bfloat16 is the first half of a
+float32."""
 SMALLEST = {"float16": -24, "bfloat16": -133, "float32": -149, "float64": -1074}
-"""Exponent of two of the smallest subnormal number."""
+"""Binary exponent of the smallest subnormal number."""
 MOST_GROWTH = 700.0
-"""Exponent up to which e to its power is a double."""
+"""Largest x for which exp(x) is a finite double."""
 
 
 def is_within(first: TraceRecord, second: TraceRecord, tolerance_ulps: int) -> bool:

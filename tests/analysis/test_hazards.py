@@ -38,7 +38,7 @@ def test_a_hazard_has_its_place_its_expression_and_what_happens(analyse: Analyse
         split = names[:800]
         """
     )
-    message = "names come in the order of the file system"
+    message = "names are in the order of the file system"
     assert analysis.hazards == (Hazard("file-order", "train.py", 3, "entries('images')", message),)
     assert to_document(analysis)["hazards"] == [
         {"name": "file-order", "file": "train.py", "line": 3, "code": "entries('images')", "message": message}

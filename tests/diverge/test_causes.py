@@ -70,15 +70,15 @@ def test_under_control_with_nothing_found_the_answer_is_that_none_is_likely(phas
 def test_the_operation_is_offered_where_a_rung_below_shows_it(rung: Any, framework: str, goes_further: Any) -> None:
     parted = Difference(rung, "loss", 3, 0, "loss", "loss")
     *_, cause = find_causes(parted, Evidence(variant=VARIANTS["control"], frameworks=frozenset({framework})))
-    assert ("--rung operations" in cause.cure) is goes_further
+    assert ("--level operations" in cause.cure) is goes_further
 
 
 def test_a_program_without_a_framework_is_not_told_to_look_at_its_weights() -> None:
     parted = Difference("metrics", "metric", None, 3, "loss", "loss")
     *_, dark = find_causes(parted, Evidence(variant=VARIANTS["control"], frameworks=frozenset({"random", "numpy"})))
     *_, bright = find_causes(parted, seen("control"))
-    assert dark.cure.startswith("nothing but reported values could be compared")
-    assert bright.cure.startswith("look whether weights and losses are equal")
+    assert dark.cure.startswith("only reported values could be compared")
+    assert bright.cure.startswith("check whether weights and losses are equal")
 
 
 @pytest.mark.parametrize("name", ["aten.mm.default", "aten.convolution_backward.default", "aten.cumsum.default"])
@@ -527,7 +527,7 @@ def test_a_file_outside_of_the_work_copy_is_possible_and_no_more() -> None:
 def test_a_record_in_one_run_alone_is_another_way_through_the_program() -> None:
     cause = first(operation("aten.mul.Tensor", only_in=2, instead="aten.add.Tensor"), seen("control"))
     assert (cause.id, cause.places) == ("another-way", (HERE,))
-    assert cause.why == "the second run did operation aten.mul.Tensor, where the first run did aten.add.Tensor"
+    assert cause.why == "the second run has operation aten.mul.Tensor; the first run has aten.add.Tensor instead"
 
 
 def test_runs_are_called_what_the_answer_calls_them() -> None:
@@ -535,9 +535,9 @@ def test_runs_are_called_what_the_answer_calls_them() -> None:
         "control", runs=("run 0", "run 1"), n_steps=(8, 9), devices=("cpu", "cuda"), seed_events=seeds("1", "2")
     )
     told = [it.why for it in find_causes(operation("aten.mul.Tensor", only_in=2, instead="aten.add.Tensor"), named)]
-    assert "run 1 did operation aten.mul.Tensor, where run 0 did aten.add.Tensor" in told
-    assert "run 0 is on cpu, run 1 on cuda" in told
-    assert "torch.manual_seed was given 1 in run 0 and 2 in run 1 (train.py:6)" in told
+    assert "run 1 has operation aten.mul.Tensor; run 0 has aten.add.Tensor instead" in told
+    assert "run 0 used cpu, run 1 used cuda" in told
+    assert "torch.manual_seed received 1 in run 0 and 2 in run 1 (train.py:6)" in told
 
 
 @pytest.mark.parametrize(

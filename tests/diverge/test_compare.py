@@ -216,7 +216,7 @@ def test_a_loss_that_stands_instead_is_called_loss_once() -> None:
 
 @pytest.mark.parametrize(
     ("is_whole", "instead"),
-    [(True, "its process ended after 1 update"), (False, "its process was cut off after 1 update")],
+    [(True, "its process ended after 1 update"), (False, "its process was terminated after 1 update")],
 )
 def test_a_run_that_ended_earlier_is_of_the_program(is_whole: bool, instead: str) -> None:  # noqa: FBT001
     records = steps(3)

@@ -141,13 +141,13 @@ def metrics_alone() -> DivergenceFindings:
         "metrics", "metric", 30, 3, "metric", "val_acc", values=(0.9375, 0.9376), n_equal=3,
         ulps=Ulps(450359962737, 1, 1, 1e-4, 1.1e-4, "float64"),
     )  # fmt: skip
-    again = RungFindings("steps", 6, 120, 9000, 0, None, 1.2, 1.2, 44.0, why_not="the rung before parted, and of 3 "
-                         "further pairs none where it was looked at: noise comes and goes")  # fmt: skip
+    again = RungFindings("steps", 6, 120, 9000, 0, None, 1.2, 1.2, 44.0, why_not="the difference of the level "
+                         "before did not appear again in 3 further pairs: the noise is intermittent")  # fmt: skip
     return parted(value, 1, rungs=(*rungs(value, n=1), again), growth=(), causes=())
 
 
 def final_weights() -> DivergenceFindings:
-    end = Difference("metrics", "update", None, None, "weights", "weights at the end")
+    end = Difference("metrics", "update", None, None, "weights", "final weights")
     return parted(end, 1, growth=(growing(begin=120),), causes=())
 
 
@@ -218,18 +218,18 @@ def recorded() -> DivergenceFindings:
     climbed = dataclasses.replace(rungs(loss, n=1)[0], n_runs=0, cost=None, wall_time_s=0.0)
     ended = RungFindings("steps", why_not="recorded runs keep no traces; deviate diverge train.py makes runs that do")
     return parted(loss, rungs=(climbed, ended), causes=(), name="train", runs=("train:0", "train:4"),
-                  notes=("run train:4 crashed: exit code 1; compared up to there",))  # fmt: skip
+                  notes=("run train:4 crashed: exit code 1; compared up to that point",))  # fmt: skip
 
 
 def crashed() -> DivergenceFindings:
-    return findings(is_equal=None, n_steps=3, n_values=2, weights="not reached",
-                    notes=("run 2 crashed: exit code 1: ValueError: loss is NaN; compared up to there",))  # fmt: skip
+    note = "run 2 crashed: exit code 1: ValueError: loss is NaN; compared up to that point"
+    return findings(is_equal=None, n_steps=3, n_values=2, weights="not reached", notes=(note,))
 
 
 def nothing() -> DivergenceFindings:
     why = (
-        "nothing could be compared: the script reports no value that was seen, and no framework told of losses or "
-        "weights; print a result, or name one in deviate.toml"
+        "nothing could be compared: the runs recorded no reported value, loss or weights; "
+        "print a result, or name one in deviate.toml"
     )
     return findings(is_equal=None, what="", n_steps=0, n_metrics=0, n_values=0, weights="not reached", rungs=(),
                     growth=(), notes=(why,))  # fmt: skip

@@ -21,10 +21,10 @@ CHANGING_SOURCES = CLOCKS | word_set(
 
 @hazard("changing-seed", "seeds")
 def changing_seed(survey: Survey) -> Matches:
-    """Seeds that change by themselves: made from the clock, a process number, `hash()` or `id()`.
+    """Seeds computed from the clock, a process id, `hash()` or `id()`, which change between runs.
 
-    The script looks seeded and gives another result each time. deviate keys its own seeds by the one that the
-    script asks for, so such a seed changes every stream in every variant: nothing is held any more.
+    The script looks seeded but gives different results each time. deviate derives its seeds from the seed of the
+    script, so such a seed changes every stream in every variant, and nothing is held.
 
     Example:
         import random, time
@@ -46,11 +46,11 @@ def changing_seed(survey: Survey) -> Matches:
                         yield part, _describe_seed(changing.pop(part), f"seeds {seeding.name}")
     for node, call in changing.items():
         if _is_seed(node, survey):
-            yield node, _describe_seed(call, "is taken for a seed")
+            yield node, _describe_seed(call, "is used as a seed")
 
 
 def _describe_seed(call: Called, subject: str) -> str:
-    return f"{call.name.removeprefix('builtins.')}() {subject}: it differs between runs"
+    return f"{call.name.removeprefix('builtins.')}() {subject} and differs between runs"
 
 
 def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:
@@ -82,10 +82,10 @@ GLOBAL_SEEDERS = ("numpy.random.seed", "random.seed")
 
 @hazard("compiled-draws", "seeds")
 def compiled_draws(survey: Survey) -> Matches:
-    """Random numbers drawn in functions that Numba compiles.
+    """Random numbers drawn in functions compiled by Numba.
 
-    Compiled code draws from generators of Numba's own, seeded from the operating system in each process and thread.
-    `numpy.random.seed` in ordinary code does not reach them, nor does deviate.
+    Compiled code uses separate generators of Numba, seeded from the operating system in each process and thread.
+    `numpy.random.seed` outside compiled code does not affect them, nor does deviate.
 
     Example:
         import numpy as np
@@ -122,15 +122,15 @@ def compiled_draws(survey: Survey) -> Matches:
         if not any(name in GLOBAL_SEEDERS for _, name in called):
             for call, name in called:
                 if draws_from(name):
-                    yield call, f"{name} draws from a generator of Numba's own here"
+                    yield call, f"{name} draws from a separate generator of Numba here"
 
 
 @hazard("drawn-seed", "seeds")
 def drawn_seed(survey: Survey) -> Matches:
-    """Seeds drawn from a generator that is not seeded itself.
+    """Seeds drawn from an unseeded generator.
 
-    The seed is another one in each run and with it all that follows. Under deviate it is drawn from the stream
-    `other`: a variant that varies `other` then moves every other stream too, and their shares cannot be told apart.
+    The seed differs between runs, and so does everything that depends on it. deviate draws it from the stream `other`:
+    a variant that varies `other` then varies every other stream too, and their shares cannot be separated.
 
     Example:
         import random, torch
@@ -154,7 +154,7 @@ def drawn_seed(survey: Survey) -> Matches:
             seeded.add(seeding.name.partition(".")[0])
     for node, (library, seeding) in drawn.items():
         if library not in seeded:
-            yield node, f"the seed of {seeding.name} is drawn from a generator without a seed"
+            yield node, f"the seed of {seeding.name} is drawn from an unseeded generator"
 
 
 def _draws_of_seed(seeding: Called, survey: Survey) -> Iterator[tuple[cst.CSTNode, str]]:
@@ -184,11 +184,11 @@ NUMERIC_PARTS = word_set("int bytes fields time node")
 
 @hazard("entropy", "seeds")
 def entropy(survey: Survey) -> Matches:
-    """Entropy: numbers from the operating system, which no seed reaches.
+    """Random numbers from the operating system.
 
-    `os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and bit generators of NumPy without a seed give other
-    numbers in each run, whatever seeds are set. deviate cannot hold them in any variant. `random.Random()`,
-    `numpy.random.default_rng()`, `torch.seed()` and the like are not listed: deviate gives them a seed.
+    `os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and unseeded bit generators of NumPy return different
+    numbers in each run, regardless of seeds. deviate cannot hold them in any variant. `random.Random()`,
+    `numpy.random.default_rng()`, `torch.seed()` and the like are not listed: deviate seeds them.
 
     Example:
         import os
@@ -202,13 +202,13 @@ def entropy(survey: Survey) -> Matches:
     documentation of `SeedSequence`: without entropy it is "pulled from the OS".
     """
     for call in survey.calls(ENTROPY_SOURCES):
-        yield call.node, f"{call.name} gives other numbers in each run, whatever the seeds"
+        yield call.node, f"{call.name} returns different numbers in each run, regardless of seeds"
     for call in survey.calls(UNSEEDED_GENERATORS):
         if not call.node.args:
             yield call.node, f"{call.last}() without a seed takes one from the operating system"
     for call in survey.calls(IDENTIFIER_SOURCES):
         if _is_number(call, survey):
-            yield call.node, f"{call.name} gives another value in each run, whatever the seeds"
+            yield call.node, f"{call.name} returns a different value in each run, regardless of seeds"
 
 
 def _is_number(call: Called, survey: Survey) -> bool:
@@ -232,11 +232,10 @@ ENVIRONMENT_LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool."
 
 @hazard("environment-seed", "seeds")
 def environment_seed(survey: Survey) -> Matches:
-    """Reinforcement-learning environments that nobody seeds.
+    """Unseeded reinforcement-learning environments.
 
-    An environment and each of its spaces have generators of their own, seeded from the operating system unless the
-    script gives them a seed: episodes differ in each run, whatever other seeds are set. Every variant but `as-is`
-    seeds them.
+    An environment and each of its spaces have separate generators, seeded from the operating system unless the script
+    passes a seed: episodes differ between runs, regardless of other seeds. Every variant except `as-is` seeds them.
 
     Example:
         import gymnasium as gym
@@ -260,7 +259,7 @@ def environment_seed(survey: Survey) -> Matches:
     if not any("action_space" in dotted_name(call.node.func) for call in survey.method_calls("seed")):
         for call in survey.method_calls("sample"):
             if dotted_name(call.node.func).endswith("action_space.sample") and not _is_sample(call, survey):
-                yield call.node, "the action space is never seeded, and has a generator of its own"
+                yield call.node, "the action space has a separate generator, which is never seeded"
 
 
 def _are_environments_seeded(survey: Survey) -> bool:
@@ -288,12 +287,12 @@ KERAS_FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generato
 
 @hazard("loader-workers", "seeds")
 def loader_workers(survey: Survey) -> Matches:
-    """Loader workers whose draws no seed reaches.
+    """Unseeded draws in data-loader workers.
 
     A worker process of a PyTorch `DataLoader` seeds the global generators of Python, NumPy (since PyTorch 1.9) and
-    torch for itself. A generator that the data set keeps as an attribute is copied: all workers draw the same
-    numbers, the same ones again in each epoch, and others with another number of workers. Workers that are started
-    by `spawn` or `forkserver` are not routed by deviate: their draws belong to no stream.
+    torch. A generator in an attribute of the data set is copied: all workers draw the same numbers, repeat them in each
+    epoch, and draw others if the number of workers changes. deviate does not route workers started by `spawn` or
+    `forkserver`: their draws belong to no stream.
 
     Example:
         import numpy as np
@@ -322,13 +321,13 @@ def loader_workers(survey: Survey) -> Matches:
             continue
         generator_name = _own_generator_name(call, survey)
         if generator_name is not None and call.argument(None, "worker_init_fn") is None:
-            yield call.node, f"each worker draws from a copy of the data set's own generator, {generator_name}"
+            yield call.node, f"each worker draws from a copy of the generator of the data set, {generator_name}"
         elif started or _names_start(call.argument(None, "multiprocessing_context")):
-            yield call.node, "workers that are not forked draw from generators that no variant holds"
+            yield call.node, "workers that are not forked draw from uncontrolled generators"
     if {"keras", "tensorflow"} & survey.graph.imported_packages:
         for call in survey.methods(KERAS_FITTING, ("keras.", "tensorflow.")):
             if is_true(call.argument(None, "use_multiprocessing")):
-                yield call.node, "processes draw from copies of one generator, and batches come in any order"
+                yield call.node, "processes draw from copies of one generator, and batches arrive in any order"
 
 
 def _names_start(node: cst.BaseExpression | None) -> bool:
@@ -373,11 +372,11 @@ FILLING_METHODS = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 @hazard("uninitialised", "seeds")
 def find_uninitialised(survey: Survey) -> Matches:
-    """Parameters made from memory that nobody filled.
+    """Parameters with uninitialised memory.
 
-    `torch.empty(…)` and `torch.Tensor(…)` with sizes hold what happened to be in memory. As a parameter that no
-    initializer fills, it starts another model in each run. Where a variant holds `kernels`, PyTorch fills such
-    memory with NaN, so that the mistake shows.
+    `torch.empty(…)` and `torch.Tensor(…)` with sizes contain arbitrary memory. A parameter that no initializer fills
+    then differs between runs. If a variant holds `kernels`, PyTorch fills such memory with NaN, which reveals the
+    mistake.
 
     Example:
         import torch
@@ -413,7 +412,7 @@ def find_uninitialised(survey: Survey) -> Matches:
             continue
         is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY_TENSORS and _is_of_sizes(inner)
         if is_empty and not _is_filled(name, owner):
-            yield call.node, f"{name} is never filled: it starts with what was in memory"
+            yield call.node, f"{name} is never initialised: it starts with arbitrary memory"
 
 
 def _attribute_of_parameter(node: cst.CSTNode, survey: Survey) -> str | None:

@@ -16,12 +16,12 @@ ORDER_INSENSITIVE_CALLS = SORTING | word_set(
     "intersection_update union issubset issuperset isdisjoint symmetric_difference type id repr rmtree copytree dict "
     "fromkeys discard remove"
 )
-"""What is given items in any order and does the same."""
+"""Functions whose result does not depend on the order of items."""
 
 KEEPING = word_set(
     "list tuple iter reversed filter map tqdm trange track array asarray chain from_iterable join copy deepcopy Series"
 )
-"""What gives back its items in the order in which they came."""
+"""Functions that return items in the order of their input."""
 
 PICKING = word_set("choice choices sample enumerate zip pop popleft islice index")
 ADDING = {"append": 0, "extend": 0, "appendleft": 0, "insert": 1}
@@ -31,10 +31,10 @@ ASIDE = word_set(
     "push upload hub huggingface export clean cleanup prune backup archive zip plot plots video videos log logs logger "
     "logging raw"
 )
-"""Words in the names of functions and files that do nothing for the result of training."""
+"""Words in the names of functions and files that do not affect the result of training."""
 
 TESTING = word_set("test testing infer inference demo predict")
-"""The same of functions, unless the training is in the name too."""
+"""The same for functions, unless the name also contains a word for training."""
 
 REPORTING = word_set("print pprint log info debug warning error Image add_images log_image log_images")
 
@@ -272,7 +272,7 @@ class Flow:
 
 
 def is_aside(function: Function) -> bool:
-    """Whether a function does nothing for the result of training, by its name and that of its file."""
+    """Whether a function does not affect the result of training, by its name and that of its file."""
     name_words = split_identifier(function.name)
     stem = function.module.file.rpartition("/")[2]
     is_test = not TESTING.isdisjoint(name_words) and {"train", "split"}.isdisjoint(name_words)

@@ -17,10 +17,10 @@ COUNTING_FUNCTIONS = frozenset({"torch.bincount"}) | under(TENSORFLOW, "math.bin
 
 @hazard("histogram", "kernels")
 def histogram(survey: Survey) -> Matches:
-    """Histograms counted on a GPU, and counts with weights.
+    """Histograms on a GPU, and counts with weights.
 
-    `torch.histc`, and `bincount` with weights, add in the order in which threads come. PyTorch has no deterministic
-    kernel for them on a GPU: a variant that holds `kernels` stops there, unless `--warn-only` is given.
+    `torch.histc`, and `bincount` with weights, add in varying order. PyTorch has no deterministic GPU kernel for them,
+    so a variant that holds `kernels` raises an error, unless `--warn-only` is set.
 
     Example:
         import torch
@@ -36,16 +36,16 @@ def histogram(survey: Survey) -> Matches:
         yield call.node, "histc has no deterministic kernel on a GPU"
     for call in kernels(survey, COUNTING_FUNCTIONS):
         if call.argument(1, "weights") is not None:
-            yield call.node, "weights are added in no fixed order on a GPU"
+            yield call.node, "weights are added in nondeterministic order on a GPU"
 
 
 @hazard("running-sum", "kernels")
 def running_sum(survey: Survey) -> Matches:
-    """Running sums of numbers with a fraction on a GPU.
+    """Cumulative sums of floating-point numbers on a GPU.
 
-    `torch.cumsum` adds parts in an order that depends on which block of threads is done first. PyTorch has no
-    deterministic kernel for it: a variant that holds `kernels` stops there, unless `--warn-only` is given. Whole
-    numbers are not concerned.
+    `torch.cumsum` adds partial sums in an order that depends on which block of threads finishes first. PyTorch has no
+    deterministic kernel for it, so a variant that holds `kernels` raises an error, unless `--warn-only` is set.
+    Integers are not affected.
 
     Example:
         import torch
@@ -94,11 +94,11 @@ JAX_UPDATES = ("add", "multiply", "subtract", "divide")
 
 @hazard("scatter", "kernels")
 def scatter(survey: Survey) -> Matches:
-    """Values added to places of a tensor by index.
+    """Values added to elements of a tensor by index.
 
-    On a GPU many threads add to one place at a time, in the order in which they come: the last bits differ between
-    runs. So do `index_put_(…, accumulate=True)` and `put_` with several threads of a CPU. deviate asks for
-    deterministic kernels where a variant holds `kernels`; `torch_scatter` has none.
+    On a GPU many threads add to one element in varying order: the last bits differ between runs. The same holds for
+    `index_put_(…, accumulate=True)` and `put_` with several CPU threads. deviate requests deterministic kernels if a
+    variant holds `kernels`; `torch_scatter` has none.
 
     Example:
         import torch
@@ -114,20 +114,20 @@ def scatter(survey: Survey) -> Matches:
     """
     is_free = "torch" not in held_by_script(survey)
     for call in survey.methods(SCATTERING, SCATTER_LIBRARIES) if is_free else ():
-        yield call.node, f"{call.last} adds in no fixed order on a GPU"
+        yield call.node, f"{call.last} adds in nondeterministic order on a GPU"
     for call in survey.methods(ACCUMULATING, SCATTER_LIBRARIES) if is_free else ():
         if is_true(call.argument(2, "accumulate")):
-            yield call.node, f"{call.last} adds in no fixed order on several threads of a CPU"
+            yield call.node, f"{call.last} adds in nondeterministic order with several CPU threads"
     for call in survey.calls(_of_graphs(survey)) if is_free else ():
-        yield call.node, f"{call.last} adds in no fixed order on a GPU"
+        yield call.node, f"{call.last} adds in nondeterministic order on a GPU"
     for call in survey.calls(TORCH_SCATTER):
-        yield call.node, f"{call.last} adds in no fixed order on a GPU, in every mode of PyTorch"
+        yield call.node, f"{call.last} adds in nondeterministic order on a GPU, in every mode of PyTorch"
     for call in kernels(survey, TENSORFLOW_SEGMENTS | JAX_SEGMENTS):
-        yield call.node, f"{call.last} adds in no fixed order on a GPU"
+        yield call.node, f"{call.last} adds in nondeterministic order on a GPU"
     if "jax" in survey.graph.imported_packages and "jax" not in held_by_script(survey):
         for call in survey.methods(JAX_UPDATES, ("jax.",)):
             if _is_at(call.node) and "unique_indices" not in keywords(call.node):
-                yield call.node, f"at[…].{call.last} adds in no fixed order on a GPU"
+                yield call.node, f"at[…].{call.last} adds in nondeterministic order on a GPU"
 
 
 def _of_graphs(survey: Survey) -> Iterator[str]:
@@ -153,12 +153,12 @@ INDEX_WORDS = word_set("idx idxs index indices ids inds")
 
 @hazard("gather", "kernels")
 def gather(survey: Survey) -> Matches:
-    """Values taken from places of a tensor by index, with a gradient.
+    """Elements of a tensor selected by index, with a gradient.
 
-    The gradient adds to the places that were taken, and where places repeat, in the order in which threads come: on
-    a GPU for `index_select`, on a CPU with several threads for `tensor[index]`. deviate asks for deterministic
-    kernels where a variant holds `kernels`. Listed are takings from parameters, and in models that also scatter, as
-    those of graphs do: elsewhere places seldom repeat.
+    The gradient adds to the selected elements, in varying order if an index repeats: on a GPU for `index_select`, on a
+    CPU with several threads for `tensor[index]`. deviate requests deterministic kernels if a variant holds `kernels`.
+    Listed are selections from parameters, and selections in models that also scatter, such as graph networks; indices
+    seldom repeat elsewhere.
 
     Example:
         import torch
@@ -184,10 +184,10 @@ def gather(survey: Survey) -> Matches:
     )
     for call in survey.methods(["index_select"], ("torch.",)) if scatters else ():
         if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
-            yield call.node, "the gradient of index_select adds in no fixed order on a GPU"
+            yield call.node, "the gradient of index_select adds in nondeterministic order on a GPU"
     tensors = [call for call in survey.calls(TENSOR_MAKERS) if is_true(call.argument(None, "requires_grad"))]
     for subscript in _subscripts_of([*tensors, *survey.calls(TORCH_PARAMETERS)], survey):
-        yield subscript, "the gradient of an index adds in no fixed order on several threads of a CPU"
+        yield subscript, "the gradient of indexing adds in nondeterministic order with several CPU threads"
 
 
 def _subscripts_of(calls: list[Called], survey: Survey) -> Iterator[cst.Subscript]:

@@ -20,8 +20,8 @@ FLASH_ATTENTION = word_set(
 def attention(survey: Survey) -> Matches:
     """Fused attention on a GPU.
 
-    The fast kernels of attention (memory-efficient, flash) add gradients in the order in which threads come, unless
-    they are asked not to. deviate asks for deterministic kernels where a variant holds `kernels`.
+    The fast attention kernels (memory-efficient, flash) add gradients in varying order by default. deviate requests
+    deterministic kernels if a variant holds `kernels`.
 
     Example:
         import torch.nn.functional as F
@@ -39,10 +39,10 @@ def attention(survey: Survey) -> Matches:
     source, attention_backward.cu; flash-attention: parameter `deterministic` of `flash_attn_func`.
     """
     for call in find_differentiated(survey, FUSED_ATTENTION | ATTENTION_LAYERS):
-        yield call.node, "its fast kernels add gradients in no fixed order on a GPU"
+        yield call.node, "fast kernels add gradients in nondeterministic order on a GPU"
     for call in find_differentiated(survey, FLASH_ATTENTION):
         if not is_true(call.argument(None, "deterministic")):
-            yield call.node, "without deterministic=True gradients are added in no fixed order"
+            yield call.node, "without deterministic=True gradients are added in nondeterministic order"
 
 
 CONVOLUTIONS = under(TORCH_LAYERS, "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d") | under(
@@ -66,9 +66,9 @@ CONVOLVING_FUNCTIONS = (
 def convolution(survey: Survey) -> Matches:
     """Convolutions on a GPU.
 
-    cuDNN and XLA have several kernels for a convolution and its gradients; some add in the order in which threads
-    come, and which of them is taken can differ between runs. deviate asks for deterministic ones where a variant
-    holds `kernels`. One place of a file stands for all.
+    cuDNN and XLA have several kernels for a convolution and its gradients. Some add in varying order, and the chosen
+    kernel can differ between runs. deviate requests deterministic kernels if a variant holds `kernels`. Only the first
+    place in each file is listed.
 
     Example:
         import torch.nn as nn
@@ -85,9 +85,9 @@ def convolution(survey: Survey) -> Matches:
     """
     for call in kernels(survey, CONVOLUTIONS, also="cudnn"):
         if not MERGING_CONVOLUTIONS.intersection(split_identifier(call.function.name)):
-            yield call.node, "cuDNN may take kernels that add in no fixed order"
+            yield call.node, "cuDNN may choose kernels that add in nondeterministic order"
     for call in kernels(survey, CONVOLVING_FUNCTIONS):
-        yield call.node, "on a GPU kernels may be taken that add in no fixed order"
+        yield call.node, "kernels on a GPU may add in nondeterministic order"
 
 
 CTC_LOSSES = (
@@ -99,10 +99,10 @@ CTC_LOSSES = (
 
 @hazard("ctc-loss", "kernels")
 def ctc_loss(survey: Survey) -> Matches:
-    """The CTC loss.
+    """The CTC loss on a GPU.
 
-    On a GPU its gradient adds in the order in which threads come. PyTorch has no deterministic kernel for it: a variant
-    that holds `kernels` stops there, unless `--warn-only` is given.
+    Its gradient adds in varying order. PyTorch has no deterministic kernel for it, so a variant that holds `kernels`
+    raises an error, unless `--warn-only` is set.
 
     Example:
         import torch.nn as nn
@@ -118,7 +118,7 @@ def ctc_loss(survey: Survey) -> Matches:
     20210119, "Determinism".
     """
     for call in kernels(survey, CTC_LOSSES):
-        yield call.node, "the gradient of the CTC loss adds in no fixed order on a GPU"
+        yield call.node, "the gradient of the CTC loss adds in nondeterministic order on a GPU"
 
 
 BAG_MODE_PLACE = {"torch.nn.EmbeddingBag": 5, "torch.nn.functional.embedding_bag": 6}
@@ -128,8 +128,8 @@ BAG_MODE_PLACE = {"torch.nn.EmbeddingBag": 5, "torch.nn.functional.embedding_bag
 def embedding_bag(survey: Survey) -> Matches:
     """Bags of embeddings reduced by their maximum.
 
-    On a GPU the gradient of `EmbeddingBag` with `mode="max"` adds in the order in which threads come. PyTorch has no
-    deterministic kernel for it: a variant that holds `kernels` stops there, unless `--warn-only` is given.
+    On a GPU the gradient of `EmbeddingBag` with `mode="max"` adds in varying order. PyTorch has no deterministic kernel
+    for it, so a variant that holds `kernels` raises an error, unless `--warn-only` is set.
 
     Example:
         import torch.nn as nn
@@ -143,15 +143,15 @@ def embedding_bag(survey: Survey) -> Matches:
     """
     for call in kernels(survey, BAG_MODE_PLACE):
         if "max" in survey.texts(call.argument(BAG_MODE_PLACE[call.name], "mode"), call.function):
-            yield call.node, "the gradient of a maximum over bags adds in no fixed order on a GPU"
+            yield call.node, "the gradient of a maximum over bags adds in nondeterministic order on a GPU"
 
 
 @hazard("grid-sample", "kernels")
 def grid_sample(survey: Survey) -> Matches:
-    """Images sampled at computed places: `grid_sample`.
+    """Images sampled at computed positions: `grid_sample`.
 
-    On a GPU its gradient adds to neighbouring places in the order in which threads come. PyTorch has no deterministic
-    kernel for it: a variant that holds `kernels` stops there, unless `--warn-only` is given.
+    On a GPU its gradient adds to neighbouring pixels in varying order. PyTorch has no deterministic kernel for it, so a
+    variant that holds `kernels` raises an error, unless `--warn-only` is set.
 
     Example:
         import torch.nn.functional as F
@@ -169,7 +169,7 @@ def grid_sample(survey: Survey) -> Matches:
     """
     for call in kernels(survey, ["torch.nn.functional.grid_sample", "torch.grid_sampler"]):
         if survey.is_in_model(call.function) and not survey.is_without_gradient(call.node, call.function):
-            yield call.node, "the gradient of grid_sample adds in no fixed order on a GPU"
+            yield call.node, "the gradient of grid_sample adds in nondeterministic order on a GPU"
 
 
 PADDING_LAYERS = under(
@@ -181,10 +181,10 @@ PADDING_MODES = word_set("reflect replicate")
 
 @hazard("padding", "kernels")
 def padding(survey: Survey) -> Matches:
-    """Padding that repeats or mirrors the border.
+    """Padding that replicates or reflects the border.
 
-    On a GPU its gradient adds to the border in the order in which threads come. PyTorch has a deterministic kernel for
-    repeated borders only: with mirrored ones a variant that holds `kernels` stops, unless `--warn-only` is given.
+    On a GPU its gradient adds to the border in varying order. PyTorch has a deterministic kernel for replication only.
+    With reflection, a variant that holds `kernels` raises an error, unless `--warn-only` is set.
 
     Example:
         import torch.nn as nn
@@ -197,11 +197,11 @@ def padding(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
     """
     for call in find_differentiated(survey, PADDING_LAYERS):
-        yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
+        yield call.node, f"the gradient of {call.last} adds in nondeterministic order on a GPU"
     for call in find_differentiated(survey, ["torch.nn.functional.pad"]):
         modes = PADDING_MODES & survey.texts(call.argument(2, "mode"), call.function)
         if modes:
-            yield call.node, f"the gradient of {min(modes)} padding adds in no fixed order on a GPU"
+            yield call.node, f"the gradient of {min(modes)} padding adds in nondeterministic order on a GPU"
 
 
 SPATIAL_LOSSES = under(TORCH_LAYERS, "NLLLoss2d functional.nll_loss2d")
@@ -211,12 +211,11 @@ IGNORED_CLASSES = (250, 255)
 
 @hazard("pixel-loss", "kernels")
 def pixel_loss(survey: Survey) -> Matches:
-    """A classification loss for every pixel.
+    """A classification loss per pixel.
 
-    On a GPU the spatial form of the negative log likelihood, as in segmentation, adds in the order in which threads
-    come. PyTorch has no deterministic kernel for it: a variant that holds `kernels` stops there, unless
-    `--warn-only` is given. It is told from the ordinary loss by its name or by the label that segmentation leaves
-    out, 255.
+    On a GPU the spatial negative log likelihood, as used in segmentation, adds in varying order. PyTorch has no
+    deterministic kernel for it, so a variant that holds `kernels` raises an error, unless `--warn-only` is set. It is
+    recognised by its name or by `ignore_index=255`, the usual label of ignored pixels in segmentation.
 
     Example:
         import torch.nn as nn
@@ -229,7 +228,7 @@ def pixel_loss(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `NLLLoss` on a CUDA tensor; PyTorch source,
     NLLLoss2d.cu, holds the check.
     """
-    message = "a loss for every pixel adds in no fixed order on a GPU"
+    message = "a loss per pixel adds in nondeterministic order on a GPU"
     for call in kernels(survey, SPATIAL_LOSSES):
         yield call.node, message
     for call in kernels(survey, CLASS_LOSSES):
@@ -253,11 +252,11 @@ UNPOOLING = under(TORCH_LAYERS, "MaxUnpool1d MaxUnpool2d MaxUnpool3d") | under(
 
 @hazard("pooling", "kernels")
 def pooling(survey: Survey) -> Matches:
-    """Pooling whose windows are adapted, random, in three dimensions, or undone.
+    """Adaptive, fractional, three-dimensional and inverse pooling.
 
-    On a GPU the gradient of these poolings adds to places that several windows share in the order in which threads
-    come. PyTorch has no deterministic kernel for them: a variant that holds `kernels` stops there, unless
-    `--warn-only` is given. Adaptive average pooling to a single value is an ordinary mean, and not listed.
+    On a GPU the gradient of these operations adds to elements shared by several windows in varying order. PyTorch has
+    no deterministic kernel for them, so a variant that holds `kernels` raises an error, unless `--warn-only` is set.
+    Adaptive average pooling to a single value is an ordinary mean and not listed.
 
     Example:
         import torch.nn as nn
@@ -272,11 +271,11 @@ def pooling(survey: Survey) -> Matches:
     """
     for call in find_differentiated(survey, ADAPTIVE_AVERAGES):
         if not _is_mean(call):
-            yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
+            yield call.node, f"the gradient of {call.last} adds in nondeterministic order on a GPU"
     for call in find_differentiated(survey, OTHER_POOLING):
-        yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
+        yield call.node, f"the gradient of {call.last} adds in nondeterministic order on a GPU"
     for call in find_differentiated(survey, UNPOOLING):
-        yield call.node, f"{call.last} writes in no fixed order where indices repeat"
+        yield call.node, f"{call.last} writes in nondeterministic order if indices repeat"
 
 
 def _is_mean(call: Called) -> bool:
@@ -290,9 +289,9 @@ def _is_mean(call: Called) -> bool:
 def recurrent(survey: Survey) -> Matches:
     """Recurrent layers on a GPU.
 
-    cuDNN's recurrent layers can differ between runs with some versions of CUDA, unless cuBLAS is given one
-    workspace before the process starts. deviate does that where a variant holds `kernels`. One place of a file
-    stands for all.
+    Recurrent layers of cuDNN can differ between runs with some versions of CUDA, unless the cuBLAS workspace is
+    configured before the process starts. deviate does that if a variant holds `kernels`. Only the first place in each
+    file is listed.
 
     Example:
         import torch.nn as nn
@@ -322,11 +321,11 @@ REGION_POOLING = under(
 
 @hazard("region-pooling", "kernels")
 def region_pooling(survey: Survey) -> Matches:
-    """Regions of images pooled for detection: `roi_align` and its relatives.
+    """Region pooling for detection: `roi_align` and similar operations.
 
-    On a GPU the gradient adds to places that several regions share in the order in which threads come. Only
-    `roi_align` has a deterministic version, in torchvision from 0.16 and compiled: with the others a variant that
-    holds `kernels` stops, unless `--warn-only` is given.
+    On a GPU the gradient adds to elements shared by several regions in varying order. Only `roi_align` has a
+    deterministic version, compiled, in torchvision from 0.16. With the others, a variant that holds `kernels` raises an
+    error, unless `--warn-only` is set.
 
     Example:
         from torchvision.ops import RoIAlign
@@ -343,7 +342,7 @@ def region_pooling(survey: Survey) -> Matches:
     if "torch" in held_by_script(survey):
         return
     for call in find_differentiated(survey, REGION_POOLING):
-        yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
+        yield call.node, f"the gradient of {call.last} adds in nondeterministic order on a GPU"
 
 
 RESIZE_MODE_PLACE = {
@@ -361,9 +360,9 @@ RESIZE_MODES = word_set("linear bilinear bicubic trilinear")
 def resize(survey: Survey) -> Matches:
     """Images and sequences resized by interpolation inside a model.
 
-    On a GPU the gradient of linear, bilinear, bicubic and trilinear interpolation adds to neighbouring places in
-    the order in which threads come. PyTorch has no deterministic kernel for it: a variant that holds `kernels`
-    stops there, unless `--warn-only` is given.
+    On a GPU the gradient of linear, bilinear, bicubic and trilinear interpolation adds to neighbouring elements in
+    varying order. PyTorch has no deterministic kernel for it, so a variant that holds `kernels` raises an error, unless
+    `--warn-only` is set.
 
     Example:
         import torch.nn as nn
@@ -376,7 +375,7 @@ def resize(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms` and `torch.nn.functional.interpolate`;
     TensorFlow RFC 20210119, "Determinism": `tf.image.resize` gradient.
     """
-    message = "the gradient of {} interpolation adds in no fixed order on a GPU"
+    message = "the gradient of {} interpolation adds in nondeterministic order on a GPU"
     for call in find_differentiated(survey, RESIZE_MODE_PLACE):
         modes = RESIZE_MODES & survey.texts(call.argument(RESIZE_MODE_PLACE[call.name], "mode"), call.function)
         if modes:
@@ -405,7 +404,7 @@ KERAS_SOFTMAX_LOSSES = under(
 def softmax_loss(survey: Survey) -> Matches:
     """The softmax cross-entropy of TensorFlow.
 
-    On a GPU it uses a nondeterministic algorithm by default. deviate enables op determinism where a variant holds
+    On a GPU it uses a nondeterministic algorithm by default. deviate enables op determinism if a variant holds
     `kernels`.
 
     Example:
@@ -421,7 +420,7 @@ def softmax_loss(survey: Survey) -> Matches:
     algorithm on GPUs by default".
     """
     for call in kernels(survey, TENSORFLOW_SOFTMAX_LOSSES):
-        yield call.node, f"{call.last} adds in no fixed order on a GPU"
+        yield call.node, f"{call.last} adds in nondeterministic order on a GPU"
     for call in kernels(survey, KERAS_SOFTMAX_LOSSES):
         if is_true(call.argument(None, "from_logits")):
-            yield call.node, f"{call.last} of logits adds in no fixed order on a GPU"
+            yield call.node, f"{call.last} of logits adds in nondeterministic order on a GPU"

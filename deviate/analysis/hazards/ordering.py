@@ -1,4 +1,4 @@
-"""Hazards of order: files, sets and hash values, which come in an order that nothing fixes."""
+"""Hazards of order: files, sets and hash values, whose order is not fixed."""
 
 from collections.abc import Iterator
 
@@ -22,11 +22,11 @@ PATH_METHODS = ("iterdir", "rglob")
 
 @hazard("file-order", "order")
 def file_order(survey: Survey) -> Matches:
-    """Files in the order in which the file system gives them.
+    """Files in the order of the file system.
 
-    `os.listdir`, `glob` and their relatives give names in an order that depends on the file system and on how the
-    folder was filled: a copy of the data on another machine is read in another order. What is split, batched or
-    numbered by position then differs, though every seed is the same. deviate does not touch it.
+    `os.listdir`, `glob` and similar functions return names in an order that depends on the file system and on how the
+    folder was filled: a copy of the data on another machine may be read in a different order. Splits, batches and
+    indices by position then differ, although every seed is the same. deviate does not change this order.
 
     Example:
         import os
@@ -44,7 +44,7 @@ def file_order(survey: Survey) -> Matches:
     flow = Flow(survey)
     for call in _file_listings(survey):
         if flow.order_matters(call.node, is_set=False):
-            yield call.node, "names come in the order of the file system"
+            yield call.node, "names are in the order of the file system"
 
 
 def _file_listings(survey: Survey) -> Iterator[Called]:
@@ -57,11 +57,11 @@ def _file_listings(survey: Survey) -> Iterator[Called]:
 
 @hazard("hash-value", "order")
 def hash_value(survey: Survey) -> Matches:
-    """Numbers made with `hash()` of a text, or order by `id()`.
+    """Numbers computed with `hash()` of a string, and order by `id()`.
 
-    Python salts the hash of texts in each process: what is put into a bucket, a fold or a vector by `hash(text) %
-    n` lands elsewhere in the next run. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in
-    `algo+impl` and held in the other variants. Addresses (`id`) it cannot hold.
+    Python salts the hashes of strings in each process: a bucket, fold or index computed as `hash(text) % n` differs in
+    the next run. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the other
+    variants. deviate cannot hold addresses (`id`).
 
     Example:
         is_test = hash(name) % 10 == 0
@@ -74,7 +74,7 @@ def hash_value(survey: Survey) -> Matches:
     """
     for call in survey.calls(["builtins.hash"]):
         if call.function.name != "__hash__" and _is_hash_reduced(call.node, survey):
-            yield call.node, "the hash of a text is another number in each process"
+            yield call.node, "the hash of a string differs between processes"
     for name in ("builtins.sorted", "builtins.min", "builtins.max"):
         for call in survey.calls([name]):
             yield from _by_address(call.node)
@@ -97,7 +97,7 @@ def _by_address(call: cst.Call) -> Matches:
     for argument in call.args:
         name = last_name(argument.value)
         if argument.keyword is not None and argument.keyword.value == "key" and name in ("id", "hash"):
-            yield call, f"the order by {name}() is another one in each process"
+            yield call, f"the order by {name}() differs between processes"
 
 
 ORDER_TAKERS = word_set(
@@ -109,13 +109,13 @@ ORDER_TAKING_METHODS = ("join", "pop", "extend")
 
 @hazard("set-order", "order")
 def set_order(survey: Survey) -> Matches:
-    """Items taken out of a set one after the other.
+    """Iteration over a set.
 
-    The order of texts in a set follows the hash seed of Python, which is another one in each process; that of
-    objects follows their addresses. Where the order becomes that of classes, words or examples, indices and sums
-    change. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the other
-    variants. Addresses it cannot hold. Sets of whole numbers are not listed, nor what does not depend on the order:
-    `sorted`, `len`, `in`, `max`.
+    The order of strings in a set depends on the hash seed of Python, which differs between processes; the order of
+    objects depends on their addresses. If classes, words or examples follow that order, indices and sums change.
+    deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the other variants.
+    deviate cannot hold addresses. Not listed are sets of integers, and uses that do not depend on the order: `sorted`,
+    `len`, `in`, `max`.
 
     Example:
         labels = ["cat", "dog", "cat"]
@@ -133,7 +133,7 @@ def set_order(survey: Survey) -> Matches:
     for node, site, function in _iterated_sets(survey):
         is_shuffled = sets.is_set(node, function) and not sets.are_numbers(node, function)
         if is_shuffled and flow.order_matters(node, is_set=True):
-            yield site, "the items come in an order that follows the hash seed of Python, or their addresses"
+            yield site, "the order of items depends on the hash seed of Python, or on their addresses"
 
 
 def _iterated_sets(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:

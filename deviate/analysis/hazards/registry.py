@@ -16,14 +16,14 @@ from deviate.registry import Registry
 
 Group = Literal["seeds", "order", "kernels", "timing"]
 GROUPS: dict[Group, str] = {
-    "seeds": "Draws that no seed reaches",
-    "order": "Order that nothing fixes",
-    "kernels": "Kernels that do not add in one order",
-    "timing": "Results that depend on which work is done first",
+    "seeds": "Unseeded random draws",
+    "order": "Unordered iteration",
+    "kernels": "Nondeterministic kernels",
+    "timing": "Parallel work and timing",
 }
 
 Matches = Iterator[tuple[cst.CSTNode, str]]
-"""Places of a hazard, and what happens at each: half a sentence."""
+"""Places of a hazard, each with a clause on what happens there."""
 Matcher = Callable[[Survey], Matches]
 PARTS = re.compile(r"^(Example|Instead|Source):", flags=re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""Hazards of switches: what a script sets itself that lets kernels differ."""
+"""Hazards of switches: settings of the script that allow nondeterministic kernels."""
 
 import libcst as cst
 
@@ -17,10 +17,10 @@ AUTOTUNING_SWITCHES = (
 
 @hazard("autotuning", "kernels")
 def autotuning(survey: Survey) -> Matches:
-    """Kernels chosen by a race.
+    """Kernels chosen by measured speed.
 
-    With `cudnn.benchmark` and compilers that tune themselves, the kernel that is fastest at that moment is taken;
-    different kernels round differently. deviate switches it off where a variant holds `autotune`.
+    `cudnn.benchmark` and self-tuning compilers choose the kernel that is fastest at that moment; different kernels
+    round differently. deviate disables the search if a variant holds `autotune`.
 
     Example:
         import torch
@@ -36,14 +36,14 @@ def autotuning(survey: Survey) -> Matches:
     for name in AUTOTUNING_SWITCHES:
         for target, value, _ in survey.assignments_to(name):
             if not is_false(value) and not (isinstance(value, cst.Integer) and value.value == "0"):
-                yield target, "the kernel that is fastest in this run is taken"
+                yield target, "the fastest kernel in this run is used"
     for call in survey.calls(LIGHTNING_TRAINERS):
         if is_true(call.argument(None, "benchmark")):
-            yield call.node, "the kernel that is fastest in this run is taken"
+            yield call.node, "the fastest kernel in this run is used"
     for call in survey.calls(["torch.compile"]):
         modes = survey.texts(call.argument(None, "mode"), call.function)
         if any(mode.startswith("max-autotune") for mode in modes) and "torch" not in held_by_script(survey):
-            yield call.node, "the kernel that is fastest in this run is taken"
+            yield call.node, "the fastest kernel in this run is used"
 
 
 DETERMINISM_SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
@@ -51,10 +51,10 @@ DETERMINISM_SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_determi
 
 @hazard("determinism-off", "kernels")
 def determinism_off(survey: Survey) -> Matches:
-    """Determinism switched off, or only asked for with warnings.
+    """Determinism disabled, or requested with warnings only.
 
-    What the rest of the script, a library or the environment asks for is undone here. deviate overrides it where a
-    variant holds `kernels`, and records that it did.
+    This undoes what the rest of the script, a library or the environment requests. deviate overrides it if a variant
+    holds `kernels`, and records that it did.
 
     Example:
         import torch
@@ -69,7 +69,7 @@ def determinism_off(survey: Survey) -> Matches:
     """
     for call in survey.calls(DETERMINISM_SWITCHES):
         if is_false(call.argument(0, "mode", "d")):
-            yield call.node, "deterministic kernels are switched off"
+            yield call.node, "deterministic kernels are disabled"
         elif is_true(call.argument(None, "warn_only")):
             yield call.node, "kernels without a deterministic version are used, with a warning"
     for call in survey.calls(["torch.set_deterministic_debug_mode"]):
@@ -78,7 +78,7 @@ def determinism_off(survey: Survey) -> Matches:
             yield call.node, "kernels without a deterministic version are used"
     for target, value, _ in survey.assignments_to("torch.backends.cudnn.deterministic"):
         if is_false(value):
-            yield target, "cuDNN may take kernels that add in no fixed order"
+            yield target, "cuDNN may choose kernels that add in nondeterministic order"
     for call in survey.calls(LIGHTNING_TRAINERS):
         if is_false(call.argument(None, "deterministic")):
-            yield call.node, "deterministic kernels are switched off"
+            yield call.node, "deterministic kernels are disabled"

@@ -1,4 +1,4 @@
-"""Hazards of timing: results that depend on which work is done first."""
+"""Hazards of timing: results that depend on the order of parallel work."""
 
 from collections.abc import Iterator
 
@@ -24,8 +24,8 @@ GRAPH_SESSIONS = under(
 def graph_session(survey: Survey) -> Matches:
     """Sessions of TensorFlow 1.
 
-    A session runs independent operations of a graph on several threads. TensorFlow does not promise determinism for it,
-    even with op determinism. deviate reports what it cannot hold. One place of a file stands for all.
+    A session runs independent operations of a graph on several threads. TensorFlow does not guarantee determinism for
+    it, even with op determinism. deviate reports what it cannot hold. Only the first place in each file is listed.
 
     Example:
         import tensorflow.compat.v1 as tf
@@ -43,7 +43,7 @@ def graph_session(survey: Survey) -> Matches:
     """
     for call in survey.calls(GRAPH_SESSIONS):
         if not isinstance(survey.nodes.parents.get(call.node), cst.Attribute):  # `Session().list_devices()`
-            yield call.node, "TensorFlow promises no determinism for sessions"
+            yield call.node, "TensorFlow does not guarantee determinism for sessions"
 
 
 THREADS = word_set("threading.Thread threading.Timer")
@@ -60,13 +60,12 @@ PARALLEL_MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
 
 @hazard("parallel-draws", "timing")
 def parallel_draws(survey: Survey) -> Matches:
-    """Random numbers drawn in threads, in pools of processes and in parallel maps.
+    """Random numbers drawn in threads, process pools and parallel maps.
 
-    Who draws first gets the first number: which example or task gets which number depends on timing. Threads share the
-    global generators, tasks of a pool are handed to whichever worker is free, and `tf.data` runs functions with random
-    operations in any order when `num_parallel_calls` is given. deviate does not route what threads draw, and cannot say
-    which process of a pool takes which task; op determinism, where a variant holds `kernels`, makes `tf.data` run such
-    functions one after the other.
+    The number that an example or task draws depends on timing. Threads share the global generators, a pool passes tasks
+    to any free worker, and `tf.data` runs functions with random operations in any order if `num_parallel_calls` is set.
+    deviate does not route draws of threads, and cannot predict which process of a pool runs which task. If a variant
+    holds `kernels`, op determinism makes `tf.data` run such functions one after the other.
 
     Example:
         import random
@@ -104,7 +103,7 @@ def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey,
     draw = next(draws_in(task, called.function, survey), None) if task is not None else None
     if draw is not None:
         place = survey.nodes.place(draw.node)
-        yield called.node, f"{draw.name} ({place}) is drawn by {where}: in any order"
+        yield called.node, f"{draw.name} ({place}) is drawn in any order, by {where}"
 
 
 PARAMETER_SERVERS = under(
@@ -117,8 +116,8 @@ PARAMETER_SERVERS = under(
 def shared_memory(survey: Survey) -> Matches:
     """Weights that several processes write without a lock (Hogwild), and parameter servers.
 
-    Updates of one process overwrite or mix with those of another, in the order in which they come. This is part of the
-    algorithm, not rounding: deviate cannot hold it in any variant.
+    Updates of one process overwrite or mix with updates of another, in order of arrival. This is part of the algorithm,
+    not rounding: deviate cannot hold it in any variant.
 
     Example:
         import torch.multiprocessing as mp
@@ -133,7 +132,7 @@ def shared_memory(survey: Survey) -> Matches:
     `tf.config.experimental.enable_op_determinism`: `ParameterServerStrategy` "can introduce nondeterminism".
     """
     for call in survey.methods(["share_memory", "share_memory_"], ("torch.",)):
-        yield call.node, "processes write to it without a lock, in any order"
+        yield call.node, "processes write to the weights without a lock, in any order"
     for call in survey.calls(PARAMETER_SERVERS):
         yield call.node, "workers update the weights in any order"
 
@@ -143,9 +142,9 @@ EXITS = ("sys.exit", "exit", "quit")
 
 @hazard("time-limit", "timing")
 def time_limit(survey: Survey) -> Matches:
-    """Training that ends when its time is up.
+    """Training that ends at a time limit.
 
-    How many steps fit into a time differs between runs and machines, and with it the result. deviate cannot hold it
+    The number of steps within a time differs between runs and machines, and so does the result. deviate cannot hold it
     in any variant.
 
     Example:
@@ -166,7 +165,7 @@ def time_limit(survey: Survey) -> Matches:
     """
     for call in survey.calls(CLOCKS):
         for test in _clock_tests(call, survey):
-            yield test, "how many steps fit into the time differs between runs"
+            yield test, "the number of steps within the time limit differs between runs"
 
 
 def _clock_tests(call: Called, survey: Survey) -> Iterator[cst.CSTNode]:
@@ -221,11 +220,10 @@ SHUFFLING_QUEUES = under(
 
 @hazard("unordered-results", "timing")
 def unordered_results(survey: Survey) -> Matches:
-    """Results taken in the order in which parallel work is done.
+    """Results of parallel work in order of completion.
 
-    The first to finish comes first, and that is another one in each run. What is collected, summed or trained on in
-    that order differs, though every seed is the same. deviate holds it for `tf.data` alone, where a variant holds
-    `kernels`.
+    The order of completion differs between runs. Data collected, summed or trained on in that order then differ,
+    although every seed is the same. deviate holds the order for `tf.data` only, if a variant holds `kernels`.
 
     Example:
         from multiprocessing import Pool
@@ -244,7 +242,7 @@ def unordered_results(survey: Survey) -> Matches:
     `deterministic`; PyTorch documentation of `DataLoader`, parameter `in_order`.
     """
     flow = Flow(survey)
-    message = "results come in the order in which they are done"
+    message = "results arrive in order of completion"
     for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETION_ITERATORS)):
         if flow.order_matters(call.node, is_set=False):
             yield call.node, message
@@ -259,7 +257,7 @@ def unordered_results(survey: Survey) -> Matches:
 
 
 def _of_tensorflow(survey: Survey) -> Matches:
-    message = "elements come in the order in which they are done"
+    message = "elements arrive in order of completion"
     for call in survey.methods(PARALLEL_METHODS, ("tensorflow.",)):
         if is_false(call.argument(None, "deterministic")):
             yield call.node, message
@@ -287,8 +285,8 @@ WORD_VECTOR_MODELS = under(
 def word_vectors(survey: Survey) -> Matches:
     """Word vectors trained by several threads.
 
-    gensim's models are trained by three threads unless told otherwise, which write to the same vectors in any order.
-    deviate cannot hold it in any variant.
+    gensim trains models with three threads by default, which write to the same vectors in any order. deviate cannot
+    hold it in any variant.
 
     Example:
         from gensim.models import Word2Vec

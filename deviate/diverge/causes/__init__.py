@@ -19,21 +19,20 @@ class Evidence:
     """Evidence about two runs besides their first difference.
 
     Attributes:
-        variant: of both runs; None where they are of two variants, or nobody knows.
-        frameworks: that the runs have imported, of LIBRARIES.
-        hazards, side_effects: of the static analysis, over all that the script reaches.
-        operations: used without a deterministic version, a phrase each with its place, of either run.
-        uncontrolled: what was drawn or chosen beyond all control, likewise.
+        variant: of both runs; None for runs of two variants, or if unknown.
+        frameworks: imported by the runs, a subset of LIBRARIES.
+        hazards, side_effects: of the static analysis, over all code that the script reaches.
+        operations: operations without a deterministic version, a phrase each with its place, of either run.
+        uncontrolled: draws and choices beyond control, likewise.
         warnings: of either run.
         seed_events, control_events: of the first run and of the second.
         facts: of the environment, of the first run and of the second: name to value, as in `Run.environment`.
-        devices: on which they computed, the first run's and the second's: "cpu", "cuda", "mps", "xpu", "tpu"; empty
-            where nobody knows.
-        n_ranks: processes that trained together.
-        n_steps: complete updates of the first run and of the second; None where nobody knows.
-        seeds: that deviate gave to the first run and to the second, stream to seed; empty where it gave none.
-        above: first differences that rungs above the lowest one showed.
-        runs: what the two are called.
+        devices: of the first run and of the second: "cpu", "cuda", "mps", "xpu", "tpu"; empty if unknown.
+        n_ranks: number of processes that trained together.
+        n_steps: complete updates of the first run and of the second; None if unknown.
+        seeds: seeds set by deviate in the first run and in the second, stream to seed; empty if it set none.
+        above: first differences on the levels above the last one.
+        runs: names of the two runs.
     """
 
     variant: Variant | None = None
@@ -120,12 +119,12 @@ def gather_evidence(first: Run, second: Run, variant: Variant | None) -> Evidenc
 
 Group = Literal["kernels", "machine", "draws", "order", "timing", "state"]
 GROUPS: dict[Group, str] = {
-    "kernels": "Kernels that do not add in one order",
-    "machine": "Another machine, library or configuration",
+    "kernels": "Nondeterministic kernels",
+    "machine": "Different machine, library or configuration",
     "draws": "Random numbers",
-    "order": "Order that nothing fixes",
-    "timing": "Which work is done first, and when",
-    "state": "What was there before",
+    "order": "Unordered iteration",
+    "timing": "Parallel work and timing",
+    "state": "State left by earlier code",
 }
 
 
@@ -134,12 +133,12 @@ class CauseMatch:
     """Evidence for a cause in two runs.
 
     Attributes:
-        why: half a sentence, beginning with what was found.
-        places: in the user's program, the most telling one first.
-        order: the other half: what it has to do with what differs first; empty where that is plain.
-        code: of the cure, where what was found asks for another one than the table has.
-        is_circumstance: whether it is only something that was so around the runs, such as two versions of a library or
-            a line of the source, and would explain whatever differs: likely where nothing else is, and no more.
+        why: the evidence, as a clause.
+        places: in the user's program, the most relevant one first.
+        order: a second clause: the relation of the evidence to the first difference; empty if that is plain.
+        code: code of the cure, if the evidence needs other code than the table has.
+        is_circumstance: whether the evidence is only a circumstance of the runs, such as two versions of a library or
+            a line of the source, which would explain any difference: at most likely, and only if nothing else is.
     """
 
     certainty: Certainty
@@ -151,7 +150,7 @@ class CauseMatch:
 
 
 Detector = Callable[[Difference, Evidence], CauseMatch | None]
-"""Gives what points to a cause in two runs, None where nothing does."""
+"""Returns the evidence for a cause in two runs; None without evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +159,15 @@ class KnownCause:
 
     Attributes:
         id: in lower case with hyphens.
-        title: what it is, in a few words.
-        reason: how it makes runs part.
-        signs: what points to it.
+        title: in a few words.
+        reason: how it makes runs diverge.
+        signs: the evidence for it.
         cure: what to do, in words.
-        code: the same as code; empty where words are all.
+        code: the same as code; empty if there is none.
         source: where it is documented.
-        phases: what has to differ first for it; empty for anything.
+        phases: phases of the first difference that it can explain; empty for all.
         holds: streams and factors that deviate holds against it.
-        environment: variables that help as well, where streams and factors stay as they are.
+        environment: variables that help as well, without a change of streams and factors.
     """
 
     id: str
@@ -185,7 +184,7 @@ class KnownCause:
     environment: tuple[tuple[str, str], ...] = ()
 
     def match(self, difference: Difference, evidence: Evidence) -> CauseMatch | None:
-        """What points to the cause in two runs, None where nothing does."""
+        """The evidence for the cause in two runs; None without evidence."""
         return self.detect(difference, evidence) if not self.phases or difference.phase in self.phases else None
 
 
@@ -241,7 +240,7 @@ def source_match(
     *,
     is_circumstance: bool = False,
 ) -> CauseMatch | None:
-    """A match by the places in the source with these hazards, which are added to `why`; None where there are none."""
+    """A match by the places in the source with these hazards, which are added to `why`; None if there are none."""
     places = hazard_places(evidence, *hazards)
     if not places:
         return None
@@ -268,7 +267,7 @@ def is_at(difference: Difference, places: tuple[Place, ...]) -> bool:
 
 
 def format_places(places: tuple[Place, ...]) -> str:
-    """The places in brackets, the first three by name: " (train.py:6, data.py:12)"; empty where there is none."""
+    """The places in brackets, the first three by name: " (train.py:6, data.py:12)"; empty if there are none."""
     names = list(dict.fromkeys(place_text(place.file, place.line) for place in places))
     more = [f"{len(names) - 3} more"] if len(names) > 3 else []
     return f" ({', '.join([*names[:3], *more])})" if names else ""

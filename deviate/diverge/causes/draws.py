@@ -16,14 +16,14 @@ STREAMS = {
     "random": ("init", "shuffle", "augment", "dropout", "split", "other"),
     "forward": ("dropout", "other"),
 }
-"""Which streams may be behind what differs first."""
+"""Streams that can explain each phase of a first difference."""
 PHASES = {"initial": "initial weights", "order": "the order of examples", "data": "a batch", "forward": "a draw"}
 SYSTEM = re.compile(r"(os\.(urandom|getrandom)|secrets\.|uuid\.|random\.SystemRandom|tf\.timestamp)")
 IDENTIFIERS = ("uuid.", "tf.timestamp")
-"""Mostly for names of files and for measuring time, not for numbers that training sees."""
+"""Prefixes of calls used mostly for file names and timing, not for training."""
 SYSTEM_SEED = "None"
-"""What a seeding call is told to have been given where it was given nothing."""
-IN_SOURCE = "the source has it"
+"""Recorded value of a seeding call without an argument."""
+IN_SOURCE = "the source contains it"
 CALL = re.compile(r"[\w.]+\(")
 PLACE = re.compile(r"(?P<what>.+?) \((?P<file>[^()]+):(?P<line>\d+)\)")
 LIBRARIES = {"python": "random", "tf": "tensorflow"}
@@ -78,12 +78,12 @@ draw_cause = functools.partial(cause, DRAWS, "draws")
 
 @draw_cause("varied-stream", holds=ALGORITHM)
 def varied_stream(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """The variant varies it.
+    """A stream that the variant varies.
 
-    A variant that varies a stream gives it another seed in each run, and the runs are meant to differ.
+    A variant that varies a stream gives each run a different seed for it, so the runs differ by design.
 
-    Signs: what differs first belongs to a stream that the variant varies
-    Cure: compare runs of a variant that holds it
+    Signs: the first difference belongs to a stream that the variant varies
+    Cure: compare runs of a variant that holds the stream
     Source: variants.md
     """
     if not evidence.is_touched or not _is_draw(difference):
@@ -93,20 +93,20 @@ def varied_stream(difference: Difference, evidence: Evidence) -> CauseMatch | No
     varying = [stream for stream in may_be if evidence.varies(stream)]
     if not varying or evidence.variant is None:
         return None
-    why = f"variant {evidence.variant.name} gives each run another seed for {', '.join(varying)}"
+    why = f"variant {evidence.variant.name} gives each run a different seed for {', '.join(varying)}"
     return CauseMatch("certain" if stream or len(may_be) == len(varying) else "likely", why)
 
 
 @draw_cause("changing-seed")
 def changing_seed(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """A seed that changes by itself.
+    """A seed that changes between runs.
 
-    A seed that is made from what differs between runs (the clock, a process number, a variable or the number of the
-    run, `hash()`, a generator without a seed) is another one in each. The seeds of deviate follow from the one that the
-    script asks for, so it changes every variant.
+    A seed computed from something that differs between runs (the clock, a process id, an environment variable, the
+    number of the run, `hash()`, an unseeded generator) is different in each run. deviate derives its seeds from the
+    seed of the script, so every variant is affected.
 
-    Signs: a seeding call was given two values in the two runs; or the source makes such a seed
-    Cure: give the call a number
+    Signs: a seeding call received different values in the two runs; or the source computes such a seed
+    Cure: pass a constant
     Code: torch.manual_seed(1)  # not int(time.time())
     Source: https://docs.python.org/3/library/random.html#random.seed
     """
@@ -120,7 +120,7 @@ def changing_seed(difference: Difference, evidence: Evidence) -> CauseMatch | No
         one, other = matches[0]
         places = tuple(dict.fromkeys(Place(event.file, event.line) for event, _ in matches if event.file))
         first, second = evidence.runs
-        why = f"{one.call} was given {one.value} in {first} and {other.value} in {second}{format_places(places)}"
+        why = f"{one.call} received {one.value} in {first} and {other.value} in {second}{format_places(places)}"
         is_certain = _is_draw(difference) and _reaches(one.call, difference)
         # If more than values was compared, batches, draws and weights before were equal.
         is_likely = difference.rung == "metrics" or difference.phase == "metric"
@@ -135,14 +135,14 @@ def changing_seed(difference: Difference, evidence: Evidence) -> CauseMatch | No
 
 @draw_cause("unseeded", holds=ALGORITHM)
 def unseeded(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """A generator that nobody seeds.
+    """An unseeded generator.
 
-    Python, NumPy, PyTorch and TensorFlow take their first state from the operating system unless they are seeded, each
-    for itself; so do generator objects that are made without a seed.
+    Python, NumPy, PyTorch and TensorFlow each take their initial state from the operating system unless they are
+    seeded. So do generator objects that are created without a seed.
 
-    Signs: seeds are the script's own, no call seeds the library, and its state, a batch, the order or the initial
+    Signs: the script sets its own seeds, no call seeds the library, and its state, a batch, the order or the initial
         weights differ first
-    Cure: seed each library that draws
+    Cure: seed each library that draws random numbers
     Code: random.seed(1); numpy.random.seed(1); torch.manual_seed(1)  # numpy.random.default_rng(1)
     Source: https://docs.pytorch.org/docs/stable/notes/randomness.html,
         https://numpy.org/doc/stable/reference/random/bit_generators/generated/numpy.random.SeedSequence.html
@@ -169,7 +169,7 @@ def unseeded(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         if library in seeded or library not in SEEDING:
             return None
         is_start = difference.step == 0
-        why = f"nothing seeds the generator of {library}"
+        why = f"the generator of {library} is not seeded"
         return CauseMatch("certain" if is_start else "likely", why, code=SEEDING[library])
     # Operations are those of PyTorch: what else is imported has not drawn this number.
     compute = evidence.frameworks & ({"torch"} if difference.kind == "operation" else {"torch", "tensorflow"})
@@ -179,16 +179,17 @@ def unseeded(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         return None
     order = f"{PHASES.get(difference.phase, 'a draw')} differs first"
     code = "; ".join(SEEDING[library] for library in missing)
-    return CauseMatch("likely" if not seeded else "possible", f"nothing seeds {' and '.join(missing)}", (), order, code)
+    why = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not seeded"
+    return CauseMatch("likely" if not seeded else "possible", why, (), order, code)
 
 
 @draw_cause("entropy", phases=DRAWN)
 def entropy(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Numbers from the operating system.
+    """Random numbers from the operating system.
 
     `os.urandom`, `secrets`, `uuid4` and `random.SystemRandom` have no seed.
 
-    Signs: the run asked for such numbers, or the source does, and a batch, an order or the initial weights differ first
+    Signs: the run drew such numbers, or the source does, and a batch, an order or the initial weights differ first
     Cure: draw from a seeded generator
     Code: random.Random(1).randbytes(16)  # not os.urandom(16)
     Source: https://docs.python.org/3/library/os.html#os.urandom
@@ -199,35 +200,34 @@ def entropy(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         return source_match(evidence, ("entropy",), IN_SOURCE)
     is_number = any(not phrase.startswith(IDENTIFIERS) for phrase in phrases)
     certainty: Certainty = "likely" if is_number and (_is_draw(difference) or is_at(difference, places)) else "possible"
-    return CauseMatch(certainty, f"the run asked the system for numbers: {'; '.join(phrases[:3])}", places)
+    return CauseMatch(certainty, f"the run drew from the operating system: {'; '.join(phrases[:3])}", places)
 
 
 @draw_cause("loader-workers", phases=("data", "order"))
 def loader_workers(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Workers of a loader whose draws no seed reaches.
+    """Unseeded draws in workers of a data loader.
 
-    A worker gets a copy of what the data set holds. A generator of its own is the same in all workers; one that is made
-    without a seed is another one in each run. Libraries that PyTorch does not know are not seeded in workers (NumPy was
-    not before PyTorch 1.9).
+    Each worker gets a copy of the data set. A generator in the data set is the same in all workers; an unseeded one is
+    different in each run. PyTorch seeds only the libraries that it knows in workers (NumPy since PyTorch 1.9).
 
-    Signs: batches differ first, and the source draws in workers
+    Signs: batches differ first, and the source draws random numbers in workers
     Cure: seed in `worker_init_fn`, and draw from the generators that it seeds
     Code: DataLoader(…, worker_init_fn=lambda i: numpy.random.seed(torch.initial_seed() % 2**32))
     Source: https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
     """
     certainty: Certainty = "likely" if difference.phase == "data" and difference.name == FROM_WORKER else "possible"
-    why, order = "the source draws in workers of a loader", "batches differ first"
+    why, order = "the source draws random numbers in workers of a data loader", "batches differ first"
     return source_match(evidence, ("loader-workers",), why, certainty, order)
 
 
 @draw_cause("parallel-draws", phases=DRAWN)
 def parallel_draws(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Threads or processes that draw from one generator.
+    """Threads or processes that share a generator.
 
-    Which of them draws first is a race, so each gets other numbers in each run.
+    The order of their draws is a race, so each gets different numbers in each run.
 
-    Signs: the run drew in threads; or the source does; a batch, an order or a state differs first
-    Cure: give each piece of work a generator of its own, seeded by its number
+    Signs: the run or the source draws in threads, and a batch, an order or a state differs first
+    Cure: give each piece of work its own generator, seeded by its index
     Code: numpy.random.default_rng([1, index])
     Source: https://numpy.org/doc/stable/reference/random/parallel.html
     """
@@ -242,10 +242,10 @@ def parallel_draws(difference: Difference, evidence: Evidence) -> CauseMatch | N
 def beyond_control(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Draws that deviate cannot control.
 
-    A state of a generator that comes from elsewhere, a session of TensorFlow 1, and whatever else a run told to be
-    beyond control: no variant holds it.
+    No variant holds a generator state that was loaded, a session of TensorFlow 1, or any other draw that a run reports
+    as uncontrolled.
 
-    Signs: the run told of it, and a batch, an order, a state or a draw differs first
+    Signs: the run reported such a draw, and a batch, an order, a state or a draw differs first
     Cure: draw from a generator that the script seeds
     Source: variants.md
     """
@@ -259,12 +259,12 @@ def beyond_control(difference: Difference, evidence: Evidence) -> CauseMatch | N
 
 @draw_cause("compiled-draws", phases=DRAWN)
 def compiled_draws(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Draws in functions that Numba compiles.
+    """Draws in functions compiled by Numba.
 
-    Compiled code has generators of its own, seeded by the operating system in each process and thread.
+    Compiled code has separate generators, seeded by the operating system in each process and thread.
 
     Signs: the source has such a function, and a batch, an order or the initial weights differ first
-    Cure: seed inside a compiled function, or draw outside and hand the numbers in
+    Cure: seed inside a compiled function, or draw outside and pass the numbers in
     Source: https://numba.readthedocs.io/en/stable/reference/numpysupported.html#random
     """
     return source_match(evidence, ("compiled-draws",), IN_SOURCE)
@@ -272,11 +272,11 @@ def compiled_draws(difference: Difference, evidence: Evidence) -> CauseMatch | N
 
 @draw_cause("environment-seed", phases=DRAWN, holds=("other",))
 def environment_seed(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """An environment of reinforcement learning that nobody seeds.
+    """An unseeded reinforcement-learning environment.
 
-    An environment and each of its spaces have generators of their own, seeded by the operating system.
+    An environment and each of its spaces have separate generators, seeded by the operating system.
 
-    Signs: the source resets an environment without a seed, and what comes from it differs first
+    Signs: the source resets an environment without a seed, and data from it differ first
     Cure: seed the environment and its spaces
     Code: env.reset(seed=1); env.action_space.seed(1)
     Source: https://gymnasium.farama.org/api/env/#gymnasium.Env.reset

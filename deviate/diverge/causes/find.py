@@ -14,43 +14,41 @@ from deviate.diverge.findings import Cause, Certainty, Difference, Phase, Switch
 
 CERTAINTIES: tuple[Certainty, ...] = ("certain", "likely", "possible")
 KNOWN_CAUSES: tuple[KnownCause, ...] = (*MACHINE, *DRAWS, *ORDER, *KERNELS, *STATE)
-"""In the order in which equally likely ones are listed."""
+"""Known causes; equally likely ones are listed in this order."""
 MOST = 5
-"""Causes that are told: who gets twenty gets none."""
+"""Maximum number of causes to list."""
 HIDDEN: tuple[Phase, ...] = ("data", "backward")
-"""What may stand behind a value that differs, where nothing but values was compared."""
+"""Phases to assume for a reported value that differs, if only values were compared."""
 VAGUE = frozenset({"data", "another-way", "from-outside", "free-kernels", "no-version"})
-"""They say where to look rather than what it is, and stand behind others that are as certain."""
+"""Causes that name a place to inspect rather than a mechanism; listed after others of the same certainty."""
 CONTROL = "control"
 KEPT = ("threads", "onednn", "on-missing", "hash")
-"""Levels of a variant of the user's own that stay what they are when it holds more."""
+"""Factors whose levels in a user-defined variant stay when it holds more."""
 UNKNOWN = "unknown"
 FACTORS = ("init", "shuffle", "augment", "dropout", "split", "other", "hash", "kernels", "autotune", "precision")
-COMPUTED = (
-    "run once with one thread (--env OMP_NUM_THREADS=1), and compare what goes in there: weights, batches, settings"
-)
-FURTHER = "run once with one thread (--env OMP_NUM_THREADS=1), and go down to the operation (--rung operations)"
+COMPUTED = "run once with one thread (--env OMP_NUM_THREADS=1), and compare the inputs: weights, batches, settings"
+FURTHER = "run once with one thread (--env OMP_NUM_THREADS=1), and compare operations (--level operations)"
 TRY = {
-    "initial": "print a checksum of the weights after each part of the model is made; look for memory that nothing "
-    "fills, files that are loaded, draws in threads",
-    "random": "one run drew more often than the other, or something set its state: look at what draws between the step "
-    "before and this one, in threads and callbacks too",
-    "order": "sort whatever is listed, collected from a set, or finished in parallel before examples are numbered",
-    "data": "load the same example twice in one process, then in two; compare a checksum of the files",
+    "initial": "print a checksum of the weights after each part of the model is created; look for uninitialised "
+    "memory, loaded files and draws in threads",
+    "random": "one run drew more often than the other, or its state was set: check all draws since the previous step, "
+    "in threads and callbacks too",
+    "order": "sort directory listings, items of sets and results of parallel work before examples are numbered",
+    "data": "load the same example twice in one process, then in two; compare checksums of the files",
     "forward": COMPUTED,
     "loss": COMPUTED,
     "backward": COMPUTED,
-    "update": "look at what changes weights beside the optimizer, and at settings of it that depend on time",
-    "metric": "look whether weights and losses are equal (--rung steps); if so, how the metric is computed, on which "
+    "update": "check code that changes weights outside the optimizer, and optimizer settings that depend on time",
+    "metric": "check whether weights and losses are equal (--level steps); if so, how the metric is computed, on which "
     "examples and in which order",
-    "program": "look at the condition that leads there: time, files, variables, the number of the process",
+    "program": "check the condition that leads to this line: time, files, environment variables, process id",
 }
 VALUES_ALONE = (
-    "nothing but reported values could be compared: report what they are computed from as well; look at sets of "
-    "objects, the clock, threads, and random numbers of the system"
+    "only reported values could be compared: report their inputs as well; check sets of objects, the clock, threads, "
+    "and random numbers from the operating system"
 )
-LOOKED_INTO = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn"})
-"""Libraries of which more than reported values is compared."""
+TRACED = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn"})
+"""Libraries for which deviate compares more than reported values."""
 SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 
 
@@ -58,10 +56,10 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
     """Find possible causes of this difference.
 
     Args:
-        difference: the first one, as the lowest rung that was reached shows it.
+        difference: the first one, on the most detailed level with a difference.
 
     Returns:
-        The likeliest first, each id once; never empty: where nothing is likely, the last says what to try.
+        The likeliest first, each id once; never empty: if nothing is likely, the last says what to try.
     """
     if difference.kind == "operation" and difference.only_in is None and is_one_of(difference.name, ENTRY):
         difference = dataclasses.replace(difference, phase="data")  # what enters there was computed by no operation
@@ -77,7 +75,7 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
 
 
 def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """The strongest evidence for a cause: the difference, or differences of generators or order on a rung above."""
+    """The strongest evidence for a cause: the difference, or differences of generators or order on a level above."""
     above = [
         earlier
         for earlier in evidence.above
@@ -88,7 +86,8 @@ def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> Caus
         hidden = [dataclasses.replace(difference, phase=phase) for phase in HIDDEN]
         behind = [match for at in hidden if (match := cause.match(at, evidence)) is not None]
         findings = [
-            CauseMatch("possible", finding.why, finding.places, "only values could be compared") for finding in behind
+            CauseMatch("possible", finding.why, finding.places, "only reported values could be compared")
+            for finding in behind
         ]
     return min(findings, key=lambda finding: CERTAINTIES.index(finding.certainty), default=None)
 
@@ -128,11 +127,11 @@ def switch_for(
 ) -> Switch | None:
     """The switch that holds these streams and factors if they are not held yet, or else sets these variables.
 
-    Everything is held then and not these alone, for runs in which anything is free need not be equal. Where the seeds
-    are the script's own, a variable that helps goes before that: it leaves them as they are.
+    The switch holds everything, because runs with a free factor need not be equal. If the script sets its own seeds, a
+    variable is preferred: it leaves the seeds unchanged.
 
     Returns:
-        None where nothing is left to hold and no variable left to set.
+        None if there is nothing left to hold, and no variable to set.
     """
     is_free = not all(evidence.is_held(factor) for factor in holds)
     if environment and (not holds or (is_free and not evidence.is_touched)):
@@ -147,15 +146,15 @@ def switch_for(
 
 
 def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
-    """A cause of unknown nature, whose cure says what to try next; it ends the list of causes."""
+    """An unknown cause, whose cure says what to try next; it ends the list of causes."""
     is_all_held = all(evidence.is_held(factor) for factor in FACTORS)
-    why = "nothing that was recorded tells one cause from another"
+    why = "the records do not distinguish between causes"
     if is_all_held:
-        why += ", and everything that deviate can hold was held"
+        why += ", although all factors were held"
     cure = TRY[difference.phase]
     if cure == COMPUTED and difference.rung != "operations" and "torch" in evidence.frameworks:
-        cure = FURTHER  # other frameworks have no rung of operations
-    if difference.phase == "metric" and not evidence.frameworks & LOOKED_INTO:
+        cure = FURTHER  # other frameworks have no level of operations
+    if difference.phase == "metric" and not evidence.frameworks & TRACED:
         cure = VALUES_ALONE
     return Cause(
         id=UNKNOWN,

@@ -26,7 +26,7 @@ from deviate.diverge.causes.operations import (
 from deviate.diverge.findings import Certainty, Difference, Place
 
 NUMBERS = ("forward", "loss", "backward", "update", "initial")
-"""Phases in which what was computed differs, though what went in did not."""
+"""Phases in which results differ although inputs are equal."""
 PHRASE = re.compile(r"(?P<what>.+?)(?: \((?P<file>[^()]+):(?P<line>\d+)\))?")
 
 
@@ -44,8 +44,8 @@ def family_cause(family: Family) -> KnownCause:
         title=family.title,
         group="kernels",
         reason=family.reason,
-        signs=f"the first operation that differs is one of these, {where}, and kernels are not held; or the phase is "
-        "that of the operation, and the source has it",
+        signs=f"the first operation that differs is one of these, {where}, and kernels are not held; or the phase "
+        "matches, and the source contains such an operation",
         cure=family.cure,
         code=family.code,
         source=family.source,
@@ -63,15 +63,15 @@ def _operation_seen(family: Family, difference: Difference, evidence: Evidence) 
         return None
     if family.id == "index-put" and device == "cpu" and is_serial(evidence):
         return None
-    why = f"{difference.name} is the first operation that gives other numbers, from inputs that were equal"
+    why = f"{difference.name} is the first operation with different outputs, and its inputs are equal"
     if not device:
-        why += "; on which device it ran is not known"
+        why += "; its device is unknown"
     is_likely = bool(device) and device not in family.merely_possible_on
     return CauseMatch("likely" if is_likely else "possible", why, here(difference))
 
 
 def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Evidence from the source, if the ladder ended above the level of operations."""
+    """Evidence from the source, if operations were not compared."""
     device = device_of(difference, evidence)
     if difference.phase not in NUMBERS[:-1] or not evidence.has_free_kernels:
         return None
@@ -83,7 +83,9 @@ def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> 
     if not places:
         return None
     certainty: Certainty = "likely" if device and is_at(difference, places) else "possible"
-    return CauseMatch(certainty, f"the source has it{format_places(places)}", places, "no operation was compared")
+    return CauseMatch(
+        certainty, f"the source contains it{format_places(places)}", places, "operations were not compared"
+    )
 
 
 def _indexing_seen(difference: Difference, evidence: Evidence) -> CauseMatch | None:
@@ -92,12 +94,12 @@ def _indexing_seen(difference: Difference, evidence: Evidence) -> CauseMatch | N
         return None
     hazards = [hazard for hazard in hazards_named(evidence, "gather") if "CPU" in hazard.message]
     places = tuple(Place(hazard.file, hazard.line, hazard.code) for hazard in hazards)
-    why = f"on a CPU the gradient of an index{format_places(places)} is the one that is known for it"
-    return CauseMatch("likely" if places else "possible", why, places, "all is equal up to the backward pass")
+    why = f"on a CPU only gradients of indexing are known to be nondeterministic{format_places(places)}"
+    return CauseMatch("likely" if places else "possible", why, places, "everything before the backward pass is equal")
 
 
 def is_serial(evidence: Evidence) -> bool:
-    """Whether PyTorch used a single thread, in which everything is ordered."""
+    """Whether PyTorch used a single thread, which fixes the order of additions."""
     return evidence.fact("torch threads") == ("1", "1")
 
 
@@ -113,12 +115,12 @@ kernel_cause = functools.partial(cause, KERNELS, "kernels")
 
 @kernel_cause("no-version", phases=NUMBERS)
 def no_version(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """An operation that has no deterministic version.
+    """An operation without a deterministic version.
 
-    Where deterministic kernels are asked for with warnings alone, operations that have none go on as they are.
+    If deterministic kernels are requested with `warn_only`, operations without one run unchanged.
 
     Signs: the run warned of it (`--warn-only`, `warn_only=True`)
-    Cure: take another operation, or compute this one on the CPU
+    Cure: use another operation, or compute this one on the CPU
     Source: https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
     """
     if not evidence.operations:
@@ -136,13 +138,13 @@ def no_version(difference: Difference, evidence: Evidence) -> CauseMatch | None:
 
 @kernel_cause("autotuning", phases=NUMBERS, holds=("autotune",))
 def autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """CuDNN chose another kernel for a convolution.
+    """CuDNN chose a different kernel for a convolution.
 
-    With `cudnn.benchmark`, and compilers that tune themselves, the kernel that is fastest at that moment is taken;
-    another one rounds differently.
+    `cudnn.benchmark` and self-tuning compilers choose the kernel that is fastest at that moment; different kernels
+    round differently.
 
-    Signs: a convolution is first to differ while `cudnn.benchmark` is on; or the source asks for it
-    Cure: switch the search off
+    Signs: a convolution differs first while `cudnn.benchmark` is on; or the source enables it
+    Cure: disable the search
     Code: torch.backends.cudnn.benchmark = False
     Source: https://docs.pytorch.org/docs/stable/notes/randomness.html
     """
@@ -153,19 +155,20 @@ def autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     if "on" not in tuned and not places:
         return None
     is_convolution = difference.kind == "operation" and is_one_of(difference.name, f"{CONVOLUTION}|.*conv.*backward")
-    why = "cudnn.benchmark is on" if "on" in tuned else f"the source asks for it{format_places(places)}"
+    why = "cudnn.benchmark is on" if "on" in tuned else f"the source enables it{format_places(places)}"
     is_likely = is_convolution and "on" in tuned and bool(device_of(difference, evidence))
     return CauseMatch("likely" if is_likely else "possible", why, places)
 
 
 @kernel_cause("collectives")
 def collectives(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Processes add up their gradients in another order.
+    """Gradients of several processes are added in varying order.
 
-    NCCL chooses algorithm, protocol and channels by size and topology; each adds up in another order. With the same
-    choice the result is the same on all ranks, and mostly in each run; not so where switches add up (NVLS, on NVLink).
+    NCCL chooses algorithm, protocol and channels by size and topology, and each choice adds in a different order. With
+    the same choice the result is the same on all ranks and usually in each run, except if switches add (NVLS, on
+    NVLink).
 
-    Signs: a collective operation is first to differ, or with several processes a gradient is
+    Signs: a collective operation differs first, or a gradient in a run of several processes
     Cure: fix the algorithm; keep the same ranks on the same devices
     Code: NCCL_ALGO=Ring NCCL_PROTO=Simple torchrun train.py
     Source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html,
@@ -176,24 +179,22 @@ def collectives(difference: Difference, evidence: Evidence) -> CauseMatch | None
     if difference.kind == "operation":
         if not difference.name.startswith(("c10d", "_c10d")) or not is_one_of(difference.name, COLLECTIVE):
             return None
-        why = f"{difference.name} is the first operation that gives other numbers, on rank {difference.rank}"
+        why = f"{difference.name} is the first operation with different outputs, on rank {difference.rank}"
         # NCCL chooses the order of additions; other backends are not known to.
         is_nccl = device_of(difference, evidence) == "cuda"
         return CauseMatch("likely" if is_nccl else "possible", why, here(difference))
     if difference.kind != "gradient" or difference.phase != "backward":
         return None
-    return CauseMatch(
-        "possible", f"{evidence.n_ranks} processes add up their gradients, and a gradient is first to differ"
-    )
+    return CauseMatch("possible", f"{evidence.n_ranks} processes add their gradients, and a gradient differs first")
 
 
 @kernel_cause("cublas-workspace", holds=("kernels",), environment=(("CUBLAS_WORKSPACE_CONFIG", ":4096:8"),))
 def cublas_workspace(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """CuBLAS with several streams.
 
-    Where several streams are at work, cuBLAS chooses among workspaces, and with them among kernels.
+    With several streams, cuBLAS chooses among workspaces, and with them among kernels.
 
-    Signs: a product of matrices is first to differ on a GPU, and CUBLAS_WORKSPACE_CONFIG is not set
+    Signs: a matrix product differs first on a GPU, and CUBLAS_WORKSPACE_CONFIG is not set
     Cure: set the variable before the process starts
     Code: CUBLAS_WORKSPACE_CONFIG=:4096:8 python train.py
     Source: https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility
@@ -206,21 +207,20 @@ def cublas_workspace(difference: Difference, evidence: Evidence) -> CauseMatch |
         return None
     return CauseMatch(
         "possible",
-        f"{difference.name} is the first operation that gives other numbers, and CUBLAS_WORKSPACE_CONFIG is not set",
+        f"{difference.name} is the first operation with different outputs, and CUBLAS_WORKSPACE_CONFIG is not set",
         here(difference),
     )
 
 
 @kernel_cause("tensorflow-kernels", phases=NUMBERS[:-1], holds=("kernels",))
 def tensorflow_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Kernels of TensorFlow that add in no fixed order.
+    """Nondeterministic kernels of TensorFlow.
 
-    On a GPU many gradients of TensorFlow add by atomics: those of gather and embeddings, of segment sums, of resizing,
-    of softmax losses, of convolutions. TensorFlow does not tell which operation it was.
+    On a GPU many gradients of TensorFlow use atomic additions: gather and embeddings, segment sums, resizing, softmax
+    losses, convolutions. TensorFlow does not report the operation.
 
-    Signs: TensorFlow computed on something else than a CPU, the forward or backward pass differs first, and kernels are
-        not held
-    Cure: ask TensorFlow for deterministic operations, and seed it
+    Signs: TensorFlow did not run on a CPU, the forward or backward pass differs first, and kernels are not held
+    Cure: request deterministic operations from TensorFlow, and seed it
     Code: tf.keras.utils.set_random_seed(1); tf.config.experimental.enable_op_determinism()
     Source: https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism,
         https://github.com/tensorflow/community/pull/370
@@ -235,14 +235,14 @@ def tensorflow_kernels(difference: Difference, evidence: Evidence) -> CauseMatch
 
 @kernel_cause("xla-kernels", phases=NUMBERS[:-1], holds=("kernels",))
 def xla_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Kernels of XLA that add in no fixed order.
+    """Nondeterministic kernels of XLA.
 
-    On a GPU XLA scatters by atomics and chooses kernels by a race. The flag against it has faults of its own: it is
-    reported to write wrong numbers in `x.at[i].set(y)` where an index is 0 (jaxlib 0.5.3; a mend of XLA is of September
-    2025), to fail where 64 bits are switched on, and to make scatter far slower.
+    On a GPU XLA scatters with atomic additions and chooses kernels by timing. The flag for deterministic operations has
+    known defects: it is reported to write wrong numbers in `x.at[i].set(y)` if an index is 0 (jaxlib 0.5.3; fixed in
+    XLA in September 2025), to fail with 64-bit types, and to make scatter much slower.
 
-    Signs: JAX computed on something else than a CPU, and kernels are not held
-    Cure: ask XLA for deterministic operations, and check that results are those without the flag but for rounding
+    Signs: JAX did not run on a CPU, and kernels are not held
+    Cure: request deterministic operations from XLA, and check that results change by rounding only
     Code: XLA_FLAGS=--xla_gpu_deterministic_ops=true python train.py
     Source: https://github.com/google/jax/discussions/10674, https://github.com/openxla/xla/pull/12520,
         https://github.com/jax-ml/jax/issues/27796, https://github.com/jax-ml/jax/issues/27324,
@@ -256,12 +256,12 @@ def xla_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None
 
 @kernel_cause("free-kernels", holds=("kernels",))
 def free_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """A kernel of a GPU that nobody made deterministic.
+    """A GPU kernel that may be nondeterministic.
 
-    No list of nondeterministic operations is complete, those of other libraries least of all.
+    No list of nondeterministic operations is complete, least of all for other libraries.
 
-    Signs: an operation that no list has is first to differ on a GPU, and kernels are not held
-    Cure: hold kernels, and see whether the runs are equal:
+    Signs: an operation that is in no list differs first on a GPU, and kernels are not held
+    Cure: hold kernels, and check whether the runs are equal:
         https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
     Code: torch.use_deterministic_algorithms(True)
     Source: https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
@@ -279,13 +279,13 @@ def free_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | Non
 
 @kernel_cause("gpu-streams", environment=(("CUDA_LAUNCH_BLOCKING", "1"),))
 def gpu_streams(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """A race between streams of a GPU, or a kernel that no switch reaches.
+    """A race between GPU streams, or a kernel that no switch affects.
 
-    A kernel reads what another stream is still writing; or it belongs to a library that knows nothing of PyTorch's
+    A kernel reads memory that another stream is still writing; or it belongs to a library that ignores PyTorch's
     switches (custom CUDA or Triton kernels).
 
-    Signs: an operation is first to differ on a GPU though kernels are held
-    Cure: let streams wait for each other; see whether it goes away with serial launches
+    Signs: an operation differs first on a GPU although kernels are held
+    Cure: synchronise the streams; check whether serial launches remove the difference
     Code: CUDA_LAUNCH_BLOCKING=1 python train.py
     Source: https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-streams
     """
@@ -293,6 +293,4 @@ def gpu_streams(difference: Difference, evidence: Evidence) -> CauseMatch | None
         return None
     if evidence.has_free_kernels:
         return None
-    return CauseMatch(
-        "possible", f"{difference.name} ran on a GPU with deterministic kernels, and differs all the same"
-    )
+    return CauseMatch("possible", f"{difference.name} ran on a GPU with deterministic kernels, and still differs")

@@ -33,14 +33,14 @@ DRIVERS = frozenset({"NVIDIA driver", "CUDA of the driver"})
 DEVICES = ("GPU", *sorted(DRIVERS))
 SOFTWARE = ("interpreter", "packages", "torch", "torch build", "tensorflow", "keras", "jax", "jaxlib", "flax", "numpy")
 BESIDE = frozenset({"interpreter", "packages"})
-"""Software that no numbers come from, or that may be any package."""
+"""Software that computes no numbers, or that may be any package."""
 OF_TORCH = frozenset({"torch", "torch build"})
-"""Software that operations of PyTorch are in."""
+"""Software that contains the operations of PyTorch."""
 NETWORKS = frozenset({"torch", "tensorflow", "keras", "jax"})
-"""Frameworks that compute themselves what NumPy would compute where there is none of them."""
+"""Frameworks that compute networks themselves rather than with NumPy."""
 SWITCHES = ("torch deterministic algorithms", "torch cuDNN deterministic", "torch cuDNN benchmark")
 COMPUTED = ("forward", "loss", "backward", "update", "initial", "metric")
-"""Phases that rounding can be first in; batches and generators are copied, not computed."""
+"""Phases in which rounding can differ first; batches and generators are copied, not computed."""
 
 
 def _differing(
@@ -53,7 +53,7 @@ def _differing(
     """A match by facts with these names that differ between the runs.
 
     Args:
-        beside: of these names, those that make nothing likely by themselves.
+        beside: of these names, those that do not make a cause likely by themselves.
     """
     differing = evidence.differing(*names)
     if not differing:
@@ -90,12 +90,12 @@ machine_cause = functools.partial(cause, MACHINE, "machine")
 
 @machine_cause("other-seeds")
 def other_seeds(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Runs that were not given the same seeds.
+    """Runs with different seeds.
 
-    Two variants give other seeds, or one of them gives none; so do two values of --seed. Such runs are not meant to be
-    equal.
+    Two variants, or two values of --seed, have different seeds, or one of them has none. Such runs need not be equal.
 
-    Signs: deviate gave both runs other seeds, or seeds to one of them, for streams that their variant does not vary
+    Signs: deviate set different seeds in the two runs, or seeds in one of them, for streams that their variant does not
+        vary
     Cure: compare two runs of one variant and one --seed
     Source: variants.md
     """
@@ -103,20 +103,20 @@ def other_seeds(difference: Difference, evidence: Evidence) -> CauseMatch | None
     libraries = evidence.reseeded
     if not libraries:
         return None
-    why = f"{evidence.runs[0]} and {evidence.runs[1]} were not given the same seeds for {', '.join(libraries)}"
+    why = f"{evidence.runs[0]} and {evidence.runs[1]} have different seeds for {', '.join(libraries)}"
     return CauseMatch("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
 
 
 @machine_cause("devices")
 def devices(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Two kinds of devices.
+    """Different devices.
 
-    Another kind of processor adds in another order and has other kernels. No library promises equal bits from one to
-    another.
+    Different processors add in different orders and use different kernels. No library promises bitwise equal results
+    across devices.
 
-    Signs: the runs computed on two kinds of devices, or on two models of GPU; two drivers alone are possible and no
-        more
-    Cure: compare with a tolerance (--ulps 16) instead of bit for bit
+    Signs: the runs used two kinds of devices, or two models of GPU; different drivers alone are at most a possible
+        cause
+    Cure: compare with a tolerance (--ulps 16) instead of bitwise
     Source: https://docs.pytorch.org/docs/stable/notes/randomness.html,
         https://docs.nvidia.com/deeplearning/cudnn/latest/developer/misc.html
     """
@@ -125,7 +125,7 @@ def devices(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         is_certain = _is_computed(difference, evidence) and not evidence.has_free_kernels
         return CauseMatch(
             "certain" if is_certain else "likely" if difference.phase in COMPUTED else "possible",
-            f"{evidence.runs[0]} is on {first}, {evidence.runs[1]} on {second}",
+            f"{evidence.runs[0]} used {first}, {evidence.runs[1]} used {second}",
             is_circumstance=True,
         )
     return _differing(difference, evidence, DEVICES, "the devices differ:", DRIVERS)
@@ -133,11 +133,11 @@ def devices(difference: Difference, evidence: Evidence) -> CauseMatch | None:
 
 @machine_cause("software")
 def software(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Other versions of the interpreter or of libraries.
+    """Different versions of the interpreter or of libraries.
 
-    Kernels, their choice, and what a seed gives may change with every release and every build.
+    Kernels, their selection, and the numbers drawn from a seed may change with every release and every build.
 
-    Signs: versions or builds are not the same in both runs, of the library that computed what differs first
+    Signs: the version or build of the library that computed the first difference is not the same in both runs
     Cure: install the same versions and builds: pin them, or use one container image
     Source: https://docs.pytorch.org/docs/stable/notes/randomness.html
     """
@@ -152,40 +152,40 @@ def software(difference: Difference, evidence: Evidence) -> CauseMatch | None:
 
 @machine_cause("code-paths")
 def code_paths(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Another processor, and with it other code of oneDNN, MKL or OpenBLAS.
+    """A different processor, with different code of oneDNN, MKL or OpenBLAS.
 
-    Libraries choose code by the vector instructions that they find, and each adds in its own order.
+    Libraries choose code by the available vector instructions, and each code path adds in a different order.
 
-    Signs: the model of the processor, or a variable that chooses the code, is not the same in both runs
-    Cure: fix the code path to one that both processors have; expect it to be slower
+    Signs: the processor model, or a variable that selects the code path, is not the same in both runs
+    Cure: select a code path that both processors support; it may be slower
     Code: MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 python train.py
     Source: https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/reproducibility-conditions.html
     """
-    return _differing(difference, evidence, PATHS, "code is chosen by what differs:")
+    return _differing(difference, evidence, PATHS, "the code path depends on:")
 
 
 @machine_cause("threads", environment=(("OMP_NUM_THREADS", "1"), ("MKL_NUM_THREADS", "1")))
 def threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Another number of threads.
+    """A different number of threads.
 
-    Work is cut into as many parts as there are threads, and sums of parts round differently.
+    Work is split by the number of threads, and sums of different parts round differently.
 
     Signs: the number of threads, or a variable that sets it, is not the same in both runs
     Cure: set the number of threads
     Code: OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 python train.py
     Source: https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/reproducibility-conditions.html
     """
-    return _differing(difference, evidence, THREADS, "the numbers of threads differ:")
+    return _differing(difference, evidence, THREADS, "the number of threads differs:")
 
 
 @machine_cause("precision", holds=("precision",))
 def precision(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Reduced precision (TF32) in one run alone.
+    """Reduced precision (TF32) in one run only.
 
-    TF32 keeps ten bits of the fraction: products of matrices and convolutions differ from the third digit on.
+    TF32 has ten bits of fraction: matrix products and convolutions differ from the third digit on.
 
-    Signs: settings of precision are not the same in both runs
-    Cure: ask for full precision in both
+    Signs: precision settings are not the same in both runs
+    Cure: set full precision in both
     Code: torch.set_float32_matmul_precision('highest'); torch.backends.cudnn.allow_tf32 = False
     Source: https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
     """
@@ -197,13 +197,13 @@ def precision(difference: Difference, evidence: Evidence) -> CauseMatch | None:
 
 @machine_cause("switches", holds=("kernels", "autotune"))
 def switches(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Determinism is asked for in one run alone.
+    """Determinism is requested in one run only.
 
-    Deterministic kernels round differently from those that they replace.
+    Deterministic kernels round differently from the kernels that they replace.
 
-    Signs: switches of determinism are not the same in both runs
-    Cure: set them alike in both
+    Signs: determinism switches are not the same in both runs
+    Cure: set the same switches in both
     Code: torch.use_deterministic_algorithms(True)
     Source: https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
     """
-    return _differing(difference, evidence, SWITCHES, "switches differ:")
+    return _differing(difference, evidence, SWITCHES, "determinism switches differ:")

@@ -1,7 +1,7 @@
 """Operations of PyTorch that are known to be nondeterministic, and on which devices.
 
-What is said of a GPU is what PyTorch documents; what is said of a CPU was also tried: each operation here a dozen times
-on the same input with PyTorch 2.13 and two threads. Of the 34 that were tried only indexing gave other bits there.
+Entries for GPUs follow the documentation of PyTorch. Entries for CPUs were also tested: each operation a dozen times on
+the same input with PyTorch 2.13 and two threads. Of the 34 tested operations, only indexing gave different bits.
 """
 
 import re
@@ -17,11 +17,12 @@ class Family:
     """Operations that are nondeterministic for the same reason.
 
     Attributes:
-        names: of operations without namespace, overload and underscores around them, as a regular expression.
-        devices: on which they are nondeterministic; "gpu" for every accelerator of CUDA or ROCm.
-        hazards: of the static analysis that tell of them.
-        has_version: whether PyTorch has a deterministic version, so that asking for it does not end in an error.
-        merely_possible_on: of these devices, those where nobody says so, or only in a case that its name does not tell.
+        names: operations without namespace, overload and underscores around them, as a regular expression.
+        devices: devices on which they are nondeterministic; "gpu" for every accelerator of CUDA or ROCm.
+        hazards: hazards of the static analysis that find them.
+        has_version: whether PyTorch has a deterministic version, so that requesting it does not raise an error.
+        merely_possible_on: of these devices, those without documentation, or where only some uses of the name are
+            nondeterministic.
     """
 
     id: str
@@ -38,41 +39,41 @@ class Family:
 
 
 EVERYWHERE = ("cpu", "cuda", "mps", "xpu")
-ASK = "ask PyTorch for its deterministic version"
-NONE = "PyTorch has no deterministic version: take another operation, or compute this one on the CPU"
+ASK = "request the deterministic version from PyTorch"
+NONE = "PyTorch has no deterministic version: use another operation, or compute this one on the CPU"
 
 FAMILIES: tuple[Family, ...] = (
     Family(
         id="index-put",
-        title="index_put adds up in the order in which threads arrive",
+        title="index_put adds in nondeterministic thread order",
         names=r"(unsafe_)?index_put(_impl)?|put|index_copy",
         devices=EVERYWHERE,
         hazards=("gather",),
-        reason="The gradient of `table[index]` adds into the rows that the index names, and with several threads of a "
-        "CPU the order of these additions is another one each time. Without `accumulate`, which of several values for "
-        "one place stays is a race. On CUDA the sum is sorted first, so that only the race is left.",
-        cure=ASK + " (none for `put_` without `accumulate`), or take rows with torch.nn.functional.embedding, whose "
-        "gradient adds in one order on a CPU",
+        reason="The gradient of `table[index]` adds into the indexed rows. With several CPU threads, the order of "
+        "these additions varies. Without `accumulate`, several values for one element are a race. CUDA sorts the sum "
+        "first, so only the race remains there.",
+        cure=ASK + " (none for `put_` without `accumulate`), or index with torch.nn.functional.embedding, whose "
+        "gradient adds in a fixed order on a CPU",
         source=ALGORITHMS + ", https://github.com/pytorch/pytorch/issues/51366, "
         "https://github.com/pytorch/pytorch/pull/55827",
         merely_possible_on=GPU,
     ),
     Family(
         id="scatter",
-        title="scatter_add, index_add and their relatives add by atomics",
+        title="scatter_add, index_add and similar operations use atomic additions",
         names=r"scatter(_add|_reduce)?|index_(add|reduce)|gather_backward|index_select_backward|segment_reduce_backward",
         hazards=("scatter", "gather"),
-        reason="Threads of a GPU add into one place in the order in which they come. The gradients of `gather`, "
-        "`index_select` and `repeat_interleave` do the same.",
+        reason="GPU threads add into one element in varying order. So do the gradients of `gather`, `index_select` and "
+        "`repeat_interleave`.",
         cure=ASK + " (sum and mean; none for prod)",
     ),
     Family(
         id="embedding-bag",
-        title="the gradient of EmbeddingBag adds by atomics",
+        title="the gradient of EmbeddingBag uses atomic additions",
         names=r"embedding_bag_(dense_)?backward|embedding_bag_per_sample_weights_backward",
         hazards=("embedding-bag",),
-        reason="With `mode='max'` the gradient adds into rows in the order in which threads of a GPU come.",
-        cure="take mode='sum' or 'mean'; PyTorch has no deterministic version for 'max'",
+        reason="With `mode='max'`, GPU threads add the gradient into rows in varying order.",
+        cure="use mode='sum' or 'mean'; PyTorch has no deterministic version for 'max'",
         code="torch.nn.EmbeddingBag(n, d, mode='mean')",
         has_version=False,
     ),
@@ -81,155 +82,152 @@ FAMILIES: tuple[Family, ...] = (
         title="the gradient of an embedding on a GPU",
         names=r"embedding(_dense|_sparse)?_backward",
         hazards=(),
-        reason="Gradients of examples that share a row are added up. PyTorch sorts them first and is not known to be "
-        "nondeterministic here; other backends add by atomics, TensorFlow's gradient of `tf.gather` among them.",
-        cure="repeat the step on the CPU, where it adds in one order, to see whether the embedding is to blame",
+        reason="Gradients of examples that share a row are added. PyTorch sorts them first and is not known to be "
+        "nondeterministic here; other backends use atomic additions, such as TensorFlow for the gradient of "
+        "`tf.gather`.",
+        cure="repeat the step on the CPU, which adds in a fixed order, to test whether the embedding is the cause",
         code="",
         source="https://github.com/pytorch/pytorch/pull/12217",
         merely_possible_on=GPU,
     ),
     Family(
         id="interpolate",
-        title="the gradient of interpolate adds by atomics",
+        title="the gradient of interpolate uses atomic additions",
         names=r"upsample_(linear1d|bilinear2d|bicubic2d|trilinear3d)(_aa)?_backward",
         hazards=("resize",),
-        reason="Several pixels of the output come from one of the input, whose gradient threads of a GPU add up in the "
-        "order in which they come. Mode `nearest` has no such sum in PyTorch.",
-        cure="take mode='nearest', or a transposed convolution; PyTorch has no deterministic version",
+        reason="Several output pixels depend on one input pixel, and GPU threads add its gradient in varying order. "
+        "Mode `nearest` has no such sum in PyTorch.",
+        cure="use mode='nearest', or a transposed convolution; PyTorch has no deterministic version",
         code="torch.nn.functional.interpolate(x, scale_factor=2, mode='nearest')",
         has_version=False,
     ),
     Family(
         id="pooling",
-        title="the gradient of pooling with overlapping windows adds by atomics",
+        title="the gradient of pooling with overlapping windows uses atomic additions",
         names=r"(adaptive_(avg|max)_pool[23]d|fractional_max_pool[23]d|avg_pool3d|max_pool3d_with_indices)_backward"
         r"|adaptive_(avg|max)_pool[23]d_backward",
         hazards=("pooling",),
-        reason="Windows overlap, and the gradient of a pixel that lies in several is added up in the order in which "
-        "threads of a GPU come.",
-        cure=NONE + "; for MaxPool3d it has one",
+        reason="GPU threads add the gradient of a pixel in several windows in varying order.",
+        cure=NONE + "; MaxPool3d has one",
         has_version=False,
     ),
     Family(
         id="max-unpool",
-        title="max_unpool writes several values to one place",
+        title="max_unpool writes several values to one element",
         names=r"max_unpool[23]d",
         devices=EVERYWHERE,
         hazards=("pooling",),
-        reason="Where windows overlap, two values go to one place, and which of them stays is a race.",
+        reason="If windows overlap, two values are written to one element, which is a race.",
         cure=NONE,
         code="",
         has_version=False,
     ),
     Family(
         id="padding",
-        title="the gradient of reflection padding adds by atomics",
+        title="the gradient of reflection padding uses atomic additions",
         names=r"reflection_pad[123]d_backward",
         hazards=("padding",),
-        reason="A border pixel is repeated, and its gradient is the sum of all copies, added up in the order in which "
-        "threads of a GPU come.",
+        reason="A border pixel is repeated, and GPU threads add the gradients of all copies in varying order.",
         cure="pad with zeros, or with mode='replicate', which has a deterministic version",
         code="torch.nn.functional.pad(x, (1, 1, 1, 1), mode='constant')",
         has_version=False,
     ),
     Family(
         id="replication",
-        title="the gradient of replication padding adds by atomics",
+        title="the gradient of replication padding uses atomic additions",
         names=r"replication_pad[123]d_backward",
         hazards=("padding",),
-        reason="A border pixel is repeated, and its gradient is the sum of all copies, added up in the order in which "
-        "threads of a GPU come.",
+        reason="A border pixel is repeated, and GPU threads add the gradients of all copies in varying order.",
         cure=ASK,
     ),
     Family(
         id="grid-sample",
-        title="the gradient of grid_sample adds by atomics",
+        title="the gradient of grid_sample uses atomic additions",
         names=r"(cudnn_)?grid_sampler(_[23]d)?_backward",
         hazards=("grid-sample", "region-pooling"),
-        reason="Several places of the grid read one pixel, whose gradient threads of a GPU add up in the order in "
-        "which they come.",
+        reason="Several points of the grid read one pixel, and GPU threads add its gradient in varying order.",
         cure=NONE,
         code="",
         has_version=False,
     ),
     Family(
         id="ctc-loss",
-        title="the gradient of the CTC loss adds by atomics",
+        title="the gradient of the CTC loss uses atomic additions",
         names=r"(cudnn_)?ctc_loss(_backward)?",
         hazards=("ctc-loss",),
-        reason="Alignments that share a symbol are added up in the order in which threads of a GPU come.",
+        reason="GPU threads add alignments that share a symbol in varying order.",
         cure=NONE,
         code="",
         has_version=False,
     ),
     Family(
         id="pixel-loss",
-        title="the classification loss of every pixel adds by atomics",
+        title="the per-pixel classification loss uses atomic additions",
         names=r"nll_loss2d(_forward|_backward)?",
         hazards=("pixel-loss",),
-        reason="The loss of an image is the sum over its pixels, added up in the order in which threads of a GPU come.",
-        cure="flatten the pixels first: the loss of a plain list of examples adds in one order",
+        reason="GPU threads add the losses of the pixels of an image in varying order.",
+        cure="flatten the pixels first: the loss over a flat list of examples adds in a fixed order",
         code="F.cross_entropy(y.permute(0, 2, 3, 1).reshape(-1, n_classes), target.reshape(-1))",
         has_version=False,
     ),
     Family(
         id="histogram",
-        title="counts by atomics: histc, and bincount with weights",
+        title="histc, and bincount with weights, use atomic additions",
         names=r"histc|bincount",
         hazards=("histogram",),
-        reason="Threads of a GPU add to the bins in the order in which they come.",
+        reason="GPU threads add to the bins in varying order.",
         cure="count on the CPU",
         code="torch.bincount(x.cpu(), weights=w.cpu())",
         has_version=False,
     ),
     Family(
         id="running-sum",
-        title="running sums, and medians with indices, have no fixed order on a GPU",
+        title="cumulative sums, and medians with indices, are nondeterministic on a GPU",
         names=r"cumsum|nanmedian|median",
         hazards=("running-sum",),
-        reason="Parts of a running sum are joined in the order in which they are ready; which of several equal "
-        "medians is named is a race.",
+        reason="Partial sums are joined in the order in which they are ready. The index among several equal medians is "
+        "a race.",
         cure=NONE,
         code="",
         has_version=False,
     ),
     Family(
         id="attention",
-        title="the gradient of fused attention adds by atomics",
+        title="the gradient of fused attention uses atomic additions",
         names=r"scaled_dot_product_(flash|efficient|cudnn|fused)_attention\w*backward|(flash|efficient)_attention_backward",
         hazards=("attention",),
-        reason="The gradients of queries, keys and values come from many blocks, added up in the order in which they "
+        reason="The gradients of queries, keys and values are sums over many blocks, added in the order in which they "
         "are ready.",
         cure=ASK + ", or compute attention without the fused kernels",
         source="https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
     ),
     Family(
         id="convolution",
-        title="the gradient of a convolution is computed by a nondeterministic kernel of cuDNN",
+        title="cuDNN may use a nondeterministic kernel for the gradient of a convolution",
         names=r"(cudnn_|miopen_)?(convolution|conv_transpose)\w*backward\w*|conv_depthwise[23]d_backward",
         hazards=("convolution",),
-        reason="cuDNN has kernels for the gradients of weights and of inputs that add by atomics, and may take them.",
-        cure="allow deterministic kernels of cuDNN alone",
+        reason="cuDNN may choose kernels with atomic additions for the gradients of weights and inputs.",
+        cure="allow only deterministic kernels of cuDNN",
         code="torch.backends.cudnn.deterministic = True",
         source=CUDNN,
     ),
     Family(
         id="recurrent",
-        title="recurrent layers of cuDNN",
+        title="recurrent layers of cuDNN are nondeterministic in some releases",
         names=r"cudnn_rnn(_backward)?|miopen_rnn(_backward)?",
         hazards=("recurrent",),
-        reason="With some releases of cuDNN and CUDA the kernels of recurrent layers differ between runs, unless "
-        "cuBLAS is given a workspace of its own or launches are serial.",
+        reason="With some releases of cuDNN and CUDA, recurrent layers differ between runs unless a cuBLAS workspace "
+        "is configured or kernel launches are serial.",
         cure="set CUBLAS_WORKSPACE_CONFIG before the process starts",
         code="CUBLAS_WORKSPACE_CONFIG=:4096:8 python train.py",
         source="https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html",
     ),
     Family(
         id="sparse",
-        title="products with sparse matrices add by atomics",
+        title="products with sparse matrices use atomic additions",
         names=r"bmm_sparse\w*|sparse_(addmm|mm|sum)\w*|(coalesce|sparse_coo_tensor_coalesce)",
         hazards=(),
-        reason="Entries of one row are added up in the order in which threads of a GPU come.",
+        reason="GPU threads add the entries of a row in varying order.",
         cure=ASK + " (bmm), or multiply dense matrices",
         source=ALGORITHMS,
         merely_possible_on=GPU,
@@ -244,9 +242,9 @@ DRAW = (
     r"log_normal|cauchy|random|rrelu\w*|alpha_dropout|binomial|standard_gamma"
 )
 ENTRY = r"lift_fresh(_copy)?|to_copy|copy|scalar_tensor|fill|full(_like)?|new_full|from_file|tensor|set"
-"""Operations by which values come in that PyTorch did not compute …"""
+"""Operations that create tensors from values that PyTorch did not compute."""
 FROM_WORKER = "aten.set_.source_Storage_storage_offset"
-"""… and the one by which a process takes what a worker of a loader put into shared memory."""
+"""The operation that reads a batch from the shared memory of a data-loader worker."""
 
 
 def base_name(name: str) -> str:

@@ -31,7 +31,7 @@ The documentation of PyTorch lists the operations of each kernel. On a CPU each 
 input (PyTorch 2.13, two threads): of 34 operations and gradients only those under [index-put](#index-put) gave
 different bits.
 
-Written from the files in `deviate/diverge/causes/` by
+Generated from the files in `deviate/diverge/causes/` by
 `python -m deviate.diverge.causes.page > docs/reference/causes.md`.
 """
 WIDTH = 120
@@ -43,7 +43,7 @@ def page() -> str:
 
 
 def _contents() -> Iterator[str]:
-    yield "| cause | what |\n|---|---|"
+    yield "| cause | description |\n|---|---|"
     for group in GROUPS:
         for cause in _causes_of(group):
             yield f"| [{cause.id}](#{cause.id}) | {cause.title} |"
@@ -55,7 +55,7 @@ def _groups() -> Iterator[str]:
         yield f"## {title}\n"
         for cause in _causes_of(group):
             yield f"### {cause.id}\n\n{_sentence(cause.title)}\n\n{fill(cause.reason, WIDTH, break_on_hyphens=False)}\n"
-            yield _item(f"Points to it: {cause.signs}.")
+            yield _item(f"Evidence: {cause.signs}.")
             yield _item(f"Cure: {cause.cure}.")
             yield _item(f"deviate: {_switch(cause)}.") + "\n"
             if cause.code:
@@ -79,9 +79,9 @@ def _sentence(text: str) -> str:
 def _switch(cause: KnownCause) -> str:
     variables = " ".join(f"`--env {name}={value}`" for name, value in cause.environment)
     if not cause.holds:
-        return variables or "nothing; only the program can be changed"
-    hold_clause = f"holds {', '.join(f'`{factor}`' for factor in cause.holds)} with `--variant control`"
-    return f"{hold_clause}, or sets {variables}" if variables else hold_clause
+        return variables or "no switch"
+    held = f"`--variant control` holds {', '.join(f'`{factor}`' for factor in cause.holds)}"
+    return f"{held}, or {variables}" if variables else held
 
 
 def _link(source: str) -> str:

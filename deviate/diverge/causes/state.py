@@ -15,21 +15,19 @@ state_cause = functools.partial(cause, STATE, "state")
 
 @state_cause("uninitialised", holds=("kernels",))
 def uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Memory that nothing had written.
+    """Uninitialised memory.
 
-    `torch.empty`, `numpy.empty` and the like hold what was in memory before.
+    `torch.empty`, `numpy.empty` and the like contain arbitrary earlier values.
 
-    Signs: the operation read such memory; or initial weights differ first and the source makes them so
-    Cure: fill it, or take zeros; while deterministic algorithms are on PyTorch fills it with NaN, which shows where
+    Signs: the operation read such memory; or initial weights differ first and the source creates them this way
+    Cure: fill it, or use zeros; with deterministic algorithms PyTorch fills it with NaN, which shows where it is read
     Code: torch.zeros(n)  # not torch.empty(n)
     Source: https://docs.pytorch.org/docs/stable/generated/torch.empty.html,
         https://docs.pytorch.org/docs/stable/deterministic.html
     """
     reads = difference.more.get("reads")
     if reads in READS:
-        return CauseMatch(
-            "likely", f"{difference.name} read memory that nothing had written ({reads})", here(difference)
-        )
+        return CauseMatch("likely", f"{difference.name} read {reads} memory", here(difference))
     places = hazard_places(evidence, "uninitialised")
     if not places or difference.phase not in ("initial", "forward", "data"):
         return None
@@ -37,7 +35,7 @@ def uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | No
     is_first = difference.phase == "initial" and evidence.has_free_kernels and not is_elsewhere
     return CauseMatch(
         "likely" if is_first else "possible",
-        f"the source uses memory that it does not fill{format_places(places)}",
+        f"the source uses uninitialised memory{format_places(places)}",
         places,
         is_circumstance=True,
     )
@@ -45,13 +43,13 @@ def uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | No
 
 @state_cause("leftover-file", phases=("initial", "data", "order", "program", "metric"))
 def leftover_file(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """A file that an earlier run left.
+    """A file left by an earlier run.
 
-    The first run writes a checkpoint or a cache to a fixed place, and the second one finds it.
+    The first run writes a checkpoint or a cache to a fixed path, and the second one reads it.
 
-    Signs: a run went on from a checkpoint; or the script writes to an absolute path, and the initial weights, a batch
-        or the number of steps differ first
-    Cure: write below the working folder, or to DEVIATE_RUN_DIR, which every run has for itself
+    Signs: a run resumed a checkpoint; or the script writes to an absolute path, and the initial weights, a batch or the
+        number of steps differ first
+    Cure: write below the working folder, or to DEVIATE_RUN_DIR, which is separate for each run
     Source: side-effects.md
     """
     warnings = [warning for warning in evidence.warnings if "checkpoint" in warning]
@@ -62,63 +60,63 @@ def leftover_file(difference: Difference, evidence: Evidence) -> CauseMatch | No
         return None
     places = tuple(Place(effect.file, effect.line) for effect in effects)
     return CauseMatch(
-        "possible", f"the script writes outside of its work copy: {effects[0].what}{format_places(places)}", places
+        "possible", f"the script writes outside its working copy: {effects[0].what}{format_places(places)}", places
     )
 
 
 @state_cause("another-way")
 def another_way(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """One run went another way through the program.
+    """The runs took different paths through the program.
 
-    A condition was true in one run alone: it depends on time, on the process, on a file, on a variable, or on a number
-    that differs without being recorded.
+    A condition was true in one run only: it depends on time, on the process, on a file, on a variable, or on a value
+    that is not recorded.
 
-    Signs: an operation or a record is in one run alone
-    Cure: look at the condition that leads to the line, and at what it depends on
+    Signs: an operation or a record is in one run only
+    Cure: check the condition that leads to this line, and its inputs
     Source: traces.md
     """
     if difference.only_in is None or not difference.kind:
         return None
     one, other = evidence.runs if difference.only_in == 1 else evidence.runs[::-1]
-    did = f"{one} did {' '.join(dict.fromkeys((difference.kind, difference.name)))}"
+    has = f"{one} has {' '.join(dict.fromkeys((difference.kind, difference.name)))}"
     if not difference.instead:
-        return CauseMatch("likely", f"{did}, which {other} did not", here(difference))
+        return CauseMatch("likely", f"{has}, {other} does not", here(difference))
     instead = difference.instead
-    sentence = f"of {other} {instead}" if difference.is_other_gone else f"{other} did {instead}"
-    return CauseMatch("likely", f"{did}, where {sentence}", here(difference))
+    sentence = f"{other}: {instead}" if difference.is_other_gone else f"{other} has {instead} instead"
+    return CauseMatch("likely", f"{has}; {sentence}", here(difference))
 
 
 @state_cause("from-outside")
 def from_outside(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Numbers that the framework did not compute.
+    """Values computed outside the framework.
 
-    Lists, NumPy arrays and numbers of Python become tensors there; what made them is not in the trace.
+    Lists, NumPy arrays and Python numbers become tensors there; the trace does not show how they were computed.
 
-    Signs: the first operation that differs makes or fills a tensor
-    Cure: print what goes in, and follow it back: a file, a clock, a generator of the program's own
+    Signs: the first operation that differs creates or fills a tensor
+    Cure: print the input, and trace it back to a file, a clock or another generator
     Source: traces.md
     """
     if difference.kind != "operation" or difference.only_in is not None or not is_one_of(difference.name, ENTRY):
         return None
     return CauseMatch(
         "possible",
-        f"{difference.name} takes in what was computed elsewhere: what differs came from the program, not from PyTorch",
+        f"{difference.name} reads values computed outside PyTorch: the difference comes from the program",
         here(difference),
     )
 
 
 @state_cause("data", phases=("data",))
 def data(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """The data themselves.
+    """Different data.
 
-    A file changed on disk, a download gave another version, or what loads and transforms examples draws numbers or
-    depends on time.
+    A file changed on disk, a download returned another version, or loading and transforming examples uses random
+    numbers or the time.
 
-    Signs: a batch differs first, and no generator that is recorded did
-    Cure: compare a checksum of the files before each run, and what a loader without transforms gives
+    Signs: a batch differs first, and no recorded generator did
+    Cure: compare checksums of the files before each run, and the output of a loader without transforms
     Code: sha256sum data/*
     Source: traces.md
     """
     if difference.kind != "batch" or evidence.varies("augment"):
         return None
-    return CauseMatch("possible", f"{difference.name} is the first thing that differs, and holds other numbers")
+    return CauseMatch("possible", f"batch {difference.name} differs first")

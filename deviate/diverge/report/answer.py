@@ -23,7 +23,7 @@ from deviate.diverge.report.words import (
 from deviate.model import value_text
 from deviate.report import Answer, Point, clean, counted, counted_of, duration, name_text
 
-NOT_SEEN = "nothing of the program leads there"
+NO_LINE = "no line of the program was recorded for it"
 
 
 def answer_of(findings: DivergenceFindings) -> Answer:
@@ -36,25 +36,25 @@ def answer_of(findings: DivergenceFindings) -> Answer:
     if findings.is_equal:
         word = f"Equal within {ulps(findings.tolerance_ulps)}" if findings.tolerance_ulps else "Bitwise equal"
         return Answer("good", word, _over(findings), tuple(_answer_if_equal(findings)))
-    return Answer("bad", "Parted", headline(findings), tuple(_answer_if_parted(findings)))
+    return Answer("bad", "Diverged", headline(findings), tuple(_answer_if_diverged(findings)))
 
 
 def headline(findings: DivergenceFindings) -> str:
-    """The text after the word "Parted"."""
+    """The text after the word "Diverged"."""
     first = findings.first
     if first is not None:
         rank = f"in rank {first.rank} " if findings.ranks > 1 else ""
         return f"{rank}{where(first)}{_seen_above(first, findings)}"
-    return "at a place that nothing recorded tells"
+    return "at a place that was not recorded"
 
 
 def _seen_above(first: Difference, findings: DivergenceFindings) -> str:
-    """Words on where rung `steps` saw the first difference, if one run executed something else below it."""
+    """Where level `steps` has its first difference, if one run executed something else on a level below."""
     above = next((rung.difference for rung in findings.rungs if rung.rung == "steps"), None)
     if first.phase != "program" or first.rung == "steps" or above is None or above.phase == "program":
         return ""
     at = "" if above.step == first.step else f" {step_text(above)}"
-    return at if above.phase == first.more.get("during") else f"; seen first in {PHASES[above.phase]}{at}"
+    return at if above.phase == first.more.get("during") else f"; first visible in {PHASES[above.phase]}{at}"
 
 
 def _is_cut_short(findings: DivergenceFindings) -> bool:
@@ -70,7 +70,7 @@ def _over(findings: DivergenceFindings) -> str:
 
 def _why_nothing(findings: DivergenceFindings) -> str:
     why = next((rung.why_not for rung in findings.rungs if rung.why_not), "")
-    return f"because {clean(why) or 'both runs share no metrics, no losses and no weights'}"
+    return f"because {clean(why) or 'the runs share no metrics, losses or weights'}"
 
 
 def _answer_if_equal(findings: DivergenceFindings) -> Iterator[Point]:
@@ -79,31 +79,35 @@ def _answer_if_equal(findings: DivergenceFindings) -> Iterator[Point]:
         if findings.n_values
         else ""
     )
-    weights = {"equal": "final weights equal", "differ": "final weights differ", "not reached": "no final weights seen"}
+    weights = {
+        "equal": "final weights equal",
+        "differ": "final weights differ",
+        "not reached": "no final weights recorded",
+    }
     steps = counted_of(findings.n_steps, "update")
     yield Point("Compared", ", ".join(part for part in (steps, values, weights[findings.weights]) if part))
     yield from _list_confirmations(findings)
-    yield from _ladder(findings)
+    yield from _levels(findings)
 
 
-def _answer_if_parted(findings: DivergenceFindings) -> Iterator[Point]:
+def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
     if findings.first is not None:
         yield from _difference(findings.first, findings)
     yield from _ranks(findings)
     yield from _growth(findings)
     yield from _causes(findings)
     yield from _list_confirmations(findings)
-    yield from _ladder(findings)
+    yield from _levels(findings)
 
 
 def _difference(difference: Difference, findings: DivergenceFindings) -> Iterator[Point]:
     if difference.place is not None:
         yield Point("Line", place_text(difference.place), code_text(difference.place.text))
     elif difference.kind == "operation":
-        yield Point("Line", NOT_SEEN)
+        yield Point("Line", NO_LINE)
     called = called_at(difference)
     if called is not None:
-        yield Point("Backward", f"begun at {place_text(called)}", code_text(called.text))
+        yield Point("Backward", f"called at {place_text(called)}", code_text(called.text))
     yield Point(label(difference), "; ".join(_what(difference, findings)))
     if difference.values is not None:
         first, second = (value_text(value) for value in difference.values)
@@ -114,24 +118,24 @@ def _difference(difference: Difference, findings: DivergenceFindings) -> Iterato
 
 def _what(difference: Difference, findings: DivergenceFindings) -> Iterator[str]:
     form = f" ({clean(difference.form)})" if difference.form else ""
-    ordinal = f", number {difference.ordinal + 1} of its name in the update" if difference.ordinal else ""
+    ordinal = f", occurrence {difference.ordinal + 1} in the update" if difference.ordinal else ""
     yield f"{label_difference(difference)}{form}{ordinal}"
     if difference.only_in is not None:
         other = name_text(findings.runs[2 - difference.only_in])
         instead = (
-            f"of {other} {difference.instead}"
+            f"{other}: {difference.instead}"
             if difference.is_other_gone
-            else f"{other} has {clean(difference.instead) or 'nothing'} there"
+            else f"{other} has {clean(difference.instead) or 'nothing'} instead"
         )
-        yield f"in {run_of(difference, findings.runs)} alone, {instead}"
+        yield f"only in {run_of(difference, findings.runs)}; {instead}"
     if difference.more.get("reads"):
         yield f"reads {clean(str(difference.more['reads']))} memory"
     if difference.n_equal:
-        yield f"{counted_of(difference.n_equal, 'record')} before it {'is' if difference.n_equal == 1 else 'are'} equal"
+        yield f"{counted_of(difference.n_equal, 'equal record')} before it"
 
 
 def _ranks(findings: DivergenceFindings) -> Iterator[Point]:
-    """The first rank that diverges, and what the other ranks show on the same rung."""
+    """The first rank that diverges, and what the other ranks show on the same level."""
     if findings.ranks < 2 or findings.first is None:
         return
     rung = next(rung for rung in reversed(findings.rungs) if rung.difference is not None)
@@ -140,12 +144,12 @@ def _ranks(findings: DivergenceFindings) -> Iterator[Point]:
         key=lambda difference: difference.rank,
     )
     parts = [f"rank {difference.rank} {step_text(difference)}, {what(difference)}" for difference in other_ranks[:2]]
-    parts += [f"{len(other_ranks) - 2} more on the page"] if len(other_ranks) > 2 else []
+    parts += [f"{len(other_ranks) - 2} more in the report"] if len(other_ranks) > 2 else []
     # A process that only evaluates is compared as well, but is not one of the training ranks.
     ranks = max(findings.ranks, 1 + len(other_ranks))
     silent = ranks - 1 - len(other_ranks)
     parts += [f"no difference in {counted(silent, 'other rank')}"] if silent else []
-    yield Point("Ranks", f"rank {findings.first.rank} of {ranks} parted first; {'; '.join(parts)}")
+    yield Point("Ranks", f"rank {findings.first.rank} of {ranks} diverged first; {'; '.join(parts)}")
 
 
 def _growth(findings: DivergenceFindings) -> Iterator[Point]:
@@ -156,7 +160,7 @@ def _growth(findings: DivergenceFindings) -> Iterator[Point]:
 
 def _causes(findings: DivergenceFindings) -> Iterator[Point]:
     if not findings.causes:
-        yield Point("Cause", "none of those known fits what was found")
+        yield Point("Cause", "no known cause matches the evidence")
         return
     first, *alternatives = findings.causes
     yield Point("Cause", f"{clean(first.title)} ({first.certainty}): {clean(first.why)}")
@@ -174,57 +178,57 @@ def _list_confirmations(findings: DivergenceFindings) -> Iterator[Point]:
     has_switch = any(cause.switch is not None for cause in findings.causes)
     command = again(findings, "--confirm")
     if command and not findings.confirmations and has_switch and findings.is_equal is False:
-        yield Point("Confirm", "whether that removes it:", command, is_command=True)
+        yield Point("Confirm", "test whether this removes the difference:", command, is_command=True)
 
 
 def confirmation_text(confirmation: Confirmation) -> str:
     """`with --variant control: bitwise equal over 120 updates: metrics, weights`."""
-    words = {True: "the runs are equal", False: "the runs still part", None: "the runs could not be compared"}
+    words = {True: "the runs are equal", False: "the runs still diverge", None: "the runs could not be compared"}
     state = words[confirmation.is_equal] if confirmation.is_equal is None or not confirmation.what else ""
     return f"with {clean(confirmation.flags)}: {': '.join(filter(None, (state, clean(confirmation.what))))}"
 
 
-def _ladder(findings: DivergenceFindings) -> Iterator[Point]:
+def _levels(findings: DivergenceFindings) -> Iterator[Point]:
     climbed = [rung for rung in findings.rungs if not rung.why_not]
     seconds = sum(rung.wall_time_s for rung in findings.rungs)
     if climbed:
-        total = f" · {duration(seconds)} in all" if seconds else ""
-        yield Point("Ladder", f"{' · '.join(map(_rung, climbed))}{total}")
-    yield from _not_again(findings)
+        total = f" · {duration(seconds)} in total" if seconds else ""
+        yield Point("Levels", f"{' · '.join(map(_rung, climbed))}{total}")
+    yield from _not_reproduced(findings)
     yield from _ends(findings)
     command = again(findings)
     if command and findings.is_equal is False and findings.rungs and not findings.rungs[0].n_runs:
-        yield Point("Closer", "two runs of which more is recorded:", command, is_command=True)
+        yield Point("Details", "run twice and record more:", command, is_command=True)
 
 
 def _rung(rung: RungFindings) -> str:
-    source = "" if rung.n_runs else ", from the records"
+    source = "" if rung.n_runs else ", from records"
     cost = f" {times(rung.cost)}" if rung.cost is not None else ""
     return f"{rung.rung} {counted_of(rung.n_steps, 'update')}{cost}{source}"
 
 
-def _not_again(findings: DivergenceFindings) -> Iterator[Point]:
-    """A rung without a difference below a rung with one: the noise is intermittent."""
+def _not_reproduced(findings: DivergenceFindings) -> Iterator[Point]:
+    """A level without a difference below a level with one: the noise is intermittent."""
     above = [rung for rung in findings.rungs if rung.difference is not None]
-    again = [rung for rung in findings.rungs if rung.difference is None and not rung.why_not and rung.n_runs]
+    equal = [rung for rung in findings.rungs if rung.difference is None and not rung.why_not and rung.n_runs]
     if (
         findings.is_equal is False
         and above
-        and again
-        and findings.rungs.index(again[-1]) > findings.rungs.index(above[-1])
+        and equal
+        and findings.rungs.index(equal[-1]) > findings.rungs.index(above[-1])
     ):
-        rung = again[-1]
+        rung = equal[-1]
         yield Point(
-            "Again",
-            f"not seen on rung {rung.rung}: over {counted_of(rung.n_steps, 'update')} those runs were equal, "
-            f"so what is told here is of rung {above[-1].rung}",
+            "Note",
+            f"the runs of level {rung.rung} were equal over {counted_of(rung.n_steps, 'update')}; "
+            f"this answer is from level {above[-1].rung}",
         )
 
 
 def _ends(findings: DivergenceFindings) -> Iterator[Point]:
     ended = next((rung for rung in findings.rungs if rung.why_not), None)
     if ended is not None and findings.is_equal is not None:
-        yield Point("Ended", f"{'on' if ended.n_runs else 'before'} rung {ended.rung}: {clean(ended.why_not)}")
+        yield Point("Ended", f"{'at' if ended.n_runs else 'before'} level {ended.rung}: {clean(ended.why_not)}")
 
 
 def paste_text(findings: DivergenceFindings) -> str:
@@ -235,11 +239,11 @@ def paste_text(findings: DivergenceFindings) -> str:
     if findings.is_equal:
         tolerance = f"equal within {ulps(findings.tolerance_ulps)}" if findings.tolerance_ulps else "bitwise equal"
         return f"{what_ran} are {tolerance} over {counted_of(findings.n_steps, 'update')}: {clean(findings.what)}."
-    parts = [f"{what_ran} part {headline(findings)}"]
+    parts = [f"{what_ran} diverge {headline(findings)}"]
     difference = findings.first
     if difference is not None:
         at = f" at {place_text(difference.place)}" if difference.place is not None else ""
-        parts.append(f"what differs first is {what(difference)}{at}")
+        parts.append(f"first difference: {what(difference)}{at}")
         parts += [size(difference.ulps)] if difference.ulps is not None else []
     parts += [growth for growth in map(growth_text, findings.growth[:1]) if growth]
     parts += [f"cause: {clean(findings.causes[0].title)} ({findings.causes[0].certainty})"] if findings.causes else []

@@ -59,21 +59,21 @@ from deviate.report import (
 DIVERGE_SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of `deviate diverge`.
 MOST_PLOTS = 6
-"""Reported quantities that are drawn; the loss or the primary metric is the first."""
+"""Maximum number of quantities to plot; the loss or the primary metric comes first."""
 CAPTION = (
-    "Both runs, and how far they are apart, in absolute terms and in units in the last place. "
-    "The lower axes are logarithmic, with a place for 0; the dotted line is where the two differ first."
+    "Both runs, and their difference in absolute terms and in units in the last place. "
+    "The lower axes are logarithmic, with a place for 0; the dotted line marks the first difference."
 )
-EQUAL = "Both runs, which are equal at every step."
+EQUAL = "Both runs; they are equal at every step."
 NAN = math.nan
 MOST_EXCERPTS = 6
 NONE = Absent("none")
-UNKNOWN = Absent("not known")
+UNKNOWN = Absent("unknown")
 
 publish(
     {
         DivergenceFindings: Shape(also={"first": "first"}, keyed={"facts": ("name", "value")}),
-        # What else a record holds is for those who read records.
+        # Other members of a record are not part of the published format.
         Difference: Shape(without=frozenset({"more"}), unbounded=frozenset({"values"})),
         Ulps: Shape(unbounded=frozenset({"largest", "relative"})),
         Growth: Shape(unbounded=frozenset({"differences", "first", "second"})),
@@ -87,8 +87,8 @@ def diverge_schema() -> Schema:
         "diverge",
         DIVERGE_SCHEMA,
         DivergenceFindings,
-        "Where two runs part, unrounded. Updates of the weights, steps of the main loop and ranks count from 0, lines "
-        "from 1; times are in seconds, files relative to the project.",
+        "Where two runs diverge, unrounded. Updates of the weights, steps of the main loop and ranks count from 0, "
+        "lines from 1; times are in seconds, files relative to the project.",
     )
 
 
@@ -96,7 +96,7 @@ def diverge_document(diverged: DivergenceFindings) -> Document:
     """Build the document of `deviate diverge`, in the order of a reader's questions."""
     warnings = tuple(map(clean, diverged.notes))
     return Document(
-        title=f"Where runs part: {name_text(diverged.name)}",
+        title=f"Where runs diverge: {name_text(diverged.name)}",
         subtitle=_subtitle(diverged),
         answer=answer_of(diverged),
         paste=(paste_text(diverged),),
@@ -130,39 +130,39 @@ def _limits(diverged: DivergenceFindings) -> Iterator[str]:
     """Sentences on what the result does not show."""
     rungs = {rung.rung for rung in diverged.rungs if not rung.why_not}
     if diverged.is_equal:
-        yield "Two runs that are equal here may part in a third one: some noise shows in few runs."
-        yield "What no metric, no loss and no weight depends on was not compared."
+        yield "A third run may still differ: some noise appears in few runs."
+        yield "Values that affect no metric, loss or weight were not compared."
     if diverged.is_equal and "steps" not in rungs:
-        yield "Random states and batches were not compared: --rung steps looks at them though nothing parts."
+        yield "Random states and batches were not compared; --level steps compares them even if the runs are equal."
     if diverged.is_equal is False:
         yield (
-            "What differs first is where the difference becomes visible on the lowest rung; "
-            "what made it may lie before, in what no rung records."
+            "The first difference is where it becomes visible on the most detailed level; "
+            "it may arise earlier, in something that no level records."
         )
-        yield "Causes are those of a table of known ones; only a confirmation shows that a switch removes it."
+        yield "Causes come from a table; only a confirmation shows that a switch removes the difference."
     if diverged.is_equal is False and "operations" in rungs:
-        yield "Operations that only read or view memory are not compared, nor memory that nothing has written."
+        yield "Not compared: operations that only read or view memory, and memory that was never written."
     if diverged.tolerance_ulps:
-        yield "Differences within the tolerance were taken for equal, and can have grown into what is told here."
-    yield "It holds for this machine, these versions and these arguments."
+        yield "Differences within the tolerance count as equal; the reported difference may have grown from one."
+    yield "The result holds for this machine, these versions and these arguments."
 
 
 def _footnotes(diverged: DivergenceFindings) -> Iterator[str]:
     yield "Updates of the weights and steps of the main loop count from 0: at update 3, three are complete."
-    yield "Records are checksums of type, shape and bytes; numbers were kept of what differs first alone."
+    yield "Records are checksums of type, shape and bytes; numbers were recorded for the first difference only."
     if any(rung.difference is not None and rung.difference.ulps is not None for rung in diverged.rungs):
-        yield "An ulp, a unit in the last place, is the distance between neighbouring numbers of a type."
+        yield "An ulp (unit in the last place) is the distance between neighbouring numbers of a type."
     if any(rung.cost is not None for rung in diverged.rungs):
-        yield "Costs: the quickest update with the rung over the quickest without; expected: measured in turn before."
+        yield "Cost: the fastest update with the level over the fastest without; expected: measured on a level above."
 
 
 def _facts(diverged: DivergenceFindings) -> Iterator[Fact]:
     pairs = [
-        ("command", shlex.join(redact_words(diverged.command)) or "two, one of each run"),
+        ("command", shlex.join(redact_words(diverged.command)) or "two, one per run"),
         *([("flags", shlex.join(redact_words(diverged.flags)))] if diverged.flags else []),
         ("variant", diverged.variant),
         ("runs", " and ".join(diverged.runs)),
-        ("tolerance", f"{diverged.tolerance_ulps} ulps" if diverged.tolerance_ulps else "none: bit for bit"),
+        ("tolerance", f"{diverged.tolerance_ulps} ulps" if diverged.tolerance_ulps else "none (bitwise)"),
         *diverged.facts,
     ]
     for label, text in pairs:
@@ -182,12 +182,12 @@ def growth_section(findings: DivergenceFindings) -> Section:
     plots = [_plot(growth, number, findings.runs) for number, growth in enumerate(findings.growth) if growth.steps]
     figures = tuple(Figure(plot, f"{plot.title}. {plot.caption}") for plot in plots[:MOST_PLOTS])
     rows = tuple(_row(growth) for growth in findings.growth if growth.steps)
-    columns = ("Quantity", "differs first", "by", "at the end by", "at most by")
+    columns = ("Quantity", "first difference", "size", "at the end", "largest")
     blocks: list[Block] = [*figures]
-    blocks += [] if figures else [Absent("No loss and no metric was reported by both runs at the same steps.")]
-    blocks += [Table("How far apart both runs are in what they report", columns, rows)] if rows else []
+    blocks += [] if figures else [Absent("The runs reported no loss or metric at the same steps.")]
+    blocks += [Table("Differences in reported values", columns, rows)] if rows else []
     return Section(
-        "growth", "How they grow apart" if any(map(apart, findings.growth)) else "What both reported", tuple(blocks)
+        "growth", "Growth of the difference" if any(map(apart, findings.growth)) else "Reported values", tuple(blocks)
     )
 
 
@@ -217,7 +217,7 @@ def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
     panels = [
         GrowthPanel(name, ((names[0], growth.first), (names[1], growth.second))),
         GrowthPanel(f"difference of {name}", (("", growth.differences),), is_logarithmic=True),
-        GrowthPanel(f"the same in ulps of {clean(growth.form)}", (("", sizes),), is_logarithmic=True),
+        GrowthPanel(f"in ulps of {clean(growth.form)}", (("", sizes),), is_logarithmic=True),
     ]
     return GrowthPlot(
         key=f"growth-{number}",
@@ -279,15 +279,15 @@ class _Shown:
 def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
     first = findings.first
     if first is not None and first.place is not None:
-        yield first.place, f"where the runs part {where(first)}"
+        yield first.place, f"where the runs diverge {where(first)}"
     called = called_at(first)
     if called is not None:
-        yield called, "begins the backward pass"
+        yield called, "calls the backward pass"
     positions = {place and (place.file, place.line) for place in (first and first.place, called)}
     for cause in findings.causes:
         for place in cause.places:
             if (place.file, place.line) not in positions:
-                yield place, f"may be a cause ({clean(cause.title)})"
+                yield place, f"possible cause ({clean(cause.title)})"
 
 
 def _lines(excerpt: _Shown) -> Iterator[ExcerptLine]:
@@ -299,25 +299,26 @@ def _lines(excerpt: _Shown) -> Iterator[ExcerptLine]:
 
 def _why_none(findings: DivergenceFindings) -> str:
     if findings.is_equal is not False:
-        return "No line to show: no difference was found."
-    return "No line to show: what was recorded does not lead to a place in the program, or the file was not to be read."
+        return "No source line: no difference was found."
+    return "No source line: the records do not lead to one, or the file could not be read."
 
 
 def ladder_section(findings: DivergenceFindings) -> Section:
-    columns = ("Rung", "first difference", "updates", "compared", "window", "cost", "time")
+    columns = ("Level", "first difference", "updates", "compared", "window", "cost", "time")
     rows = tuple(_rung(rung) for rung in findings.rungs)
     caption = (
-        "How closely both runs were looked at; cost: time of a step over that of one without the rung; time: of runs"
+        "Levels of detail at which the runs were compared; cost: time of a step over one without the level; "
+        "time: of the runs"
     )
-    return Section("ladder", "Ladder", (Table(caption, columns, rows) if rows else Absent("No rung was climbed."),))
+    return Section("ladder", "Levels", (Table(caption, columns, rows) if rows else Absent("No level was compared."),))
 
 
 def _rung(rung: RungFindings) -> Row:
     if rung.why_not and not rung.n_runs:
         return Row(
-            rung.rung, (Absent("not climbed"), *(NONE for _ in range(5))), note=f"not climbed: {clean(rung.why_not)}"
+            rung.rung, (Absent("not compared"), *(NONE for _ in range(5))), note=f"not compared: {clean(rung.why_not)}"
         )
-    equal = Absent("none to be told") if rung.why_not else cell("equal")
+    equal = Absent("unknown") if rung.why_not else cell("equal")
     cells: tuple[Entry, ...] = (
         equal if rung.difference is None else cell(f"{step_text(rung.difference)}: {what(rung.difference)}"),
         cell(*whole(rung.n_steps), value=float(rung.n_steps)),
@@ -327,7 +328,7 @@ def _rung(rung: RungFindings) -> Row:
         cell(*duration_of(rung.wall_time_s), value=rung.wall_time_s) if rung.n_runs else Absent("from records"),
     )
     ended = f"; ended: {clean(rung.why_not)}" if rung.why_not else ""
-    return Row(rung.rung, cells, note=f"looks at {LEVEL_OF[rung.rung].looks_at}{ended}")
+    return Row(rung.rung, cells, note=f"compares {LEVEL_OF[rung.rung].compares}{ended}")
 
 
 def _window(rung: RungFindings) -> str:
@@ -354,8 +355,8 @@ def ranks_section(findings: DivergenceFindings) -> Iterator[Section]:
         _rank(rank, by_rank.get(rank), findings.first)
         for rank in range(max(findings.ranks, 1 + max(by_rank, default=0)))
     )
-    columns = ("Rank", "parts", "what differs first", "line", "size")
-    caption = f"The first difference of each rank{f' on rung {rung.rung}' if rung is not None else ''}"
+    columns = ("Rank", "diverges", "first difference", "line", "size")
+    caption = f"The first difference of each rank{f' on level {rung.rung}' if rung is not None else ''}"
     yield Section("ranks", "Ranks", (Table(caption, columns, rows),))
 
 
@@ -364,7 +365,7 @@ def _rank(rank: int, difference: Difference | None, first: Difference | None) ->
         return Row(str(rank), (cell("equal"), NONE, NONE, NONE))
     is_first = first is not None and first.rank == rank
     cells = (
-        cell(f"{step_text(difference)}{', first of all' if is_first else ''}"),
+        cell(f"{step_text(difference)}{', first' if is_first else ''}"),
         cell(what(difference)),
         UNKNOWN if difference.place is None else cell(place_text(difference.place)),
         Absent("not measured") if difference.ulps is None else cell(size(difference.ulps)),
@@ -373,9 +374,9 @@ def _rank(rank: int, difference: Difference | None, first: Difference | None) ->
 
 
 def causes_section(findings: DivergenceFindings) -> Section:
-    absent = "None of the known causes fits what was found." if findings.is_equal is False else "Nothing to explain."
+    absent = "No known cause matches the evidence." if findings.is_equal is False else "No difference to explain."
     remarks = tuple(_cause(cause, findings) for cause in findings.causes)
-    return Section("causes", "Causes and cures", remarks or (Absent(absent),))
+    return Section("causes", "Causes", remarks or (Absent(absent),))
 
 
 def _cause(cause: Cause, findings: DivergenceFindings) -> Remark:
@@ -401,11 +402,11 @@ def confirmation_section(findings: DivergenceFindings) -> Iterator[Section]:
     command = again(findings, "--confirm")
     block: Block | None = None
     if findings.confirmations:
-        columns = ("Switch", "runs are", "updates", "what is equal, or differs")
-        block = Table("Both runs again with a switch", columns, tuple(_confirmations(findings)))
+        columns = ("Switch", "result", "updates", "details")
+        block = Table("Both runs repeated with a switch", columns, tuple(_confirmations(findings)))
     elif command and any(cause.switch is not None for cause in findings.causes):
-        sentence = "This runs both again with the switch of the likeliest cause:"
-        block = Remark("Not tried", "to do", (sentence,), (command,))
+        sentence = "This repeats both runs with the switch of the likeliest cause:"
+        block = Remark("Not confirmed yet", "to do", (sentence,), (command,))
     if block is not None:
         yield Section("confirmation", "Confirmation", (block,))
 

@@ -12,20 +12,20 @@ PHASES: Mapping[Phase, str] = MappingProxyType({
     "initial": "the initial weights",
     "random": "the state of a random generator",
     "order": "the order of the examples",
-    "data": "the content of a batch",
+    "data": "the contents of a batch",
     "forward": "the forward pass",
     "loss": "the loss",
     "backward": "the backward pass",
     "update": "the weights",
     "metric": "a reported value",
-    "program": "what the program does",
+    "program": "the control flow of the program",
 })  # fmt: skip
 DURING: Mapping[str, str] = {
     "forward": " in the forward pass",
     "backward": " in the backward pass",
-    **{phase: f", and with it {PHASES[phase]}" for phase in MADE},
+    **{phase: f", which changed {PHASES[phase]}" for phase in MADE},
 }
-"""What a program did that took another way: what it ran, or what it made."""
+"""Addition to "the program took a different path": the pass, or what was prepared before it."""
 LABELS: Mapping[str, str] = MappingProxyType({
     "state": "Random",
     "batch": "Batch",
@@ -40,10 +40,10 @@ LABELS: Mapping[str, str] = MappingProxyType({
     "update": "Weights",
     "metric": "Metric",
 })  # fmt: skip
-"""What a line of the answer is called, by the kind of the record; others are called by the kind itself."""
+"""Labels of lines of the answer by kind of record; the default is the kind itself."""
 FLOATS = ("float", "bfloat", "double", "half", "complex")
 HUGE = 10_000_000
-"""Ulps from which on two digits say all."""
+"""Number of ulps from which on two digits are enough."""
 
 
 def step_text(difference: Difference) -> str:
@@ -58,7 +58,7 @@ def step_text(difference: Difference) -> str:
         # Without updates reported by a framework, steps of the main loop are counted.
         update, main = main, "" if difference.step == difference.main_step else update
     if not update:
-        return f"at {main}" if main and difference.kind != "metric" else "outside of the main loop"
+        return f"at {main}" if main and difference.kind != "metric" else "outside the main loop"
     return f"at {update}" + (f" ({main})" if main else "")
 
 
@@ -71,7 +71,7 @@ def where(difference: Difference) -> str:
     """`at update 3 (main-loop step 0), in the backward pass`."""
     if difference.phase == "program":
         during = DURING.get(str(difference.more.get("during", "")), "")
-        return f"{step_text(difference)}: the program took another way{during}"
+        return f"{step_text(difference)}: the program took a different path{during}"
     return f"{step_text(difference)}, in {PHASES[difference.phase]}"
 
 
@@ -94,7 +94,7 @@ def what(difference: Difference) -> str:
 def label_difference(difference: Difference) -> str:
     """What differs, after a label that names its kind."""
     if is_end(difference):
-        return "those with which the runs ended"
+        return "final weights"
     name, owner = name_text(difference.name), f" in module {name_text(difference.module)}" if difference.module else ""
     texts = {
         "": f"process of rank {difference.rank}",
@@ -130,11 +130,11 @@ def size(distance: Ulps) -> str:
         else ""
     )
     if distance.most is None and not kind.startswith(FLOATS) and kind:
-        return f"{kind}: by {distance.largest:,.0f} at most{among}"
+        return f"{kind}: at most {distance.largest:,.0f}{among}"
     if distance.most is None:
-        return f"finite in one run alone{among}"
+        return f"finite in one run only{among}"
     if distance.most == 0:
-        return f"signs of zero or bits of NaN alone{among}"
+        return f"only signs of zero or bits of NaN{among}"
     most = f"{'up to ' if distance.most > 1 and distance.n_different > 1 else ''}{ulps(distance.most)}"
     return f"{most}{f' of {kind}' if kind else ''}{among} (relative {rough(distance.relative)})"
 

@@ -30,6 +30,7 @@ from deviate.report.data.schema import diverge_schema
 from deviate.report.forms.terminal import N_LINES
 from deviate.report.parts.divergence import diverge_command
 
+PATH = "the program took a different path in the forward pass"
 FOLDER = Path(__file__).parents[1] / "golden"
 HOW = "DEVIATE_GOLDEN=write pytest tests/diverge/report/test_document.py writes it anew"
 FILES = {
@@ -119,33 +120,31 @@ def test_what_one_run_alone_does_is_named_with_what_the_other_does() -> None:
     found = CASES["another_way"]()
     other = dataclasses.replace(found.rungs[-1], difference=operation(phase="program", only_in=1, instead=""))
     told = screen(dataclasses.replace(found, rungs=(other,)))
-    assert "in run 1 alone, run 2 has nothing there" in told["Operation"]
+    assert "only in run 1; run 2 has nothing instead" in told["Operation"]
     ended = dataclasses.replace(other, difference=operation(phase="program", only_in=1, instead="its process ended"))
-    assert (
-        "in run 1 alone, of run 2 its process ended" in screen(dataclasses.replace(found, rungs=(ended,)))["Operation"]
-    )
+    assert "only in run 1; run 2: its process ended" in screen(dataclasses.replace(found, rungs=(ended,)))["Operation"]
 
 
 @pytest.mark.parametrize(
     ("during", "above", "told"),
     [
-        ("forward", operation(phase="forward"), "the program took another way in the forward pass"),
+        ("forward", operation(phase="forward"), PATH),
         (
             "order",
             operation(phase="order", step=4),
-            "the program took another way, and with it the order of the examples at update 4 (main-loop step 0)",
+            "the program took a different path, which changed the order of the examples at update 4 (main-loop step 0)",
         ),
         (
             "forward",
             operation(phase="loss", step=4),
-            "the program took another way in the forward pass; seen first in the loss at update 4 (main-loop step 0)",
+            f"{PATH}; first visible in the loss at update 4 (main-loop step 0)",
         ),
         (
             "forward",
             operation(phase="loss"),
-            "the program took another way in the forward pass; seen first in the loss",
+            f"{PATH}; first visible in the loss",
         ),
-        ("forward", operation(phase="program"), "the program took another way in the forward pass"),
+        ("forward", operation(phase="program"), PATH),
     ],
 )
 def test_the_headline_of_another_way_tells_what_it_made_differ(during: str, above: Difference, told: str) -> None:
@@ -164,7 +163,7 @@ def test_processes_that_are_compared_though_they_did_not_train_are_counted_among
     more = tuple(dataclasses.replace(rung.by_rank[0], rank=rank) for rank in range(3))
     rungs = tuple(dataclasses.replace(it, by_rank=more) if it is rung else it for it in found.rungs)
     text = " ".join(render(dataclasses.replace(several, rungs=rungs), "terminal").split())
-    assert "rank 1 of 3 parted first" in text
+    assert "rank 1 of 3 diverged first" in text
     assert "other rank" not in text
     page = diverge_document(dataclasses.replace(several, rungs=rungs))
     (section,) = [it for it in page.sections if it.key == "ranks"]
@@ -174,7 +173,7 @@ def test_processes_that_are_compared_though_they_did_not_train_are_counted_among
 def test_each_rank_has_its_difference_in_the_table() -> None:
     (section,) = [it for it in diverge_document(CASES["ranks"]()).sections if it.key == "ranks"]
     rows = {row.label: [cell.text for cell in row.cells] for row in section.tables[0].rows}
-    assert rows["1"][0].endswith("first of all")
+    assert rows["1"][0].endswith(", first")
     assert rows["0"][1] == "gradient of module.fc.weight"
     assert rows["2"] == rows["3"] == ["equal", "none", "none", "none"]
 
@@ -183,9 +182,9 @@ def test_each_rank_has_its_difference_in_the_table() -> None:
     ("ulps", "told"),
     [
         (Ulps(37, 2, 9, 0.1, 0.5, "float64[9]"), "up to 37 ulps of float64 in 2 of 9 elements (relative 0.50)"),
-        (Ulps(0, 2, 9, 0.0, 0.0, "float32[9]"), "signs of zero or bits of NaN alone in 2 of 9 elements"),
-        (Ulps(None, 2, 9, math.inf, math.inf, "float32[9]"), "finite in one run alone in 2 of 9 elements"),
-        (Ulps(None, 2, 9, 3.0, 1.0, "int64[9]"), "int64: by 3 at most in 2 of 9 elements"),
+        (Ulps(0, 2, 9, 0.0, 0.0, "float32[9]"), "only signs of zero or bits of NaN in 2 of 9 elements"),
+        (Ulps(None, 2, 9, math.inf, math.inf, "float32[9]"), "finite in one run only in 2 of 9 elements"),
+        (Ulps(None, 2, 9, 3.0, 1.0, "int64[9]"), "int64: at most 3 in 2 of 9 elements"),
         (Ulps(1, 1, 1, 1e-16, 2e-16, "float64"), "1 ulp of float64 (relative 2.0e−16)"),
     ],
 )  # fmt: skip
@@ -212,7 +211,7 @@ def test_the_figure_draws_both_runs_and_the_difference_on_logarithmic_axes() -> 
     page = render(CASES["backward"](), "html")
     (figure,) = re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
     texts = re.findall(r">([^<>]+)</text>", figure)
-    assert {"loss", "difference of loss", "the same in ulps of float32", "run 1", "run 2", "update"} <= set(texts)
+    assert {"loss", "difference of loss", "in ulps of float32", "run 1", "run 2", "update"} <= set(texts)
     assert {"1e−7", "0"} <= set(texts)
     assert figure.count('class="series-2"') == 2
 
@@ -259,7 +258,7 @@ def test_the_source_shows_the_lines_around_each_place_once() -> None:
 def test_a_line_that_could_not_be_read_is_told_by_its_number() -> None:
     found = parted(operation(place=Place("train.py", 7), more={}), causes=())
     assert screen(found)["Line"] == "train.py:7"
-    assert "No line to show" in render(found, "html")
+    assert "No source line" in render(found, "html")
 
 
 @pytest.mark.parametrize("seconds", [0.0, 31.4])
