@@ -198,7 +198,7 @@ def test_a_lost_run_begins_anew_or_goes_on_with_its_files(
     (row,) = [row for row in csv.DictReader(io.StringIO(answer.out)) if row["metric"] == "loss"]
     assert float(row["score"]) == 1 / 3  # of the first epoch, whichever attempt that was in
     page = (project / ".deviate/reports/train/report.html").read_text()
-    assert ("goes on from attempt 1" in page) is (requeue == "continue")
+    assert ("continues attempt 1" in page) is (requeue == "continue")
 
 
 def runs(process: int) -> bool:

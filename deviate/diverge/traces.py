@@ -24,7 +24,7 @@ Head = tuple[str, str, str, Place | None]
 """What records have in common, step after step: kind, name, form, place."""
 
 NONE = -1
-"""What stands for None among steps of the main loop."""
+"""Marker of None among steps of the main loop."""
 NO_DIGEST = (1 << 64) - 1
 """What stands for None among digests; a digest that is this very number is taken for the one below."""
 SHARED = frozenset({str, bool, type(None), Place})

@@ -68,7 +68,7 @@ def read_frozen(experiment: Path) -> Frozen:
     damaged = damaged_sources(folder, manifest, "guest", "tree")
     if damaged:
         raise RecordError(
-            f"{folder / damaged[0]} is damaged: it is not what was written, by its digest",
+            f"{folder / damaged[0]} is damaged: its content does not match its digest",
             "restore it from a backup, or run anew under another --name",
         )
     return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest)

@@ -309,7 +309,7 @@ def test_files_that_were_removed_are_told_once_and_warned_of(experiment: Path, a
         next((attempt / "artifacts").iterdir()).unlink()
     (found,) = read_experiment(experiment)
     assert captured_of(found).reasons == ("Files with captured outputs of runs 0, 1 are missing.",)
-    assert found.runs[0].warnings[-1:] == ("1 of 1 files with captured outputs or weights are not there any more",)
+    assert found.runs[0].warnings[-1:] == ("1 of 1 files with captured outputs or weights are missing",)
 
 
 def test_what_the_guest_could_not_keep_is_a_reason(experiment: Path, add_run: AddRun) -> None:
@@ -324,8 +324,8 @@ def test_what_was_asked_for_and_never_seen_is_a_reason(experiment: Path, add_run
     (found,) = read_experiment(experiment)
     (first,), (second,) = (run.not_captured for run in found.runs)
     assert first == second
-    assert str(first).startswith("weights: no model was seen in training")
-    assert captured_of(found).reasons[-1].startswith("Not captured in runs 0, 1: weights: no model was seen")
+    assert str(first).startswith("weights: no model was detected in training")
+    assert captured_of(found).reasons[-1].startswith("Not captured in runs 0, 1: weights: no model was detected")
 
 
 def test_a_file_outside_of_the_folder_is_no_artifact(experiment: Path, add_run: AddRun) -> None:
@@ -402,7 +402,7 @@ def test_layers_that_not_all_runs_have_in_one_shape_are_left_out(experiment: Pat
     assert found.weights is not None
     assert list(found.weights.layers) == ["w"]
     assert found.reasons == (
-        "Weights that differ in shape between runs, or are not in all runs, are left out: head, only_0, only_1.",
+        "Weights that are not in all runs, or differ in shape, are left out: head, only_0, only_1.",
     )
 
 
