@@ -133,7 +133,7 @@ def test_groups_without_predictions_are_refused(folder: Path, done) -> None:  # 
     bare = dataclasses.replace(
         experiment, runs=tuple(dataclasses.replace(run, artifacts=()) for run in experiment.runs)
     )
-    with pytest.raises(package.errors.InputError, match="no predictions are on record") as caught:
+    with pytest.raises(package.errors.InputError, match="no predictions were captured") as caught:
         workflows.describe([bare], workflows.AnalysisOptions(groups=("half",)))
     assert "--capture predictions" in caught.value.hint
 
@@ -165,5 +165,5 @@ def test_clean_keeps_what_was_captured_unless_it_is_asked_for(folder: Path, devi
     assert f"captured files of {len({it.parent for it in before})} runs" in gone.out
     assert files() == []
     (experiment,) = workflows.read(folder / ".deviate", ["train"])
-    assert all("not there any more" in run.warnings[-1] for run in experiment.runs)
-    assert all("not there any more" in reason for reason in stability.captured_of(experiment).reasons)
+    assert all("missing" in run.warnings[-1] for run in experiment.runs)
+    assert all("missing" in reason for reason in stability.captured_of(experiment).reasons)

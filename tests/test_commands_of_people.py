@@ -278,7 +278,7 @@ def test_a_container_that_lets_nothing_in_ends_the_first_run_with_the_cause(
     answer = deviate("run", "train.py", "--runs", "5", "--wrap", "docker run image", "--quiet")
     assert answer.code == 1
     assert "no Python process of the first run reported" in answer.err
-    assert "docker hides folders and variables: pass PYTHONPATH and DEVIATE_* on" in answer.err
+    assert "docker hides folders and variables: pass PYTHONPATH and DEVIATE_*" in answer.err
     assert len(list((project / ".deviate/experiments/train/runs").glob("*/attempt-*"))) <= 2
 
 

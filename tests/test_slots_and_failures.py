@@ -131,7 +131,7 @@ def test_times_are_marked_where_runs_shared_the_device(project: Path, deviate) -
             "out of memory: ",
             "memory",
         ),
-        ("time.sleep(60 * epoch)", "", ("--stall-timeout", "1s"), "neither values nor output for 1 s", "stall"),
+        ("time.sleep(60 * epoch)", "", ("--stall-timeout", "1s"), "no values and no output for 1 s", "stall"),
         ("time.sleep(0.3)", "time.sleep(60)", ("--timeout", "2s"), "took longer than 2 s", "time"),
         ("pass", "sys.exit(7)", (), "exit code 7", "exit"),
         ("pass", "os.abort()", (), "killed by SIGABRT", "signal"),
@@ -198,7 +198,7 @@ def test_a_lost_run_begins_anew_or_goes_on_with_its_files(
     (row,) = [row for row in csv.DictReader(io.StringIO(answer.out)) if row["metric"] == "loss"]
     assert float(row["score"]) == 1 / 3  # of the first epoch, whichever attempt that was in
     page = (project / ".deviate/reports/train/report.html").read_text()
-    assert ("goes on from attempt 1" in page) is (requeue == "continue")
+    assert ("continues attempt 1" in page) is (requeue == "continue")
 
 
 def runs(process: int) -> bool:

@@ -20,11 +20,11 @@ from deviate.records.events import Source
 from deviate.records.snapshot import Manifest
 
 JOINT = ": "
-"""Between the value of a label variable and the item of what is reported under it, as the guest writes them."""
+"""Separator of the value of a label variable and the item that is reported under it, as the guest writes them."""
 
-FOUND_BY_RUNNING = "found by running: the analysis did not see that the main loop reaches it"
+FOUND_BY_RUNNING = "found by running: the analysis did not find that the main loop reaches it"
 MOST_PATHS = 8
-"""Call paths to one site that are metrics of their own; a recursion has one for each depth."""
+"""Maximum number of call paths to one site that are separate metrics; a recursion has one for each depth."""
 
 
 @dataclass(slots=True)
@@ -179,7 +179,7 @@ class Catalog:
             holder.metric,
             role=role,
             direction=item_direction(item, role, holder.direction),
-            evidence=(f'item "{item}" of {holder.metric.expression}, seen in the runs',),
+            evidence=(f'item "{item}" of {holder.metric.expression}, reported in the runs',),
             label=source.label,
         )
         return self._append(metric, (item_name(holder.name, item), f"{holder.name}_{snake(item)}"))
@@ -205,7 +205,7 @@ class Catalog:
             sink=model.metric.sink if model else "named",
             role=role,
             direction=direction,
-            evidence=("reported in the runs, not seen by the analysis",),
+            evidence=("reported in the runs, not found by the analysis",),
             site=source.site,
             path=source.path,
             label=source.label,

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NO_STEP = -(1 << 63)
-"""What stands for None among steps."""
+"""Marker of None in a column of steps."""
 MOST_IN_MEMORY = 1_000
-"""Measurements of a run up to which a file is not worth its while."""
+"""Maximum number of measurements of a run that are held in memory instead of a file."""
 
 T = TypeVar("T")
 

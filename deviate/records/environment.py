@@ -22,23 +22,23 @@ from deviate.records.runs import read_intact_result, read_spec
 
 DIGITS = 16
 PACKAGE = "package "
-"""What facts about packages begin with, among other facts."""
+"""Prefix of facts about packages."""
 PACKAGES = "packages"
 SHOWN_ONLY = ("git",)
-"""Facts for people: the sources of an experiment are frozen, and have a hash."""
+"""Facts that are shown and not compared: the sources of an experiment are frozen and have a hash."""
 ALWAYS_TOLD = "CPU"
-"""Who tells this fact tells all variables that are set."""
+"""A record with this fact has all variables that were set."""
 VARIABLE = "variable "
-"""What facts about variables begin with; a variable that is not among the facts was not set."""
+"""Prefix of facts about variables; a variable without a fact was not set."""
 COMPARED = ("CPU", "cores", "GPU", "NVIDIA driver", "CUDA of the driver")
-"""Facts about the machine that have to be the same."""
+"""Facts about the machine that must be equal."""
 NOT_COMPARED = (
     "CUDA_DEVICE_ORDER", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE",
     "PYTHONIOENCODING", "PYTHONPYCACHEPREFIX", "PYTHONUSERBASE", "TF_CPP_MIN_LOG_LEVEL", "TF_CONFIG", "TORCH_HOME",
     "KERAS_HOME", "TORCH_EXTENSIONS_DIR", "NCCL_SOCKET_IFNAME", "TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES",
 )  # fmt: skip
 NOT_COMPARED_ENDS = ("_VISIBLE_DEVICES", "_VISIBLE_CHIPS", "_CACHE_DIR", "_CACHE_PATH")
-"""Variables that name a place, a host or a device, or have to do with output alone."""
+"""Endings of variables that are not compared: they name a place, a host or a device, or concern output only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +202,11 @@ def _is_compared(variable: str) -> bool:
 # paths, sizes and times may differ.
 
 MOST_NAMED = 5
-CURE = "run all in one environment, under another --name"
+CURE = "run all replicates in one environment, under another --name"
 
 Who = TypeVar("Who")
 Levels = dict[str, list[Who]]
-"""What was found, and who found it."""
+"""Each value of a fact, and the runs that have it."""
 
 
 def differences(runs: Sequence[Run]) -> list[str]:

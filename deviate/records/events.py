@@ -179,14 +179,14 @@ class LatePoints(Points):
 
 
 Moment = Literal["loop", "exit"]
-"""When weights are hashed. A report publishes it as text, but a file with another word is damaged."""
+"""Times at which weights are hashed; a file with another word is damaged."""
 T = TypeVar("T")
 UNKNOWN_MAIN = -1
-"""The guest's number for the main loop of a managed framework that the analysis did not see."""
+"""The guest's number for the main loop of a managed framework that the analysis did not find."""
 LARGEST_STEP = 1 << 53
 VALUES = frozenset({"value", "named"})
 PIECE_CHARACTERS = 1 << 14
-"""How much of a file is read at a time: so few events that the garbage collector does not begin to look at them, which
+"""Characters of a file that are read at a time: few enough events that the garbage collector does not scan them, which
 would take longer than all the rest."""
 
 
@@ -395,7 +395,7 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "environment": _environment,
     "loops": lambda *_: None,  # read before all else, to know the main loop
 })  # fmt: skip
-"""What becomes of the events that come a few times per run, by kind; a kind that is not here is a bad line."""
+"""Handlers of the events that occur a few times per run, by kind; an unknown kind is a bad line."""
 
 
 def _value_of(event: Any, kind: type[T], **changed: object) -> T:
@@ -408,7 +408,7 @@ def _value_of(event: Any, kind: type[T], **changed: object) -> T:
 
 
 DATA = {b'["evaluation"': "evaluation", b'["drawn"': "drawn"}
-"""Events that tell of the data, by how their lines begin."""
+"""Kinds of events about the data, by the beginning of their lines."""
 
 
 def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:

@@ -27,7 +27,7 @@ LOCK = ".lock"
 DAMAGED = "restore it from a backup, or delete it"
 NAMELESS_S = 2  # how long a lock without an owner note may be held
 MISSING = re.compile(r"Object missing required field `(?P<field>.*?)`(?: - at `\$\.?(?P<place>.*)`)?")
-"""What msgspec says of a field that is not there."""
+"""The message of msgspec for a missing field."""
 
 
 def write_record(path: Path, file_format: FileFormat, record: object, *, is_durable: bool = True) -> None:
@@ -71,14 +71,14 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} is damaged: {error}", DAMAGED) from error
     if not isinstance(document, dict):
-        raise RecordError(f"{path} is damaged: it holds no object", DAMAGED)
+        raise RecordError(f"{path} is damaged: it is not a JSON object", DAMAGED)
     check_schema(document, file_format, path)
     digest = document.pop(FIELD, None)
     if digest is None and document["schema"] >= HAS_DIGEST.get(file_format, math.inf):
-        raise RecordError(f"{path} is damaged: it has lost its digest", DAMAGED)
+        raise RecordError(f"{path} is damaged: its digest is missing", DAMAGED)
     with reading(path):
         if digest is not None and digest != document_digest(document):
-            raise RecordError(f"{path} is damaged: it is not what was written, by its digest", DAMAGED)
+            raise RecordError(f"{path} is damaged: its content does not match its digest", DAMAGED)
     return document
 
 
@@ -98,7 +98,7 @@ def _plain(value: object) -> object:
             return kind(value)
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
@@ -221,7 +221,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 BAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
-"""What a line that is none of its file raises where it is taken apart."""
+"""Errors that are raised when a line does not have the form of its file."""
 
 
 def json_lines(

@@ -31,9 +31,9 @@ from deviate.records.runs import Result, run_id, spec_hash, write_result, write_
 from deviate.records.schema import ManifestFile
 
 MOST_FILES = 10_000
-"""Files in a folder that are looked at."""
+"""Maximum number of files of a folder that are read."""
 NUMBERS = re.compile(r"[\W\d_]*(?:(?:seed|run|version|replicate|rep)[\W\d_]*)*$", re.IGNORECASE)
-"""The end of what names of files have in common that tells nothing: `acc_seed_` is acc."""
+"""Uninformative end of the common part of file names: `acc_seed_` is acc."""
 NO_NAME = re.compile(r"[^\w.+=-]+")
 NO_FOLDER = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 90
@@ -42,9 +42,9 @@ GENERIC = frozenset(
     | {"wandb-offline", "version", "run", "runs", "data", "lightning_logs", "csv_logs", "events", "events.out.tfevents"}
     | {"training", "monitor"}
 )
-"""What loggers call files and folders: no name of an experiment."""
+"""Usual names of log files and folders, which do not name an experiment."""
 MOST_OTHERS = 500
-"""Files beside those of a folder's format that are looked at."""
+"""Maximum number of files of a folder that are checked for other formats."""
 
 
 def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Imported, ...]:
@@ -90,10 +90,10 @@ def published_table(path: Path) -> str | None:
 
 def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:
     if form is not None and form not in IMPORTERS:
-        raise InputError(f"there is no format {form!r} to import", f"choose one of {', '.join(IMPORTERS)}")
+        raise InputError(f"unknown import format {form!r}", f"choose one of {', '.join(IMPORTERS)}")
     try:
         if not path.exists():
-            raise InputError(f"importing {path}: there is no such file or folder", "check its name")
+            raise InputError(f"importing {path}: no such file or folder", "check its name")
         return _read_as(path, form)
     except OSError as error:
         place = error.filename or path
@@ -119,7 +119,7 @@ def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
         if read:
             return tuple(experiment for experiments in read for experiment in experiments)
     formats = "".join(f"\n  {importer.name}: {importer.description}" for importer in IMPORTERS.values())
-    raise InputError(f"importing {path}: no format knows it", f"these can be imported:{formats}")
+    raise InputError(f"importing {path}: not a known format", f"these can be imported:{formats}")
 
 
 def _list_unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def _list_unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:
     files = [file for file in _within(folder)[:MOST_OTHERS] if file.is_file() and not chosen.claims(file)]
     counts = Counter(other.name for file in files if (other := _claiming(file)) is not None)
     return tuple(
-        f"{folder.name}: read as {chosen.name}; not read: {n} file{'s' * (n > 1)} of the format {name} beside it"
+        f"{folder.name}: read as {chosen.name}; not read: {n} file{'s' * (n > 1)} of the format {name}"
         for name, n in counts.items()
     )
 
@@ -159,7 +159,7 @@ def _join_runs(parts: Sequence[Imported]) -> Imported:
         dataclasses.replace(part.runs[0], label=label) for part, label in zip(parts, labels, strict=True)
     )  # fmt: skip
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-    more = ["and the like for the other files"] if len(notes) > 2 else notes[1:]
+    more = ["likewise for the other files"] if len(notes) > 2 else notes[1:]
     return Imported(
         name=_common_name(parts),
         form=parts[0].form,
@@ -210,7 +210,7 @@ def _names(experiments: Sequence[Imported], without: re.Pattern[str]) -> tuple[s
 VARIANT = "imported"
 MAIN_LOOP = 0
 MOST_FACTS = 5
-"""Settings in which runs differ that are told; more say that these runs are no repetitions of one another."""
+"""Maximum number of differing settings, and of values of a setting, that are named."""
 
 
 def experiment_of(imported: Imported) -> Experiment:
@@ -266,8 +266,8 @@ def _sort_steps(imported: Imported) -> Imported:
         for name, series in run.series.items():
             if (largest := max((abs(step) for step in series.steps if step is not None), default=0)) > LARGEST_STEP:
                 raise InputError(
-                    f"{name} of {run.label}: the step {largest:.3g} is too large",
-                    "number the steps; if these are times, leave the column out",
+                    f"{name} of {run.label}: step {largest:.3g} is too large",
+                    "number the steps; if they are times, remove the column",
                 )
     runs = (
         dataclasses.replace(run, series={name: _risen(series) for name, series in run.series.items() if series.values})

@@ -10,7 +10,7 @@
 from pathlib import Path
 
 WORK = "work"
-"""The folder of an attempt in which its command ran: what is in there is the script's, and no part of the record."""
+"""The folder of an attempt in which its command ran; its content belongs to the script and is not recorded."""
 
 
 def deviate_folder(root: Path) -> Path:

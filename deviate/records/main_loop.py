@@ -18,9 +18,9 @@ from deviate.records.snapshot import Manifest
 
 MARK = b'["loops",'
 TAIL_BYTES = 1 << 16
-"""How far before its end a file tells of its loops, which is one of the last things that a process does."""
+"""Bytes at the end of a file that are searched for the counts of loops, which a process writes when it ends."""
 FEWEST_STEPS = 2
-"""Steps of a loop that repeats something."""
+"""Minimum number of steps of a loop that repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +93,12 @@ def confirm_main_loop(manifest: Manifest, attempt: Path) -> MainLoop:
         chosen = _longest(ran)
         if chosen is None or chosen.loop not in loops:
             return supposed if main is None else MainLoop(None, f"main loop: none; {main.place} never ran")
-        taken = "found none" if main is None else f"took {main.place}, which never ran"
+        taken = "found none" if main is None else f"chose {main.place}, which never ran"
     else:
         chosen = _better_outer(ran, main.id, attempt, {metric.site for metric in manifest.metrics})
         if chosen is None or chosen.loop not in loops:
             return supposed
-        taken = f"took {main.place} inside of it"
+        taken = f"chose {main.place} inside it"
     steps = f"{chosen.n_steps} {'step' if chosen.n_steps == 1 else 'steps'}"
     return MainLoop(
         chosen.loop, f"main loop: {loops[chosen.loop].place}, by the first run ({steps}); the analysis {taken}"

@@ -13,8 +13,8 @@ from deviate.records.layout import artifacts_folder
 
 T = TypeVar("T")
 UNSEEN = {
-    "predictions": "no evaluation of a model was seen; deviate.log_predictions keeps what is out of reach",
-    "weights": "no model was seen in training; deviate.log_weights keeps what is out of reach",
+    "predictions": "no evaluation of a model was detected; deviate.log_predictions captures predictions directly",
+    "weights": "no model was detected in training; deviate.log_weights captures weights directly",
 }
 
 
@@ -66,14 +66,13 @@ def process_warnings(
         n_joined = max(Counter(attempt_of[id(log)] for log, _ in counted).values()) if name in qualities else 1
         if n_rivals:
             warnings.append(
-                f"{name} was reported by {n_rivals + 1} processes at the same time, with different values: only those "
-                "of the process count that reported most or started first; report it from one process, or under a "
-                "name for each"
+                f"{name} was reported by {n_rivals + 1} processes at the same time, with different values: only the "
+                "process that reported most or started first counts; report it from one process, or under one name "
+                "per process"
             )
         elif n_joined > 1:
             warnings.append(
-                f"{name} was reported by {n_joined} processes one after the other: their values are joined, and the "
-                "last process gives the last value"
+                f"{name} was reported by {n_joined} processes one after the other: their values are joined in order"
             )
     return warnings
 

@@ -121,24 +121,25 @@ class Plan:
 
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
-"""What an experiment may be called."""
+"""Pattern of the name of an experiment."""
 NUMBERS = {"streams": STREAMS_NUMBER, "scores": SCORES_NUMBER}
-"""Fields that say by which rules an experiment is run and read, with the highest number that is known here."""
+"""Fields with the rules by which an experiment is run and read, and the highest number that this version supports."""
 
 
 WARNS = ("on-missing", "warn")
-"""The level of a variant that goes on where an operation has no deterministic version."""
+"""Control of a variant that continues where an operation has no deterministic version."""
 
 
 SAME_WORK = ("command", "cwd", "sources_hash", "environment", "prepare", "capture", "sweep")
-"""Fields of a plan in which two experiments agree that try the same thing."""
+"""Fields of a plan that are equal in experiments that do the same work."""
 
 
 def place_of(deviate: Path, name: str) -> Path:
     """The folder that an experiment of this name has, or would have. Raises InputError where nothing can bear it."""
     if not NAME.fullmatch(name):
         raise InputError(
-            f"{name!r} cannot name an experiment", "use letters, digits and . _ + = @ - only, beginning with a letter"
+            f"{name!r} cannot name an experiment",
+            "use only letters, digits and . _ + = @ -, and begin with a letter or digit",
         )
     return experiments_folder(deviate) / name
 
@@ -284,7 +285,7 @@ def find_experiment(deviate: Path, name: str) -> Path:
         f"no experiment named {name!r} under {deviate}",
         f"{suggestion}known experiments: {', '.join(names)}"
         if names
-        else "nothing is on record there: change to the folder of the project, or run one first: "
+        else "no experiment is recorded there: change to the folder of the project, or run one first: "
         "deviate run TRAIN.py --name NAME",
     )
 
@@ -350,8 +351,8 @@ def _number(file: ExperimentFile, name: str) -> int | None:
         return _usual_number(file.imported)
     if number is not None and number > NUMBERS[name]:
         raise RecordError(
-            f"{file.name} has {name} of number {number}; this deviate knows up to {NUMBERS[name]}",
-            "update deviate: a newer version began this experiment",
+            f"{file.name} has {name} number {number}; this deviate supports up to {NUMBERS[name]}",
+            "update deviate: a newer version started this experiment",
         )
     return number
 

@@ -60,13 +60,13 @@ from deviate.records.runs import (
 )
 from deviate.records.snapshot import Manifest, damaged_sources, list_injected, read_manifest, revision
 
-TAP_FAILED = "a tap failed, the script was not disturbed"
-"""How a run begins to tell of a fault of what watches it."""
+TAP_FAILED = "a tap failed; the script was not affected"
+"""Prefix of warnings about a fault of a tap."""
 
 MOST_NAMED = 3
-"""Damaged files of a run that are named."""
+"""Maximum number of damaged files that are named."""
 MANY_VALUES = 500_000
-"""Values of a run from which on the report says what they cost."""
+"""Number of values of a run from which the report states their size."""
 TAIL_LINES = 20
 TAIL_BYTES = 16_384
 
@@ -87,7 +87,7 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
     if damaged:
         unreadable.append(
-            f"the code that the report shows is damaged: {first_few(damaged, MOST_NAMED)} in the snapshot has changed"
+            f"the code in the report is damaged: {first_few(damaged, MOST_NAMED)} in the snapshot has changed"
         )
     read = [
         (
@@ -151,7 +151,9 @@ def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
             damaged.append(f"run {path.name} is damaged and left out ({error.message}); {_cure(folder)}")
             continue
         if run_id(spec) != path.name:
-            damaged.append(f"run {path.name} is damaged and left out (its spec is another run's); {_cure(folder)}")
+            damaged.append(
+                f"run {path.name} is damaged and left out (its spec belongs to another run); {_cure(folder)}"
+            )
             continue
         specs.append((path, spec))
     return specs, damaged
@@ -177,9 +179,7 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
     until = dict(plan.capture).get("trace-until")
     if until is None:
         return ()
-    return (
-        f"runs of deviate diverge, which end soon after update {until}: what they report is no result of a training",
-    )
+    return (f"runs of deviate diverge, which end soon after update {until}: their values are not training results",)
 
 
 def _rename(run: Run, names: Mapping[str, str]) -> Run:
@@ -205,7 +205,7 @@ def _that_stand(catalog: Catalog, reported: Collection[str]) -> tuple[SelectedMe
 def _left_out(catalog: Catalog, reported: Collection[str]) -> list[str]:
     """What was reported and is not selected, with what `deviate.toml` would have to say."""
     return [
-        f"{name} was reported and is not selected, for deviate.toml lists the metrics: to add it, write "
+        f"{name} was reported but is not selected, because deviate.toml lists the metrics: to add it, write "
         f'[metrics.{name}] with where = "{place_text(metric.file, metric.line)}" and '
         f"expression = {json.dumps(metric.expression)}"
         for name, metric in catalog.left_out(reported).items()
@@ -306,7 +306,7 @@ def _read_runs(
         claim = read_claim(attempt)
         age_s = None if claim is None else abs(time.time() - claim.heartbeat)  # clocks differ either way
         if not damaged and result is None and age_s is not None and age_s < STALE_S:
-            warnings.append(f"replicate {spec.replicate} was still running just now; read again when it has ended")
+            warnings.append(f"replicate {spec.replicate} is still running; read again when it has ended")
             continue
         started = result.started if result else claim.started if claim else 0.0
         candidates.setdefault(spec.replicate, []).append(_Candidate(spec, attempt, result, started, damaged))
@@ -316,7 +316,7 @@ def _read_runs(
     chosen = [max(those, key=lambda run: run.started) for those in candidates.values()]
     warnings += [
         f"replicate {run.spec.replicate} is damaged and left out: {first_few(run.damaged, MOST_NAMED)} in "
-        f"{run.run_id}/{run.attempt.name} is not what it was when the run ended; {_cure(experiment)}"
+        f"{run.run_id}/{run.attempt.name} changed after the run ended; {_cure(experiment)}"
         for run in chosen
         if run.damaged
     ]
@@ -325,8 +325,8 @@ def _read_runs(
     if unverifiable:
         whose = "its runs are" if len(unverifiable) == len(ended) else f"{len(unverifiable)} of its runs are"
         warnings.append(  # the same words for all experiments of an older version, which a report tells once
-            f"{whose} not verifiable: an older deviate recorded them without digests, so that a change of their files "
-            "cannot be found"
+            f"{whose} not verifiable: an older deviate recorded them without digests, so changes of their files cannot "
+            "be detected"
         )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
     runs = [_read_run(run, catalog, keeps_all=keeps_all) for run in chosen]
@@ -374,7 +374,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
     )
     if candidate.damaged:  # only that it was there is told: any of its values may be another one than was recorded
         names = first_few(candidate.damaged, MOST_NAMED)
-        return dataclasses.replace(run, reason=f"damaged: {names} is not what it was when the run ended")
+        return dataclasses.replace(run, reason=f"damaged: {names} changed after the run ended")
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
     main_loop, found = catalog.manifest.main_loop, catalog.found_by_running
@@ -382,7 +382,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
     numbers = [attempt_number(part) or 1 for _, part in files]
     several = process_warnings(logs, catalog.metrics, numbers)
     files_kept = artifacts(logs, [part for _, part in files])
-    goes_on = [f"goes on from attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
+    goes_on = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
     return dataclasses.replace(
         run,
@@ -433,10 +433,10 @@ def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[s
         covered = None if result is None or result.files is None else {file.name: file.size for file in result.files}
         for path in event_files(part):
             if covered is not None and path.name not in covered:
-                sentences.append(f"{path.name} was not there when the run ended and is left out")
+                sentences.append(f"{path.name} was created after the run ended and is left out")
                 continue
             if covered is not None and path.stat().st_size > covered[path.name]:
-                sentences.append(f"{path.name} has grown since the run ended: no digest covers what was added")
+                sentences.append(f"{path.name} has grown since the run ended: no digest covers the added part")
             files.append((path, part))
     return files, sentences
 
@@ -486,19 +486,15 @@ def _replaced(logs: Sequence[ProcessLog]) -> list[str]:
     if not names:
         return []
     sentence = (
-        f"{first_few(list(names), MOST_NAMED)}: of several values within a step of the main loop the last one alone "
-        "counts, by the rule that the experiment began with (scores 1); run it anew under another --name to count all"
+        f"{first_few(list(names), MOST_NAMED)}: only the last of several values within a main-loop step counts, by the "
+        "rule of this experiment (scores 1); run it again under another --name to count all"
     )
     return [sentence]
 
 
 def _missing(files: Sequence[Artifact]) -> list[str]:
     n_missing = sum(not artifact.path.is_file() for artifact in files)
-    return (
-        [f"{n_missing} of {len(files)} files with captured outputs or weights are not there any more"]
-        if n_missing
-        else []
-    )
+    return [f"{n_missing} of {len(files)} files with captured outputs or weights are missing"] if n_missing else []
 
 
 def stderr_tail(path: Path) -> tuple[str, ...]:

@@ -66,9 +66,9 @@ def _to_file(spec: Spec) -> SpecFile:
 
 
 HEARTBEAT_S = 5.0
-"""An executor renews its claims this often …"""
+"""Seconds between renewals of a claim by its executor."""
 STALE_S = 60.0
-"""… and a claim of another machine that was not renewed for so long, while somebody looked on, is given up."""
+"""Observed seconds without renewal after which a claim of another machine is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,5 +283,5 @@ def _files_from(sizes: dict[str, tuple[int, str]]) -> tuple[RecordedFile, ...]:
     """Convert the `files` field. Raises ValueError for a path outside the attempt."""
     for name in sizes:
         if not name or name.startswith("/") or ".." in name.split("/"):
-            raise ValueError(f"{name!r} is no file of the attempt")
+            raise ValueError(f"{name!r} is not a file of the attempt")
     return tuple(RecordedFile(name, size, digest) for name, (size, digest) in sizes.items())

@@ -54,7 +54,7 @@ SCHEMA: dict[FileFormat, int] = {
 HAS_DIGEST: dict[FileFormat, int] = {
     "experiment": 6, "spec": 5, "claim": 3, "result": 3, "manifest": 2, "environment": 2, "platform": 2,
 }  # fmt: skip
-"""From which number on a file has a digest of its fields: one that lacks it is damaged, an older one never had one."""
+"""Schema number from which a file has a digest of its fields: a file without one is damaged, unless it is older."""
 
 
 def check_schema(document: dict[str, Any], file_format: FileFormat, path: Path) -> None:
@@ -74,8 +74,8 @@ def check_schema(document: dict[str, Any], file_format: FileFormat, path: Path) 
 
 
 Cause = Literal["", "exit", "signal", "memory", "time", "stall", "cancel", "node", "silent", "disk", "checkpoint"]
-"""What ended a run that failed: its exit code; a signal; want of memory; a time-out; no sign of life; the user; the
-executor or its machine; no word from the guest; a full disk; a checkpoint of an earlier training."""
+"""Why a run ended that failed: its exit code; a signal; out of memory; a time-out; no sign of life; the user; the
+executor or its machine; no report of the guest; a full disk; a checkpoint of an earlier training."""
 
 
 @dataclass(frozen=True, slots=True)

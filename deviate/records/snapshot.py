@@ -16,7 +16,7 @@ from deviate.records.files import read_record
 from deviate.records.schema import Commit, FileEntry, ManifestFile
 
 GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
-"""What the guest is told, below the snapshot; it has a digest of its own."""
+"""Settings of the guest, below the snapshot; the file has its own digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def _of_kind(files: dict[str, FileEntry], kind: str) -> dict[str, LinkedFile]:
 
 
 MOST_CHARACTERS = 20_000
-"""Of one file's changes, and of the diff to the commit, that are read: more than a reader of a report goes through."""
+"""Maximum number of characters that are read of the changes of one file, and of the diff to the commit."""
 MOST_FILES = 200
 ORIGINALS, TREE, DIFF = "originals", "tree", "git.diff"
 

@@ -23,8 +23,8 @@ READ_ERRORS = (
     MemoryError,
     NotImplementedError,
 )
-"""What a damaged file raises where it is read."""
-RUN_LEFT_OUT = "what was captured of this run is left out"
+"""Errors that are raised when a damaged file is read."""
+RUN_LEFT_OUT = "the captures of this run are left out"
 
 
 @contextmanager

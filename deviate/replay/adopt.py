@@ -50,15 +50,15 @@ from deviate.replay.processes import birth, end_group, end_processes, is_alive, 
 # of its run changes between two observations. The time in between is measured with the clock of this process.
 
 CLOCKS_S = 900.0
-"""By how much clocks of machines may differ before one who only looks once is told something wrong."""
+"""Difference of the clocks of two machines that a single look tolerates."""
 ABANDONED_S = 86_400.0
-"""What was not written for so long by any clock, nobody writes any more: no clock that is only off is off by a day."""
+"""Age from which a file counts as abandoned without a second look: clocks do not differ by a day."""
 
 Written = tuple[bytes, tuple[tuple[str, int], ...]]
 
 
 HEARTBEATS: dict[Path, tuple[Written, float, bool]] = {}
-"""What this process has seen of attempts: what stood there, since when it has, and whether it ever changed."""
+"""Observations of attempts: the content, the time since which it is the same, and whether it ever changed."""
 
 
 def is_here(claim: Claim) -> bool:
@@ -125,13 +125,13 @@ def _read_written(attempt: Path) -> Written:
 # ---------------------------------------------------------------- attempts
 
 TEMPORARY = "deviate-"
-"""How the names of temporary folders of runs begin."""
+"""Prefix of temporary folders of runs."""
 LOOK_S = 0.25
-"""How often what another machine writes is looked at."""
+"""Seconds between two looks at what another machine writes."""
 LEFT_OVER_S = 3600.0
-"""What another machine was writing for so long, it has given up; clocks may differ."""
+"""Age from which files that another machine was writing count as left over; clocks may differ."""
 MAKING = ".attempt-"
-"""How the name of a folder begins that is to become an attempt."""
+"""Prefix of a folder that becomes an attempt when it is complete."""
 
 
 def settled_attempt(run: Path, spec: Spec) -> tuple[Path, Result] | None:
@@ -194,7 +194,7 @@ def refuse_living(
         if not open_ones:
             return unended
         if not is_told:
-            on_notice(f"Looking for up to {STALE_S:.0f} s whether {_holder(open_ones[0])} still runs this experiment.")
+            on_notice(f"Checking for up to {STALE_S:.0f} s whether {_holder(open_ones[0])} still runs this experiment.")
             is_told = True
         time.sleep(LOOK_S)
 
@@ -335,5 +335,5 @@ def _in_use(run: Path, by: str) -> InUseError:
     experiment = run.parent.parent
     return InUseError(
         f"the experiment in {experiment} is being run by {by}",
-        "wait until that has ended, or stop it, then resume",
+        "wait until it has ended, or stop it, then resume",
     )

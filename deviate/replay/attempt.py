@@ -68,8 +68,8 @@ def read_frozen(experiment: Path) -> Frozen:
     damaged = damaged_sources(folder, manifest, "guest", "tree")
     if damaged:
         raise RecordError(
-            f"{folder / damaged[0]} is damaged: it is not what was written, by its digest",
-            "restore it from a backup, or run anew under another --name",
+            f"{folder / damaged[0]} is damaged: its content does not match its digest",
+            "restore it from a backup, or run again under another --name",
         )
     return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest)
 
@@ -135,7 +135,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
     except OSError as error:
         raise RecordError(
             f"making the work copy of replicate {spec.replicate}: {error}",
-            "check free space and permissions; then resume, nothing is lost",
+            "check free space and permissions, then resume; nothing is lost",
         ) from error
     environment = child_environment(os.environ, spec, frozen.snapshot, frozen.manifest, folder, copy)
     environment |= tracker_variables(spec, order.experiment.name, os.environ)
@@ -161,7 +161,7 @@ def start_attempt(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) 
         RunError: the command cannot be started.
     """
     if result_file(attempt.folder).exists():
-        raise InUseError(f"{attempt.folder} was given up by another process", "resume when that has ended")
+        raise InUseError(f"{attempt.folder} was given up by another process", "resume when that process has ended")
     attempt.slot = slot
     ours = {**_ports(attempt.spec), **dict(slot.variables)}
     environment = {**attempt.launch.environment, **ours}
@@ -315,7 +315,7 @@ def _ports(spec: Spec) -> dict[str, str]:
 
 POLL_S = 0.25
 FOLDER = "prepare"
-"""Beside `runs/`: the attempt in which the commands ran, with their output."""
+"""Folder beside `runs/` with the attempt in which the commands ran, and their output."""
 
 
 def prepare_tree(
@@ -359,7 +359,7 @@ def prepare_tree(
         ending = f": {ended.problem}" if ended.problem else f" ended with code {ended.code}"
         raise RunError(
             f"--prepare {shlex.join(redact_words(commands[ended.command]))}{ending}{tail_text}",
-            f"repair it and run again; its output is in {attempt.folder}",
+            f"fix the command and run again; its output is in {attempt.folder}",
         )
     tree, before = snapshot.folder / "tree", snapshot.folder / "tree-before"
     tree.rename(before)

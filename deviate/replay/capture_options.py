@@ -10,12 +10,12 @@ NONE = "none"
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 CROPS = ("crop25", "crop81", "crop_mnist", "crop_imagenet")
 AUGMENTATIONS = ("flip", *CROPS, *(f"flip_{crop}" for crop in CROPS))
-"""Those that the guest has; a test holds both lists together, for neither imports the other."""
+"""Augmentations of the guest; a test compares both lists, because neither room imports the other."""
 DEFAULT_LIMIT = "1GB"
 TRACE = "trace"
-"""What the pairs of a trace begin with: `deviate diverge` asks for them, no user's word does."""
+"""Prefix of the pairs of a trace, which only `deviate diverge` requests."""
 LEVELS = ("losses", "steps", "modules", "operations")
-"""What a trace tells of, by its level from 1."""
+"""Contents of a trace, by its level from 1."""
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -45,15 +45,16 @@ def capture_pairs(
     for kind in kinds:
         if kind not in KINDS:
             raise InputError(
-                f"{flag} {kind} is none of {', '.join(KINDS)}", f"write it as {flag} {','.join(KINDS)}, or {flag} none"
+                f"{flag} {kind} is not one of {', '.join(KINDS)}",
+                f"write it as {flag} {','.join(KINDS)}, or {flag} none",
             )
     for name in augmentations:
         if name not in AUGMENTATIONS:
-            raise InputError(f"--tta {name}: there is no such augmentation", f"there are: {', '.join(AUGMENTATIONS)}")
+            raise InputError(f"--tta {name}: unknown augmentation", f"choose from: {', '.join(AUGMENTATIONS)}")
     if not kinds and not augmentations:
         if every is not None or limit is not None:
             limit_text = f"every {every} step{'s' * (every != 1)}" if every is not None else f"a limit of {limit}"
-            raise InputError(f"{limit_text}: there is nothing to keep", f"say what: {flag} predictions,weights")
+            raise InputError(f"{limit_text}: there is nothing to capture", f"add {flag} predictions,weights")
         return ()
     wanted = {kind: "on" for kind in KINDS if kind in kinds or (kind == "predictions" and augmentations)}
     if every is not None:
@@ -112,7 +113,7 @@ def _describe_trace(wanted: Mapping[str, str]) -> str:
         when = f"updates {first} to {int(until) - 1}, after which the run ends"
     else:
         when = "all updates" if first == "0" else f"updates from {first} on"
-    values_clause = ", and the numbers of one of them" if "trace-keep" in wanted else ""
+    values_clause = ", with the values of one of them" if "trace-keep" in wanted else ""
     return f"a trace of {level}, {when}{values_clause}"
 
 
@@ -129,5 +130,5 @@ def bytes_of(text: str) -> int:
     base = 1024 if match and match[3] else 1000
     size = round(float(match[1]) * base ** " kmgt".index(match[2].lower() or " ")) if match else 0
     if size <= 0:
-        raise InputError(f"{text} is no size of a file", "write bytes, or a unit: 500MB, 1GB")
+        raise InputError(f"{text} is not a file size", "write bytes, or a unit: 500MB, 1GB")
     return size

@@ -14,7 +14,7 @@ from deviate.errors import RunError
 from deviate.replay.processes import GRACE_S, end_group, end_processes, processes_of, signal_group
 
 LEFT_BEHIND_S = 2.0
-"""How long processes that a command left behind may take to end after it."""
+"""Seconds that processes left behind by a command have to end after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +141,11 @@ def _open(launch: Launch, index: int, mode: str) -> "subprocess.Popen[bytes]":
 # options --bind and --pwd, and variables APPTAINERENV_* and SINGULARITYENV_*, which reach a container in any mode.
 
 SECRETS = "DEVIATE_SECRETS"
-"""Names of variables that the user hands to the runs and that no record tells of, with commas."""
+"""Names of variables that the user passes to the runs and that are not recorded, separated by commas."""
 RUNNERS = ("docker", "podman", "nerdctl")
-"""Programs that hand nothing in by themselves."""
+"""Programs that pass no folder and no variable into the container by themselves."""
 SHELLS = {"apptainer": "APPTAINERENV_", "singularity": "SINGULARITYENV_"}
-"""Programs that hand the environment in unless asked not to, and the prefix of variables that always go in."""
+"""Programs that pass the environment in by default, and the prefix of variables that are always passed in."""
 
 
 def wrap_command(

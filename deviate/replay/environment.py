@@ -26,7 +26,7 @@ from deviate.replay.workcopy import import_path
 PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
 SHEBANG = re.compile(rb"#!\s*(/\S+)(?:[ \t]+(\S+))?")
 LONG_SHEBANG = re.compile(rb"""#!/bin/sh\n'''exec' "?([^"\n]+?)"? "\$0" "\$@\"""")
-"""What installers write where a path is too long, or has blanks. Source: distlib, scripts.py."""
+"""First lines that installers write where a path is too long, or has blanks. Source: distlib, scripts.py."""
 CHOOSERS = frozenset(
     ("uv", "uvx", "conda", "mamba", "micromamba", "poetry", "pipenv", "pdm", "hatch", "pixi", "rye", "tox", "nox")
 )
@@ -70,8 +70,8 @@ print("\n" + sys.argv[1] + json.dumps({
     "implementation": platform.python_implementation(), "build": " ".join(sys.version.split()), "packages": packages,
 }))
 """
-"""Distributions are told by the names of their folders, as `importlib.metadata` finds them, without the second that it
-takes to read hundreds of files. Modules of the working folder are kept out: one may be called `json`.
+"""Distributions are identified by the names of their folders, as `importlib.metadata` does, without the second that it
+takes to read hundreds of files. Modules of the working folder are excluded: one may be called `json`.
 
 Source: the packaging specifications, Recording installed projects."""
 
@@ -86,7 +86,7 @@ def find_interpreter(
     words = [*wrap, *command]
     program = os.path.basename(words[0]) if words else ""  # noqa: PTH119  a word may be no path
     if wrap or program in CONTAINERS:
-        return None, f"`{program}` has an interpreter of its own"
+        return None, f"`{program}` has its own interpreter"
     for index, word in enumerate(words):
         name = os.path.basename(word)  # noqa: PTH119
         if name in CHOOSERS:
@@ -102,15 +102,15 @@ def find_interpreter(
         if interpreter is not None:
             return interpreter, ""
         if index == 0 and name not in PREFIXES:
-            return None, f"`{name}` is no Python, and not known to start one"
-    return None, "no word of the command is a Python, or a script of one"
+            return None, f"`{name}` is not Python and is not known to start it"
+    return None, "no word of the command is a Python interpreter or script"
 
 
 PREFIXES = frozenset((
     "env", "nice", "ionice", "time", "timeout", "nohup", "stdbuf", "numactl", "taskset", "setsid", "chrt", "xvfb-run",
     "srun", "mpirun", "mpiexec", "nsys", "ncu", "strace", "perf", "catchsegv", "caffeinate", "exec", "sudo",
 ))  # fmt: skip
-"""Programs that start the command which follows."""
+"""Programs that start the command that follows them."""
 
 
 def ask(interpreter: Path, cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str] | None]:
@@ -135,7 +135,7 @@ def ask(interpreter: Path, cwd: Path, environment: Mapping[str, str]) -> tuple[d
         answer = json.loads(line)
         packages = answer.pop("packages")
     except (OSError, subprocess.TimeoutExpired) as error:
-        return {"path": str(place), "unknown": f"it cannot be asked: {error}"}, None
+        return {"path": str(place), "unknown": f"it cannot be started: {error}"}, None
     except (ValueError, LookupError, AttributeError):
         error_lines = answered.stderr.decode("utf-8", "replace").strip().splitlines()
         return {
@@ -183,16 +183,16 @@ MATTER = (
     "OPENBLAS_", "BLIS_", "NUMEXPR_", "VECLIB_", "TF_", "XLA_", "JAX_", "LIBTPU_", "TPU_", "TORCH_", "TORCHINDUCTOR_",
     "PYTORCH_", "NCCL_", "GLOO_", "KERAS_", "PYTHON", "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_", "MALLOC_", "ATEN_",
 )  # fmt: skip
-"""How the names of variables begin that change what a framework computes …"""
+"""Prefixes of variables that change what a framework computes."""
 OF_TERRAFORM = ("TF_CLI_", "TF_VAR_", "TF_TOKEN_")
-"""… and those that look like TensorFlow's and are Terraform's."""
+"""Prefixes of variables of Terraform, which look like TensorFlow's."""
 THREADS = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
     "BLIS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
 )  # fmt: skip
 WINDOW = 1 << 18
-"""So much of the beginning and of the end of an event file is looked at for what the guest told of frameworks: builds
-when they are imported, flags at the end. All of it is in the events; to read a million of them here would take seconds.
+"""Bytes at the beginning and at the end of an event file that are searched for facts about frameworks: builds when they
+are imported, flags at the end. Reading all of a million events here would take seconds.
 """
 MOST_FILES = 64
 LONGEST_ANSWER_S = 90.0
@@ -342,8 +342,8 @@ def _in_words(git: Commit | None) -> str:
     if git is None:
         return ""
     parts = [git.commit[:12] if git.commit else "no commit", f"on {git.branch}" if git.branch else "on no branch"]
-    changes = ["changes that were not committed"] if git.is_dirty else []
-    changes += [f"{git.n_untracked} files that are not tracked"] if git.n_untracked else []
+    changes = ["uncommitted changes"] if git.is_dirty else []
+    changes += [f"{git.n_untracked} untracked files"] if git.n_untracked else []
     return " ".join(parts) + (f", with {' and '.join(changes)}" if changes else "")
 
 

@@ -14,7 +14,7 @@ from deviate.records import writing
 
 LEAST_FREE_BYTES = 100_000_000
 LEAST_FREE_SHARE = 0.01
-"""A disk with less free than the smaller of the two is as good as full: stop while records can still be written."""
+"""A disk with less free space than the smaller of the two counts as full, while records can still be written."""
 
 
 def is_disk_full(folder: Path) -> bool:
@@ -35,7 +35,7 @@ def refuse_full_disk(folder: Path) -> None:
 
 def _room(folder: Path) -> tuple[int, float]:
     """Free bytes on the disk of a folder, and the minimum that is required."""
-    with writing(f"writing to {folder}", "it was removed or unmounted while runs went on: run again"):
+    with writing(f"writing to {folder}", "run again: the folder was removed or unmounted during the runs"):
         usage = shutil.disk_usage(folder)
     return usage.free, min(LEAST_FREE_BYTES, LEAST_FREE_SHARE * usage.total)
 
@@ -74,7 +74,7 @@ def _own_groups() -> tuple[Path, ...]:
 SMI_S = 30.0
 ROOT = Path("/")
 NO_LIMIT = 1 << 60
-"""Control groups of the first version say a number near 2**63 where there is no limit."""
+"""Limits from here on mean no limit: control groups of version 1 have a number near 2**63."""
 
 
 def machine_facts(root: Path = ROOT) -> dict[str, str]:

@@ -19,10 +19,10 @@ from deviate.model import Status
 from deviate.records import Cause, event_files, stderr_tail
 
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-"""Signals by which somebody, the system or a scheduler ends a run, so that it is run again, unless it sent them to
+"""Signals by which a user, the system or a scheduler ends a run, so that it is run again, unless it sent them to
 itself."""
 SETTLED: tuple[Status, ...] = ("completed", "crashed", "timed_out")
-"""What is never run again: a failure of the training is a result."""
+"""Outcomes that are never run again: a failure of the training is a result."""
 
 OPERATION = r"\b(?P<operation>\w+(?:(?:::|\.|\x20)\w+){0,7})"
 MISSING = (
@@ -34,55 +34,55 @@ MISSING = (
     OPERATION + " ops do not yet have a deterministic XLA implementation",
     OPERATION + '"? cannot be called when determinism is enabled',
 )
-"""How a framework ends a program for an operation that has no deterministic version.
+"""Messages with which frameworks end a program for an operation that has no deterministic version.
 
 Source: PyTorch, aten/src/ATen/Context.cpp, Context::alertNotDeterministic; XLA, xla/service/gpu/thunk_emitter.cc,
 AssertNonDeterminismIsOkay; TensorFlow, the uses of OpDeterminismRequired in tensorflow/core/kernels and
 tensorflow/compiler/tf2xla/kernels, and of is_op_determinism_enabled in tensorflow/python/ops.
 """
 ABLE_TO_WARN = MISSING[0]
-"""PyTorch has a mode that only warns, the others have none."""
+"""The message of PyTorch, the only framework with a mode that warns instead."""
 
 OUT_OF_MEMORY = re.compile(
     r"^(?:\w+\.)*(?:OutOfMemoryError|MemoryError|ResourceExhaustedError|XlaRuntimeError: RESOURCE_EXHAUSTED)\b"
     r"|CUDA out of memory|HIP out of memory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED",
     re.MULTILINE,
 )
-"""How frameworks and Python end a program that got no memory.
+"""Messages with which frameworks and Python end a program that ran out of memory.
 
 Source: torch.OutOfMemoryError, c10/cuda/CUDACachingAllocator.cpp; tf.errors.ResourceExhaustedError; absl status codes
 in XLA; the Python reference, MemoryError.
 """
 
 OUT_OF_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\[Errno 27\] File too large")
-"""How the system tells a program that the disk, a share of it, or a limit of file sizes is used up.
+"""Messages of the system for a full disk, an exhausted quota, or a file that is too large.
 
 Source: errno(3), ENOSPC, EDQUOT and EFBIG, in the words of strerror(3).
 """
 
 OF_LAUNCHERS = ("ChildFailedError", "CalledProcessError", "ProcessExitedException", "ProcessRaisedException")
-"""Exceptions by which a launcher says that one of its processes failed.
+"""Exceptions that a launcher raises when one of its processes failed.
 
 Source: torch.distributed.elastic.multiprocessing.errors; torch.multiprocessing.spawn; subprocess.
 """
 USAGE_ERROR = re.compile(r"^\S+: error: .+$", re.MULTILINE)
-"""How argparse ends a program. Source: the Python reference, argparse.ArgumentParser.error."""
+"""The message with which argparse ends a program. Source: the Python reference, argparse.ArgumentParser.error."""
 
 UNPRINTABLE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Colours and other orders to a terminal, which a message may hold."""
+"""Colours and other terminal codes in messages."""
 
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
 
 
 END_BYTES = 200
-"""An end event is shorter than that."""
+"""Maximum length of an end event."""
 LAST_EVENTS_BYTES = 4096
-"""After a signal that ends a process, other threads may still record for a moment."""
+"""Bytes that are searched for the last events: after a signal, other threads may still record for a moment."""
 MOST_CHARACTERS = 200
-"""Of the message of an exception."""
+"""Maximum length of the message of an exception."""
 
 Stop = Literal["timeout", "stall", "cancel"]
-"""Why we ended a run."""
+"""Why deviate ended a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,13 @@ def judge(
     if stopped == "timeout":
         return Ending("timed_out", exit_code, name, f"took longer than {patience_s:g} s", "time")
     if stopped == "stall":
-        return Ending("timed_out", exit_code, name, f"neither values nor output for {patience_s:g} s", "stall")
+        return Ending("timed_out", exit_code, name, f"no values and no output for {patience_s:g} s", "stall")
     if stopped == "cancel":
         return dataclasses.replace(CANCELLED, exit_code=exit_code, signal=name)
     if code in ignored_codes:
         number = None
     if number == signal.SIGKILL and was_out_of_memory:
-        return Ending("lost", exit_code, name, "killed by the system, which was out of memory", "memory")
+        return Ending("lost", exit_code, name, "killed by the system, which ran out of memory", "memory")
     if number in sent_itself and number in FROM_OUTSIDE:
         return Ending("crashed", exit_code, name, f"sent {name} to itself{sent_itself[number]}", "signal")
     if number in FROM_OUTSIDE:
@@ -181,12 +181,12 @@ def explain(
         ending = dataclasses.replace(ending, reason=error)
     room = max(OUT_OF_SPACE.finditer(stderr_text), key=re.Match.start, default=None)
     if is_disk_full or (room is not None and not stderr_text[room.end() :].count("Traceback")):
-        reason = "the disk is full" if room is None else f"no room to write: {room[0]}"
+        reason = "the disk is full" if room is None else f"no disk space: {room[0]}"
         return dataclasses.replace(ending, status="lost", reason=reason, cause="disk")
     memory = max(OUT_OF_MEMORY.finditer(stderr_text), key=re.Match.start, default=None)
     if memory is not None and not stderr_text[memory.end() :].count("Traceback"):
         if n_sharing:
-            reason = f"out of memory while {n_sharing} other run{'s' * (n_sharing > 1)} shared the device: share less"
+            reason = f"out of memory while {n_sharing} other run{'s' * (n_sharing > 1)} shared the device: use fewer"
             return dataclasses.replace(ending, status="lost", reason=reason, cause="memory")
         return dataclasses.replace(ending, reason=f"out of memory: {memory[0]}", cause="memory")
     if controls.get("kernels") != "deterministic":
@@ -199,9 +199,9 @@ def explain(
     if not errors:
         return ending
     last, pattern = max(errors, key=lambda error: error[0].start())
-    cure = "leave this variant out, for --warn-only does not help here"
+    cure = "leave this variant out; --warn-only has no effect here"
     if pattern is ABLE_TO_WARN and controls.get("on-missing") != "warn":
-        cure = "go on with --warn-only (it is then listed), or leave this variant out"
+        cure = "continue with --warn-only (the operation is then listed), or leave this variant out"
     return dataclasses.replace(ending, reason=f"{last['operation']} has no deterministic version: {cure}")
 
 
@@ -271,14 +271,14 @@ def _cause(command: Sequence[str]) -> str:
             itertools.takewhile(lambda word: word.startswith("-") and word[1:2] not in "-cm", command[index + 1 :])
         )
         if word.startswith("python") and any(set(flag[1:]) & set("ISE") for flag in flags if flag[1] not in "XW"):
-            return f"python is called with {' '.join(flags)}, which shuts PYTHONPATH out: leave -I, -S and -E away"
+            return f"python is called with {' '.join(flags)}, which ignores PYTHONPATH: remove -I, -S and -E"
         if word == "env" and {"-i", "-", "--ignore-environment"} & set(command[index + 1 : index + 3]):
-            return "`env -i` clears the variables that the run needs: pass PYTHONPATH and DEVIATE_* on"
+            return "`env -i` clears the variables that the run needs: pass PYTHONPATH and DEVIATE_*"
         if word in CONTAINERS:
-            return f"{word} hides folders and variables: pass PYTHONPATH and DEVIATE_* on, and mount the experiment"
+            return f"{word} hides folders and variables: pass PYTHONPATH and DEVIATE_*, and mount the experiment"
     return (
         "the command starts no Python 3.8 or newer, clears its environment, or ends before Python starts: "
-        "let it pass PYTHONPATH and DEVIATE_* on"
+        "let it pass PYTHONPATH and DEVIATE_*"
     )
 
 

@@ -12,7 +12,7 @@ from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
 THREADS = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
 )  # fmt: skip
-"""Variables that set how many threads a library computes with. Source: the reference pages of OpenMP, MKL, OpenBLAS;
+"""Variables that set the number of threads of a library. Source: the reference pages of OpenMP, MKL, OpenBLAS;
 tensorflow/core/common_runtime/process_util.cc."""
 
 
@@ -28,7 +28,7 @@ def plan(experiment: Plan, snapshot: Snapshot, variant: Variant, runs: int) -> t
     if not experiment.command:
         raise InputError("there is no command to run", "name a script, or a command after --")
     if runs < 1:
-        raise InputError(f"{runs} runs cannot be run", "ask for at least one: --runs 5")
+        raise InputError(f"the number of runs must be at least 1, not {runs}", "write it as --runs 5")
     shared = dict(OFFLINE) if variant.are_trackers_offline else {}
     if experiment.n_threads and (variant.varied or variant.held):
         shared |= dict.fromkeys(THREADS, str(experiment.n_threads))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 GRACE_S = 10.0
-"""How long a run may take to end after it was asked to."""
+"""Seconds that a run has to end after it was asked to."""
 POLL_S = 0.02
 
 PROC = Path("/proc")

@@ -13,9 +13,9 @@ from deviate.model import TEXT_SINK
 from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
 
 FIRST_PASS_S = 120.0
-"""Seconds of the first pass of the main loop after which a value is missed."""
+"""Seconds of the first pass of the main loop after which a missing value is reported."""
 TAIL_BYTES = 16_384
-"""Looked at per file and time; what was missed in between is of no interest to somebody who watches."""
+"""Bytes that are read per file and time; the display does not need the events in between."""
 
 
 VALUES = (b'["value"', b'["named"')
@@ -169,16 +169,16 @@ def checkpoint_error(name: str, reason: str) -> RunError:
     """The error for runs that start from a file of an earlier training, with remedies."""
     folder = name.rpartition("/")[0]
     fresh = f"{folder}/" if folder else name
-    cure = f'let {fresh} start empty in each run, by [snapshot] fresh = ["{fresh}"] in deviate.toml, or delete it'
+    cure = f'let {fresh} start empty in each run: [snapshot] fresh = ["{fresh}"] in deviate.toml; or delete it'
     if name.startswith("/"):
         cure = "let the script write below its working folder, or delete the file before each experiment"
-    meant = "where all runs are meant to begin there: --env DEVIATE_CONTINUED=1"
+    meant = "if all runs are meant to start there: --env DEVIATE_CONTINUED=1"
     return RunError(f"a run {describe_stop(name, reason)}", f"{cure}; {meant}")
 
 
 def describe_stop(name: str, reason: str) -> str:
     """The reason why a run was stopped."""
-    return f"started from {name}, which an earlier training left there ({reason})"
+    return f"started from {name}, which an earlier training wrote ({reason})"
 
 
 def _is_tracked(attempt: Path, name: str) -> bool:

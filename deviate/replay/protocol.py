@@ -109,7 +109,7 @@ class Executor(Protocol):
 
 
 Maker = Callable[[Settings], Executor]
-"""Makes an executor. Raises InputError where an option of the settings is wrong, or a library is not installed."""
+"""Makes an executor. Raises InputError if an option of the settings is wrong, or a library is not installed."""
 SomeMaker = TypeVar("SomeMaker", bound=Maker)
 EXECUTORS: Registry[Maker] = Registry(
     "deviate.replay.executors", "deviate.executors", order=("local", "slurm", "ray")

@@ -36,8 +36,8 @@ def slots(settings: Settings) -> tuple[Slot, ...]:
     groups = [settings.gpus[at : at + size] for at in range(0, len(settings.gpus) - size + 1, size)]
     if len(groups) * size != len(settings.gpus) or not groups:
         raise InputError(
-            f"{len(settings.gpus)} GPUs cannot be dealt out by {size} to a run",
-            "name others with --gpus, or give each run another number with --gpus-per-run",
+            f"{len(settings.gpus)} GPUs cannot be divided into groups of {size}",
+            "change --gpus, or the number per run with --gpus-per-run",
         )
     return tuple(_slot(group) for _ in range(settings.per_gpu) for group in groups)[: max(1, settings.jobs)]
 
@@ -67,7 +67,7 @@ def _chip(chips: Sequence[str]) -> Slot:
     """
     if len(chips) > 1:
         raise InputError(
-            f"one run is to have {len(chips)} TPU chips", "give each one, or leave --gpus away and use -j 1"
+            f"a run cannot have {len(chips)} TPU chips", "give each run one, or remove --gpus and use -j 1"
         )
     one = "1,1,1"
     variables = {"TPU_CHIPS_PER_PROCESS_BOUNDS": one, "TPU_PROCESS_BOUNDS": one}
@@ -101,11 +101,11 @@ def choose_gpus(text: str | None) -> tuple[str, ...] | None:
     if text == "auto":
         devices = find_gpus()
         if not devices:
-            raise InputError("--gpus auto found no GPU", "leave --gpus away, or name devices: --gpus 0,1")
+            raise InputError("--gpus auto found no GPU", "remove --gpus, or name devices: --gpus 0,1")
         return devices
     wanted = tuple(device.strip() for device in text.split(","))
     if not all(wanted) or len(set(wanted)) < len(wanted):
-        raise InputError(f"--gpus {text} does not name each device once", "write numbers with commas: --gpus 0,1")
+        raise InputError(f"--gpus {text} must name each device once", "write numbers with commas: --gpus 0,1")
     return wanted
 
 

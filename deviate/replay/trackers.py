@@ -11,8 +11,8 @@ OFFLINE: Mapping[str, str] = MappingProxyType({
     "CLEARML_OFFLINE_MODE": "1",
     "SWANLAB_MODE": "offline",
 })  # fmt: skip
-"""Variables that keep a tracker from publishing and still let it write its files. Part of a spec, so they stay as they
-are: what is found out later goes into `MORE_OFFLINE`.
+"""Variables that stop a tracker from publishing and let it write its files. Part of a spec, so they stay as they
+are: later additions go into `MORE_OFFLINE`.
 
 Source: the reference pages on environment variables of wandb, neptune, clearml and swanlab.
 """
@@ -33,7 +33,7 @@ Environment variables, HF_HUB_OFFLINE.
 """
 
 SERVERS = ("http://", "https://", "databricks", "uc:", "postgresql", "mysql", "mssql")
-"""How an address of an MLflow server or of a shared database begins. Source: MLflow, mlflow.set_tracking_uri."""
+"""Prefixes of addresses of MLflow servers and of shared databases. Source: MLflow, mlflow.set_tracking_uri."""
 
 
 def tracker_environment(experiment: str, variant: str, replicate: int) -> dict[str, str]:

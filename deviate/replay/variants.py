@@ -14,26 +14,26 @@ from deviate.model import Stream, Variant
 Levels = tuple[tuple[str, str], ...]
 
 STREAMS: tuple[str, ...] = get_args(Stream)
-"""What random numbers are drawn for."""
+"""Purposes for which random numbers are drawn."""
 HASH = "hash"
-"""The seed of Python's string hash, a factor of its own: it decides the order of sets."""
+"""The seed of Python's string hash, a separate factor: it decides the order of sets."""
 GROUPS = {
     "algo": tuple(stream for stream in STREAMS if stream != "split"),
     "impl": ("kernels", "autotune", "precision"),
     "config": ("threads", "onednn"),
 }
-"""Names that stand for several. `split` is in none: runs that are compared must be tested on the same data."""
+"""Names for several streams or factors. `split` is in none: compared runs must be tested on the same data."""
 NAMES = (*STREAMS, HASH, *GROUPS["impl"], *GROUPS["config"])
 """Every stream and factor."""
 PARTS = ("algo", *STREAMS, HASH, "impl", *GROUPS["impl"], "config", *GROUPS["config"])
-"""What a combination may name, in the order in which it does."""
+"""Names that a combination may have, in its order."""
 FREE = "default"
 HELD = {"kernels": "deterministic", "autotune": "off", "precision": "full"}
-"""Levels of the implementation factors: free, they are at the framework's default; held, at these."""
+"""Levels of the implementation factors that are held; free ones have the framework's default."""
 ONE_BIT = "one-bit"
 ONE_BIT_STEP = "one-bit-step"
 LATER_BIT = re.compile(r"one-bit@(\d{1,9})")
-"""The bit is flipped before this step of the main loop, up to which all runs are equal: as from its checkpoint."""
+"""Variant whose bit is flipped before this step of the main loop; up to there all runs are equal."""
 ON_MISSING = "on-missing"
 PERTURBATIONS: tuple[Levels, ...] = (
     (),
@@ -43,8 +43,8 @@ PERTURBATIONS: tuple[Levels, ...] = (
     (("threads", "3"),),
     (("onednn", "off"), ("threads", "3")),
 )
-"""Configurations that round differently, each as good as another; the first is the machine's own. Three threads and
-not two, which many a small machine has by itself."""
+"""Configurations that round differently and are equally valid; the first is the machine's own. Three threads and not
+two, which many small machines have anyway."""
 
 
 def make_variant(
@@ -78,19 +78,19 @@ def make_variant(
 
 
 _BUILT_IN = (
-    Variant("as-is", "nothing is touched: the script's own seeds and defaults", are_trackers_offline=False),
-    make_variant("algo+impl", "whatever differs when the script runs again", (*GROUPS["algo"], HASH, *GROUPS["impl"])),
-    make_variant("algo", "the randomness of the algorithm", GROUPS["algo"]),
-    make_variant("impl", "the noise of the implementation", GROUPS["impl"]),
-    make_variant("control", "nothing is to differ: the runs are compared bit for bit"),
+    Variant("as-is", "nothing is changed: the script's own seeds and defaults", are_trackers_offline=False),
+    make_variant("algo+impl", "all randomness free: seeds and kernels", (*GROUPS["algo"], HASH, *GROUPS["impl"])),
+    make_variant("algo", "randomness of the algorithm", GROUPS["algo"]),
+    make_variant("impl", "noise of the implementation", GROUPS["impl"]),
+    make_variant("control", "nothing varies: the runs are compared bit by bit"),
     make_variant("init", "initial weights", ["init"]),
     make_variant("shuffle", "order of the examples", ["shuffle"]),
     make_variant("augment", "augmentation", ["augment"]),
-    make_variant("dropout", "dropout, and whatever else a forward pass draws", ["dropout"]),
-    make_variant("split", "which examples train and which test", ["split"]),
+    make_variant("dropout", "dropout and other draws of a forward pass", ["dropout"]),
+    make_variant("split", "division of the data into training and test examples", ["split"]),
     make_variant("other", "draws that belong to no other stream", ["other"]),
     make_variant(ONE_BIT, "the lowest bit of one weight, flipped before training", levels=[(ONE_BIT, "flip")]),
-    make_variant("config", "thread count and oneDNN: other rounding, no noise", GROUPS["config"]),
+    make_variant("config", "thread count and oneDNN: different rounding, not noise", GROUPS["config"]),
 )
 VARIANTS = {variant.name: variant for variant in _BUILT_IN}
 
@@ -110,7 +110,7 @@ def choose_variants(
     user_variants = tuple(defined)
     variants = [find_variant(name.strip(), user_variants) for name in names if name.strip()]
     if not variants:
-        raise InputError("no variant is named", f"name one of {', '.join(VARIANTS)}; several with commas")
+        raise InputError("no variant is named", f"name one of {', '.join(VARIANTS)}, or several with commas")
     chosen = {variant.name: _warning_only(variant) if is_warning_only else variant for variant in variants}
     return tuple(chosen.values())
 
@@ -134,7 +134,9 @@ def find_variant(name: str, defined: Iterable[Variant] = ()) -> Variant:
         return variant_of.get(ordered) or make_variant(ordered, "", expand_groups(parts))
     likely = [part if part in PARTS else nearest(part, PARTS) for part in parts] if "+" in name else []
     guess = "+".join(part for part in likely if part) if likely and all(likely) else nearest(name, variant_of)
-    listed = f"known variants: {', '.join(variant_of)}; one-bit@K; combinations as init+shuffle, of {', '.join(PARTS)}"
+    listed = (
+        f"known variants: {', '.join(variant_of)}; one-bit@K; combinations such as init+shuffle, of {', '.join(PARTS)}"
+    )
     raise InputError(f"no variant named {name!r}", f"did you mean {guess}? {listed}" if guess else listed)
 
 
@@ -230,9 +232,9 @@ LEVELS = {
     ONE_BIT: ("flip",),
     ON_MISSING: ("warn",),
 }
-"""The levels of what is set by a word."""
+"""Levels of factors that are set by a word."""
 NUMBERS = {"threads": range(1, 1025), HASH: range(2**32)}
-"""The levels of what is set by a number."""
+"""Levels of factors that are set by a number."""
 
 
 def define_variant(
@@ -261,14 +263,14 @@ def define_variant(
     _refuse_levels(level_of, title)
     varied, held_words = _streams_and_factors(vary, title), _streams_and_factors(hold, title)
     for both in (word for word in varied if word in held_words):
-        raise InputError(f"{title}: {both} is in both vary and hold", "leave it in one of them")
+        raise InputError(f"{title}: {both} is in both vary and hold", "remove it from one of them")
     for factor, level in level_of.items():
         is_free = factor in HELD and level == FREE
         if (factor in varied and not is_free) or (factor in held_words and is_free):
             side = "vary" if factor in varied else "hold"
             raise InputError(
                 f"{title}: {factor} = {level!r} contradicts {side}, which names {factor} too",
-                f"take it out of {side}, or out of set",
+                f"remove it from {side}, or from set",
             )
     free = {factor for factor in level_of if factor in HELD and level_of[factor] == FREE}
     set_ones = [factor for factor in level_of if factor in GROUPS["config"]]
@@ -286,7 +288,8 @@ def _refuse_name(name: str, title: str) -> None:
         raise InputError(f"{title}: there is a built-in variant of this name", "give yours another name")
     if not NAME.fullmatch(name):
         raise InputError(
-            f"{title}: {name!r} cannot name a variant", "use letters, digits and . _ - only; + is for combinations"
+            f"{title}: {name!r} is not a valid variant name",
+            "use only letters, digits and . _ -; + is for combinations",
         )
 
 
@@ -298,7 +301,7 @@ def _refuse_levels(levels: Mapping[str, str], title: str) -> None:
             numbers = NUMBERS[factor]
             raise InputError(
                 f"{title}: {factor} cannot be set to {level!r}",
-                f"give a whole number from {numbers[0]} to {numbers[-1]}",
+                f"write a whole number from {numbers[0]} to {numbers[-1]}",
             )
         if factor in LEVELS and level not in LEVELS[factor]:
             raise InputError(f"{title}: {factor} cannot be set to {level!r}", f"levels: {', '.join(LEVELS[factor])}")

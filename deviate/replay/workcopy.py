@@ -15,12 +15,12 @@ from deviate.model import Snapshot, Spec
 from deviate.records import LinkedFile, Manifest, spec_file
 
 MOST_SIBLINGS = 1_000
-"""Entries beside the project that the copy gets links to; more are a folder like /tmp, which nobody means by `..`."""
+"""Maximum number of entries beside the project that the copy links to; a folder with more is like /tmp."""
 MOST_TOLD = 5
-"""Files named one by one when they were changed."""
+"""Maximum number of changed files that are named one by one."""
 DETERMINISTIC = ("CUBLAS_WORKSPACE_CONFIG", "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 DETERMINISTIC_XLA = ("--xla_gpu_deterministic_ops", "--xla_gpu_exclude_nondeterministic_ops")
-"""What a shell may have set that would hide implementation noise where kernels are to be free."""
+"""Settings of a shell that would hide implementation noise where kernels are free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +151,12 @@ def verify_links(snapshot: Snapshot, manifest: Manifest) -> tuple[str, ...]:
     linked = _list_few([*_list_changed(tree, manifest.hard_links), *_list_changed(tree, manifest.pointed)])
     return (
         *(
-            f"{names} was changed in place by a run: your own file is as it was, but runs from now on see the change"
+            f"{names} was changed in place by a run: your own file is unchanged, but later runs read the change"
             for names in shared
         ),
         *(
-            f"{names} was changed in place after it was frozen, by a run or by somebody else: your file may be "
-            "damaged, and runs from now on see the change"
+            f"{names} was changed in place after it was frozen, by a run or another program: your file may be "
+            "damaged, and later runs read the change"
             for names in linked
         ),
     )
@@ -184,7 +184,7 @@ def _link_siblings(root: Path, parent: Path) -> tuple[str, ...]:
     try:
         siblings = sorted(entry.name for entry in os.scandir(root.parent) if entry.name != root.name)
     except OSError as error:
-        return (f"what stands beside the project cannot be reached in the runs: {error}",)
+        return (f"entries beside the project cannot be reached in the runs: {error}",)
     for name in siblings[:MOST_SIBLINGS]:
         (parent / name).symlink_to(root.parent / name)
     if len(siblings) > MOST_SIBLINGS:

@@ -33,7 +33,7 @@ def stability(
     if groups and not any(capture.sets for capture in captured):
         reasons = [reason for capture in captured for reason in capture.reasons]
         raise InputError(
-            f"--groups {groups[0]}: no predictions are on record that could be grouped",
+            f"--groups {groups[0]}: no predictions were captured",
             reasons[0] if reasons else "run with --capture predictions, under another --name",
         )
     labels = [f"{experiment.name}:{experiment.variant}" for experiment in experiments]

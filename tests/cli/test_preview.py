@@ -86,7 +86,7 @@ def test_what_is_captured_is_told_with_the_most_that_it_can_take(prepared: Prepa
 def test_each_variant_has_a_line_that_says_what_varies_and_what_is_held(prepared: PreparedScript) -> None:
     lines = told(prepared, "as-is", "init", "impl")
     assert [line for line in lines if line.startswith("Variant")] == [
-        "Variant  as-is: nothing is touched: the script's own seeds and defaults",
+        "Variant  as-is: nothing is changed: the script's own seeds and defaults",
         "Variant  init: varies init; holds the other streams, hash, kernels, autotune, precision",
         "Variant  impl: varies kernels, autotune, precision; holds all streams, hash",
     ]

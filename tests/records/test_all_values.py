@@ -71,7 +71,7 @@ def test_an_experiment_of_scores_1_gives_the_figures_of_then_with_a_note(reinfor
     assert list(experiment.runs[0].series["acc"].values) == lasts
     assert score(experiment, "mean") == math.fsum(lasts) / len(lasts)
     (note,) = experiment.runs[0].warnings
-    assert note.startswith("acc: of several values within a step of the main loop the last one alone counts")
+    assert note.startswith("acc: only the last of several values within a main-loop step counts")
 
 
 def test_runs_of_many_values_say_what_they_cost(reinforced: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ def test_what_has_to_be_the_same_and_is_not_is_one_warning(
     record(add_run(1, start()), other)
     (read,) = read_experiment(experiment)
     (warning,) = read.warnings
-    assert warning.startswith(f"the runs differ in {told}: run all in one")
+    assert warning.startswith(f"the runs differ in {told}: run all replicates in one")
     (misfit,) = environment_misfits(experiment)
     assert misfit == told.replace("replicate ", "as-is ")
 

@@ -45,7 +45,7 @@ def test_rules_are_kept_by_number_and_left_out_where_they_are_the_first_or_none(
 
 def test_an_experiment_by_the_rules_of_a_newer_deviate_is_refused(experiment: Path) -> None:
     edit_record(experiment / "experiment.json", streams=99)
-    with pytest.raises(RecordError, match="streams of number 99") as caught:
+    with pytest.raises(RecordError, match="streams number 99") as caught:
         read_plan(experiment)
     assert "update deviate" in caught.value.hint
 
@@ -107,7 +107,7 @@ def test_an_unknown_name_lists_the_known_ones(experiment: Path, tmp_path: Path) 
     assert caught.value.hint == "did you mean base? known experiments: base"
     with pytest.raises(InputError, match="base") as caught:
         find_experiment(tmp_path / "elsewhere" / ".deviate", "base")
-    assert str(caught.value.hint).startswith("nothing is on record there: change to the folder of the project")
+    assert str(caught.value.hint).startswith("no experiment is recorded there: change to the folder of the project")
     assert [plan.name for plan in list_experiments(deviate)] == ["base"]
 
 

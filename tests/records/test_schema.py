@@ -175,7 +175,7 @@ def test_the_sixth_format_is_read_in_full() -> None:
     assert (first.status, first.attempt, first.series["acc"].values) == ("completed", 1, (0.1, 0.30000000000000004))
     assert [(it.kind, it.path.is_file()) for it in first.artifacts] == [("weights", True)]
     assert (second.status, second.attempt, second.series["acc"].values) == ("completed", 2, (0.1, 0.3))
-    assert second.warnings == ("goes on from attempt 1, which was lost",)
+    assert second.warnings == ("continues attempt 1, which was lost",)
     assert experiment.warnings == ()
     claim, result = read_claim(second.folder), read_result(second.folder)
     assert claim is not None

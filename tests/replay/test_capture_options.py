@@ -46,12 +46,12 @@ def test_none_goes_before_settings_and_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"kinds": ["logits"]}, "--capture logits is none of predictions, weights"),
-        ({"kinds": ["none", "weights"]}, "--capture none is none of"),
-        ({"every": 3}, "every 3 steps: there is nothing to keep"),
-        ({"limit": "1GB"}, "a limit of 1GB: there is nothing to keep"),
-        ({"kinds": ["weights"], "limit": "much"}, "much is no size"),
-        ({"augmentations": ["flip", "spin"]}, "--tta spin: there is no such augmentation"),
+        ({"kinds": ["logits"]}, "--capture logits is not one of predictions, weights"),
+        ({"kinds": ["none", "weights"]}, "--capture none is not one of"),
+        ({"every": 3}, "every 3 steps: there is nothing to capture"),
+        ({"limit": "1GB"}, "a limit of 1GB: there is nothing to capture"),
+        ({"kinds": ["weights"], "limit": "much"}, "much is not a file size"),
+        ({"augmentations": ["flip", "spin"]}, "--tta spin: unknown augmentation"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(asked: dict, message: str) -> None:  # type: ignore[type-arg]
@@ -69,7 +69,7 @@ def test_sizes_are_read_in_any_unit(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "GB", "1 apple", "1e9", "nan", "0.0001k"])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="is no size"):
+    with pytest.raises(InputError, match="is not a file size"):
         bytes_of(text)
 
 
@@ -104,7 +104,7 @@ def test_a_trace_is_told_in_words_and_is_no_capture() -> None:
     assert describe_capture(window) == "a trace of operations, updates 0 to 9, after which the run ends"
     late = (("trace", "3"), ("trace-from", "90"), ("trace-until", "120"), ("trace-keep", "module|0|0"))
     assert describe_capture(late) == (
-        "a trace of modules, updates 90 to 119, after which the run ends, and the numbers of one of them"
+        "a trace of modules, updates 90 to 119, after which the run ends, with the values of one of them"
     )
     assert with_defaults(window) == window, "it has no limit of bytes"
     assert is_captured(window, window)

@@ -135,7 +135,7 @@ def test_an_interpreter_that_nobody_knows_has_a_reason(frozen: Callable[..., Any
     started = Started(made, dataclasses.replace(spec, wrap=("apptainer", "exec", "x.sif")), base)
     started.write(Environments(base))
     platform = started.platform()
-    assert (platform.interpreter, platform.packages) == ({"unknown": "`apptainer` has an interpreter of its own"}, None)
+    assert (platform.interpreter, platform.packages) == ({"unknown": "`apptainer` has its own interpreter"}, None)
     assert platform.machine["CPU"]
 
 
@@ -158,7 +158,7 @@ def test_the_project_in_git_is_told_in_words(frozen: Callable[..., Any], base: d
     edit_record(made.snapshot.folder / "manifest.json", git=git)
     started.manifest = read_manifest(made.snapshot.folder)
     told = started.write(Environments(base))["git"]
-    assert told == f"{'a' * 12} on no branch, with changes that were not committed and 2 files that are not tracked"
+    assert told == f"{'a' * 12} on no branch, with uncommitted changes and 2 untracked files"
 
 
 def test_what_a_command_would_find_now_is_what_its_runs_found(frozen: Callable[..., Any], base: dict[str, str]) -> None:

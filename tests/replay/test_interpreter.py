@@ -54,9 +54,9 @@ def test_the_first_python_of_a_command_is_found(tmp_path: Path, programs: dict[s
     [
         ("bash run.sh python", "`bash` starts the interpreter"),
         ("uv run python train.py", "`uv` chooses the interpreter"),
-        ("docker run image python train.py", "`docker` has an interpreter of its own"),
-        ("julia train.py python", "`julia` is no Python, and not known to start one"),
-        ("python9.9 train.py", "no word of the command is a Python, or a script of one"),
+        ("docker run image python train.py", "`docker` has its own interpreter"),
+        ("julia train.py python", "`julia` is not Python and is not known to start it"),
+        ("python9.9 train.py", "no word of the command is a Python interpreter or script"),
     ],
 )
 def test_where_it_cannot_be_told_the_reason_is(
@@ -67,7 +67,7 @@ def test_where_it_cannot_be_told_the_reason_is(
 
 def test_in_a_container_there_is_another_one(tmp_path: Path, programs: dict[str, str]) -> None:
     found = find_interpreter(["python", "x.py"], tmp_path, programs, wrap=("apptainer", "exec", "image.sif"))
-    assert found == (None, "`apptainer` has an interpreter of its own")
+    assert found == (None, "`apptainer` has its own interpreter")
 
 
 def test_packages_are_those_that_importlib_finds() -> None:
@@ -141,6 +141,6 @@ def test_a_python_that_is_too_old_or_none_says_why(interpreters, tmp_path: Path)
     liar = script(tmp_path / "python", "#!/bin/sh\necho no >&2; exit 3\n")
     assert ask(liar, tmp_path, {}) == ({"path": str(liar), "unknown": "it did not answer: no"}, None)
     told, _ = ask(tmp_path / "nowhere", tmp_path, {})
-    assert told["unknown"].startswith("it cannot be asked")
+    assert told["unknown"].startswith("it cannot be started")
     old, packages = ask(interpreters("2.7", optional=True), tmp_path, {})
     assert (old["unknown"], packages) == ("it did not answer: older than Python 3.8", None)

@@ -91,8 +91,8 @@ def test_the_guest_was_there_when_a_file_begins_with_its_start(tmp_path: Path, t
 @pytest.mark.parametrize(
     ("command", "cause"),
     [
-        (("python3", "-I", "train.py"), "leave -I"),
-        (("/usr/bin/python3.11", "-sE", "train.py"), "leave -I"),
+        (("python3", "-I", "train.py"), "remove -I"),
+        (("/usr/bin/python3.11", "-sE", "train.py"), "remove -I"),
         (("env", "-i", "PATH=/bin", "python", "train.py"), "env -i"),
         (("docker", "run", "image", "python", "train.py"), "docker hides"),
         (("./run.sh", "-I"), "no Python 3.8"),
@@ -167,7 +167,8 @@ MISSING = f"RuntimeError: put_ {BUT} {TORCH}"
 def test_a_crash_for_want_of_a_deterministic_version_says_what_to_do() -> None:
     assert explain(CRASHED, MISSING, HELD) == Ending(
         "crashed", 1, None,
-        "put_ has no deterministic version: go on with --warn-only (it is then listed), or leave this variant out",
+        "put_ has no deterministic version: continue with --warn-only (the operation is then listed), or leave this "
+        "variant out",
     )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def test_another_experiment_seed_gives_other_runs() -> None:
 
 @pytest.mark.parametrize("runs", [0, -1])
 def test_a_plan_without_runs_is_refused(runs: int) -> None:
-    with pytest.raises(InputError, match="cannot be run"):
+    with pytest.raises(InputError, match="must be at least 1"):
         make(runs)
 
 

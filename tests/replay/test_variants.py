@@ -146,11 +146,11 @@ def test_an_unknown_variant_names_the_nearest_and_the_known_ones(name: str, gues
         find_variant(name)
     assert caught.value.message == f"no variant named {name!r}"
     assert caught.value.hint.startswith(guess)
-    assert "combinations as init+shuffle" in caught.value.hint
+    assert "combinations such as init+shuffle" in caught.value.hint
 
 
 def test_what_varies_and_what_is_held_is_told_on_one_line() -> None:
-    assert describe_variant(VARIANTS["as-is"]) == "nothing is touched: the script's own seeds and defaults"
+    assert describe_variant(VARIANTS["as-is"]) == "nothing is changed: the script's own seeds and defaults"
     assert (
         describe_variant(VARIANTS["init"]) == "varies init; holds the other streams, hash, kernels, autotune, precision"
     )

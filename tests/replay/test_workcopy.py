@@ -199,7 +199,7 @@ def test_a_shell_that_writes_in_place_damages_no_file_of_the_users_and_is_told(f
     assert [(it.root / f"data/{number}.png").read_bytes() for number in (3, 4)] == [b"3", b"4"]
     told = breaches(it.snapshot)
     assert [text.split(" in place")[0] for text in told] == ["data/3.png was changed", "data/4.png was changed"]
-    assert all("your own file is as it was" in text for text in told)
+    assert all("your own file is unchanged" in text for text in told)
 
 
 def test_much_damage_is_told_in_a_few_sentences(frozen: Make) -> None:

@@ -39,10 +39,10 @@ TASK = word_set(
 )
 STATUS = word_set("status state outcome")
 SPLIT = word_set("split phase subset partition stage data_partition train_or_val train_test set_name")
-"""What of a row's metrics it tells: `val` and `loss` are val_loss."""
+"""The part of the data that the metrics of a row are about: `val` and `loss` are val_loss."""
 WALL = word_set("wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime")
 AMBIGUOUS = word_set("name id label")
-"""A metric where one column of numbers stands beside it, else an experiment."""
+"""Columns that name metrics if there is one column of numbers, else experiments."""
 MEANS, SPREADS = (
     word_set("mean avg average m"),
     word_set("std sd stdev stddev sem se stderr ci ci95 var variance std_dev std_err"),
@@ -51,8 +51,8 @@ COUNTS = word_set("n count num n_runs runs n_seeds nruns")
 INDEX = re.compile(r"column 1|index|idx|row|rowid|no", re.IGNORECASE)
 REPEATED = re.compile(r"(?i)^(.*?)[\s_./-]*(?:seed|run|rep|repl?icate|repeat|trial|fold)[\s_./-]*\d+$")
 SUMMARY_HINT = (
-    "give the runs; of n, mean and SD alone (say whether its divisor is n or n - 1) `deviate.stats` has the "
-    "comparisons of two summaries (welch, student, hedges_g)"
+    "import the scores of the runs; `deviate.stats` compares two summaries of n, mean and SD (divisor n or n - 1) "
+    "with welch, student and hedges_g"
 )
 
 
@@ -132,7 +132,7 @@ def roles_of(table: Table, place: str) -> Roles:
     values = tuple(name for name in values if name not in settings) or values
     if not values:
         listing = ", ".join(map(repr, list(columns)[:8]))
-        raise InputError(f"{place}: no column holds scores; its columns are {listing}", _cure(columns))
+        raise InputError(f"{place}: no column holds scores; the columns are {listing}", _cure(columns))
     _refuse_summaries(by_word, values, place, is_over_runs=run is None and step is None)
     repeated_names = [name for name in experiment if len(set(columns[name])) < table.n_rows]
     experiment = (
@@ -207,7 +207,7 @@ def match_repeated(values: Sequence[str]) -> dict[str, str] | None:
 
 def _some(numeric: tuple[str, ...], columns: dict[str, list[str]], place: str) -> tuple[str, ...]:
     if not numeric:
-        raise InputError(f"{place}: no column holds numbers alone", _cure(columns))
+        raise InputError(f"{place}: no column holds only numbers", _cure(columns))
     return numeric
 
 
@@ -274,9 +274,9 @@ def _without(name: str, those: frozenset[str]) -> str:
 MOST_METRICS = 1_000
 MOST_RUNS = 10_000
 MANY_ROWS = 200
-"""So many rows without a run and a step are rather steps than runs."""
+"""Number of rows from which rows without run and step are probably steps."""
 MOST_NAMED = 6
-OTHERWISE = "to read it otherwise, name its columns run, step, metric, value, experiment, task"
+OTHERWISE = "if this is wrong, name the columns run, step, metric, value, experiment, task"
 WANDB_COLUMN = re.compile(r"(.+) - (.+?)(?:__(MIN|MAX))?")
 STATUS_WORDS: dict[str, Status] = {
     "finished": "completed", "success": "completed", "succeeded": "completed", "done": "completed", "ok": "completed",
@@ -322,8 +322,8 @@ def assemble(
     n_runs = sum(map(len, read.values()))
     if n_runs > MOST_RUNS:
         raise InputError(
-            f"{path}: {n_runs} rows would be as many runs",
-            "add a column step where they are steps, and a column run where there are several runs",
+            f"{path} would have {n_runs} runs",
+            "add a column step if rows are steps, and a column run if there are several runs",
         )
     names = [name for runs in read.values() for run in runs for name in run.points]
     tasks = _tasks(list(dict.fromkeys(names))) if has_tasks else ()
@@ -394,8 +394,8 @@ def _ambiguous(table: Table, roles: Roles, path: Path) -> InputError:
     return InputError(
         f"{path}: several rows hold {roles.values[0]} of {roles.run} {cell}"
         + (f" at the same {roles.step}" if roles.step else "")
-        + ", and no column tells them apart",
-        "name the column that does step, run, experiment or task, or add one",
+        + ", and no column distinguishes them",
+        "name the column that distinguishes them step, run, experiment or task, or add one",
     )
 
 
@@ -494,11 +494,11 @@ def _melt(table: Table) -> tuple[Table, str] | None:
     matches = {name: match for name in names if (match := WANDB_COLUMN.fullmatch(name))}
     if step and matches and len(matches) >= len(names) - 1 and any(match[3] for match in matches.values()):
         parts = {name: (match[1], match[2]) for name, match in matches.items() if not match[3]}
-        return _put_under(table, step, parts), "a chart exported from W&B: a column per run"
+        return _put_under(table, step, parts), "a chart exported from W&B: one column per run"
     runs = match_repeated([name for name in names if not re.fullmatch(r"column 1|index", name)])
     if runs is None:
         return None
-    return _put_under(table, step, {name: (name, metric) for name, metric in runs.items()}), "a column per run"
+    return _put_under(table, step, {name: (name, metric) for name, metric in runs.items()}), "one column per run"
 
 
 def _put_under(table: Table, step: str | None, parts: dict[str, tuple[str, str]]) -> Table:
@@ -518,7 +518,7 @@ def _put_under(table: Table, step: str | None, parts: dict[str, tuple[str, str]]
 def _kind(roles: Roles) -> str:
     if roles.metric is not None:
         return "long"
-    return "a row per step" if roles.step else "wide" if len(roles.values) > 1 else "a row per run"
+    return "one row per step" if roles.step else "wide" if len(roles.values) > 1 else "one row per run"
 
 
 def _notes(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, list[_Run]]) -> Iterator[str]:
@@ -543,9 +543,9 @@ def _notes(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, li
         yield f"{path.name}: not used: {first_few(roles.unused, MOST_NAMED)}"
     if roles.settings:
         settings = [f"{name} {table.columns[name][0]}" for name in roles.settings]
-        yield f"{path.name}: the same in all rows, so taken for settings: {first_few(settings, MOST_NAMED)}"
+        yield f"{path.name}: read as settings, because equal in all rows: {first_few(settings, MOST_NAMED)}"
     if not roles.run and roles.step and any(len(runs) > 1 for runs in read.values()):
-        yield f"{path.name}: {roles.step} begins anew: each time a new run begins"
+        yield f"{path.name}: a new run begins where {roles.step} restarts"
     if not roles.run and not roles.step and table.n_rows >= MANY_ROWS:
         yield f"{path.name}: {table.n_rows} rows without run and step: if they are steps of one run, add a column step"
     broken = sum(not math.isfinite(value) for value in _values(read))

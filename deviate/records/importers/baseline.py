@@ -150,13 +150,14 @@ def load_baseline(path: Path) -> Baseline:
         number = int(document["schema"])
         if number > SCHEMA:
             raise InputError(
-                f"{path} has schema {number}; this deviate reads up to {SCHEMA}", "update deviate, or save it anew"
+                f"{path} has schema {number}; this deviate reads up to {SCHEMA}",
+                "update deviate, or save the baseline again",
             )
         baseline = msgspec.convert(document, Baseline)
         _refuse_margins(baseline.metrics)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"{path} is a damaged baseline: {in_words(error)[:200]}", "write it anew with deviate check --save"
+            f"{path} is a damaged baseline: {in_words(error)[:200]}", "save it again with deviate check --save"
         ) from error
     return baseline
 
@@ -165,7 +166,7 @@ def _refuse_margins(metrics: Mapping[str, MetricEntry]) -> None:
     """Raises ValueError for a margin that is none."""
     for name, entry in metrics.items():
         if entry.margin is not None and not 0 < entry.margin < math.inf:
-            raise ValueError(f"metric {name}: margin {entry.margin}, which is no positive number")
+            raise ValueError(f"metric {name}: margin {entry.margin} is not positive")
 
 
 def _metric(index: int, name: str, entry: MetricEntry, file: str) -> SelectedMetric:

@@ -75,17 +75,18 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
     if path.is_file() and is_summary(path):
         raise InputError(
             f"{path} is a summary over runs by the DEVIATE release of 2021",
-            "deviate import prints it with the right labels; runs are in the files DLVarLog.csv",
+            "import the runs from DLVarLog.csv files; deviate import prints the summary with corrected labels",
         )
     logs = _logs(path) if path.is_dir() else [path]
     if not logs:
         raise InputError(
-            f"{path} holds no logs of that release", "name a folder with 0/DLVarLog.csv, 1/DLVarLog.csv, …"
+            f"{path} holds no logs of the DEVIATE release of 2021",
+            "name a folder with 0/DLVarLog.csv, 1/DLVarLog.csv, …",
         )
     read = [assemble(_count_rows(read_table(log)), log, "deviate2021", kind="DEVIATE 2021")[0] for log in logs]
     notes = (
         *read[0].notes,
-        "values have five decimals; Time is the seconds of the written iteration alone",
+        "values have five decimals; Time is the duration of the written iteration in seconds",
         *([f"each of the {len(logs)} numbered folders is a run"] if len(logs) > 1 else []),
     )
     runs = tuple(
@@ -103,7 +104,9 @@ def _count_rows(table: Table) -> Table:
     if len(set(steps)) > 1 or len(steps) < 2:
         return table
     columns = {**table.columns, "Iter": [str(row) for row in range(table.n_rows)]}
-    return dataclasses.replace(table, columns=columns, notes=(*table.notes, "Iter never changes: rows are counted"))
+    return dataclasses.replace(
+        table, columns=columns, notes=(*table.notes, "Iter is constant: rows are counted instead")
+    )
 
 
 def relabel(path: Path) -> str:
@@ -114,11 +117,15 @@ def relabel(path: Path) -> str:
     """
     rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(read_text(path)))]
     if not is_summary(path) or len(rows) < 2:
-        raise InputError(f"{path} is no analysis and no comparison of the DEVIATE release of 2021", "name one")
+        raise InputError(
+            f"{path} is neither an analysis nor a comparison of the DEVIATE release of 2021", "name such a file"
+        )
     figures = ANALYSIS if tuple(rows[1][1:4]) == ANALYSIS[:3] else COMPARISON
     width = len(figures)
     if (len(rows[1]) - 1) % width or tuple(rows[1][1:]) != figures * ((len(rows[1]) - 1) // width):
-        raise InputError(f"{path}: its columns are not those of that release", "name a file as the release wrote it")
+        raise InputError(
+            f"{path}: unknown columns for the DEVIATE release of 2021", "name an unchanged file of the release"
+        )
     metrics = rows[0][1 : len(rows[1]) : width]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -137,12 +144,12 @@ def relabel(path: Path) -> str:
 def _notes(*, is_analysis: bool) -> tuple[str, ...]:
     if is_analysis:
         return (
-            "DEVIATE 2021: SDev_t was the lower bound and SDev_b the upper one: they are low and high here",
-            "SD with ddof 1; chi-square interval at 90%; figures have four decimals",
+            "DEVIATE 2021: SDev_t was the lower bound and SDev_b the upper one: here they are called low and high",
+            "SD with ddof 1; chi-square interval at 90%; values have four decimals",
         )
     return (
         "DEVIATE 2021: p-values were one-sided: they are doubled here (at most 1), and uncorrected for many iterations",
-        "cohen d pools both variances unweighted; figures have four decimals: p 0.0000 is below 0.0001",
+        "cohen d pools both variances unweighted; values have four decimals: p 0.0000 is below 0.0001",
     )
 
 

@@ -45,5 +45,7 @@ def read_dl_variance(path: Path) -> tuple[Imported, ...]:
     experiments = assemble(
         dataclasses.replace(table, columns=columns), path, "dl_variance", kind="dl-variance", roles=roles
     )
-    note = "convergent is the seconds until the epoch that the selection criterion chose, convergent_epoch its number"
+    note = (
+        "convergent is the time in seconds to the epoch that the selection criterion chose, convergent_epoch its number"
+    )
     return tuple(dataclasses.replace(experiment, notes=(*experiment.notes, note)) for experiment in experiments)

@@ -32,7 +32,7 @@ def read_json(path: Path) -> tuple[Imported, ...]:
     try:
         document = _parse(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON: {str(error)[:200]}", "write it anew, or export CSV") from error
+        raise InputError(f"{path} is not valid JSON: {str(error)[:200]}", "write it again, or export CSV") from error
     if isinstance(document, dict) and "deviate" in document and isinstance(document.get("experiments"), list):
         return _read_report(document, path)
     if isinstance(document, dict):
@@ -45,7 +45,7 @@ def read_json(path: Path) -> tuple[Imported, ...]:
         return assemble(Table(columns, len(document), has_header=False), path, "json", kind="a list of scores")
     if isinstance(document, dict) and (experiments := _read_mapping(document, path)):
         return experiments
-    raise InputError(f"{path} holds no scores in a form that is known", f"write {FORMS}")
+    raise InputError(f"{path} holds no scores in a known form", f"write {FORMS}")
 
 
 def _parse(text: str) -> Any:
@@ -144,7 +144,7 @@ def _read_report(document: dict[str, Any], path: Path) -> Shape:
             for entry in document["experiments"]
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it anew with --json") from error
+        raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it again with --json") from error
 
 
 def _manners(metrics: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Role, Direction | None]]:

@@ -31,7 +31,7 @@ STATES: Mapping[str, Status] = {
     "FINISHED": "completed", "FAILED": "crashed", "KILLED": "cancelled",
     "3": "completed", "4": "crashed", "5": "cancelled",
 }  # fmt: skip
-"""How a run ended that is in one of these states; folders have their numbers. In any other state it is lost."""
+"""Status of a run by its state; folders have their numbers. In any other state it is lost."""
 SQLITE = b"SQLite format 3\0"
 TABLES = {"experiments", "runs", "metrics", "params", "tags"}
 CURE = "restore it, or move it away to go on without it"
@@ -184,7 +184,7 @@ def _meta(path: Path) -> dict[str, str]:
             joint = "" if fields[last].endswith("\n") else " "
             fields[last] += joint + line.strip() if line.strip() else "\n"
     if not fields:
-        raise InputError(f"{path} is damaged: it tells nothing", CURE)
+        raise InputError(f"{path} is damaged: it has no fields", CURE)
     return {name: _plain(value.strip()) for name, value in fields.items()}
 
 
@@ -236,7 +236,8 @@ def read_database(path: Path) -> list[Group]:
                 runs[key].trails.setdefault(name, Trail()).add(step, _number(value, is_nan), time / 1000)
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"reading the MLflow data base {path}: {error}", "check that it is whole, and that nothing writes to it now"
+            f"reading the MLflow database {path}: {error}",
+            "check that it is complete, and that no process writes to it",
         ) from error
     for run in runs.values():
         run.name = run.name or run.tags.get("mlflow.runName", "")
@@ -284,9 +285,7 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
         if not group.is_deleted and (experiment := _to_imported(group, path, deleted)) is not None
     ]
     if not experiments:
-        raise InputError(
-            f"{path} holds no runs of MLflow with metrics", "name the folder mlruns, or the file mlflow.db"
-        )
+        raise InputError(f"{path} holds no MLflow runs with metrics", "name the folder mlruns, or the file mlflow.db")
     return tuple(experiments)
 
 
@@ -312,9 +311,9 @@ def _notes(group: Group, runs: Sequence[Stored], deleted: Sequence[str]) -> Iter
     yield from note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED)
     for run in runs:
         if run.torn:
-            yield f"{run.label}: the last line of {list_names(run.torn)} is not whole, left out"
+            yield f"{run.label}: the last line of {list_names(run.torn)} is incomplete, left out"
     yield from note_on((run.label for run in group.runs if run.is_deleted), "deleted in MLflow, left out")
     parents = (run.label for run in group.runs if run not in runs and not run.is_deleted)
-    yield from note_on(parents, "parent of other runs without metrics of its own, left out")
+    yield from note_on(parents, "parent run without metrics, left out")
     if deleted:
         yield f"deleted experiments in the store are left out: {list_names(deleted)}"

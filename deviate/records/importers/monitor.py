@@ -29,7 +29,7 @@ def read_monitor(path: Path) -> tuple[Imported, ...]:
         started = float(facts["t_start"])
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(
-            f"{path} is no log of a Monitor: {error!r}", "name a file with the columns r, l and t"
+            f"{path} is not a Monitor log: {error!r}", "name a file with the columns r, l and t"
         ) from error
     whole = [(r, n, t) for r, n, t in zip(rewards, lengths, times, strict=True) if None not in {r, n, t}]
     steps = tuple(itertools.accumulate(int(n or 0) for _, n, _ in whole))

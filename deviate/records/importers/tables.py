@@ -17,9 +17,9 @@ LARGEST_FILE = 128 * 1024 * 1024
 LONGEST_LINE = 4 * 1024 * 1024
 MOST_COLUMNS = 2_000
 LOOKED_AT = 100
-"""Lines by which the separator is told."""
+"""Number of lines from which the separator is determined."""
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar"}
-"""Those before the comma go before it: where they are, a comma may be the sign of decimals."""
+"""Separators in order of preference: beside those before the comma, a comma may be a decimal sign."""
 COMMENTS = ("#", "%", "//")
 MISSING = frozenset({"", "na", "n/a", "#n/a", "null", "none", "-", "--", "–", "—", "missing"})
 NUMBER = re.compile(r"[+\-−]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?|[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
@@ -30,7 +30,7 @@ DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+(?:[eE][+-]?\d+)?%?")
 DECIMAL_POINT = re.compile(r"[+\-−]?\d*\.\d+(?:[eE][+-]?\d+)?%?")
 UNNAMED = re.compile(r"(?:unnamed: \d+)?", re.IGNORECASE)
 FORMULA = ("'=", "'+", "'-", "'@")
-"""Beginnings of texts that a spreadsheet would take for formulas but for the quote."""
+"""Beginnings of texts that a spreadsheet quotes, because it would read them as formulas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def read_text(path: Path) -> str:
         size = path.stat().st_size
         if size > LARGEST_FILE:
             raise InputError(
-                f"{path} has {size / 1e9:.1f} GB: too large for results of runs",
-                f"name a file below {LARGEST_FILE // 1024**2} MB, with scores or measurements alone",
+                f"{path} has {size / 1e9:.1f} GB, too much for results of runs",
+                f"name a file below {LARGEST_FILE // 1024**2} MB that holds only scores or measurements",
             )
         data = path.read_bytes()
     except OSError as error:
@@ -96,7 +96,7 @@ def read_text(path: Path) -> str:
     if not data.strip():
         raise InputError(f"{path} is empty", "name a file with results")
     if _is_binary(data[:65_536]):
-        raise InputError(f"{path} is no text file", "export it as CSV or JSON first")
+        raise InputError(f"{path} is not a text file", "export it as CSV or JSON first")
     return _decode(data)
 
 
@@ -113,7 +113,7 @@ def table_of(text: str, path: Path) -> Table:
     """Parse a table from text; `path` is used in messages. Raises InputError as `read_table`."""
     lines = text.splitlines()
     if any(len(line) > LONGEST_LINE for line in lines):
-        raise InputError(f"{path} has a line of more than {LONGEST_LINE} characters", "this is no table of results")
+        raise InputError(f"{path} has a line of more than {LONGEST_LINE} characters", "name a table of results")
     numbered_lines = [(at, line) for at, line in enumerate(lines, 1) if line.strip()]
     notes: list[str] = []
     comments = [line for _, line in numbered_lines if line.lstrip().startswith(COMMENTS)]
@@ -121,7 +121,7 @@ def table_of(text: str, path: Path) -> Table:
     if comments:
         notes.append(f"{len(comments)} comment line{'s' * (len(comments) > 1)} skipped")
     if not numbered_lines:
-        raise InputError(f"{path} holds comments alone", "name a file with results")
+        raise InputError(f"{path} holds only comments", "name a file with results")
     separator = _separator([line for _, line in numbered_lines[:LOOKED_AT]])
     rows = list(_split([line for _, line in numbered_lines], separator, path))
     places = [at for at, _ in numbered_lines] if len(rows) == len(numbered_lines) else list(range(1, len(rows) + 1))
@@ -199,7 +199,7 @@ def _cells(lines: Sequence[str], separator: str, path: Path) -> Iterator[list[st
     try:
         yield from ([_plain(cell.strip()) for cell in row] for row in reader)
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}", "this is no table of results") from error
+        raise InputError(f"{path}, line {reader.line_num}: {error}", "name a table of results") from error
 
 
 def _plain(cell: str) -> str:
@@ -216,7 +216,7 @@ def _header(
         parsed is None and cell.lower() not in MISSING for parsed, cell in zip(numbers, rows[0], strict=True)
     ):
         if len(rows) == 1:
-            raise InputError(f"{path} has a header and no rows", "name a file with results")
+            raise InputError(f"{path} has a header but no rows", "name a file with results")
         return rows[0], rows[1:], places[1:]
     for comment in reversed(comments):
         (cells,) = list(_split([comment.lstrip("#%/ ")], separator, path)) or [[]]
@@ -251,8 +251,8 @@ def _check(names: Sequence[str], rows: Sequence[list[str]], places: Sequence[int
     if n_named and n_longer and not (len(names) == n_named + 1 and n_longer == len(rows)):
         at, row = next((place, row) for place, row in zip(places, rows, strict=False) if len(row) > n_named)
         raise InputError(
-            f"{path}, line {at}: {len(row)} cells, where the header has {n_named}",
-            "write as many cells in every line; tables with another header go into another file",
+            f"{path}, line {at}: {len(row)} cells, but the header has {n_named}",
+            "write as many cells in every line as in the header, and tables with another header to another file",
         )
 
 

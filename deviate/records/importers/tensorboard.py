@@ -30,14 +30,14 @@ from deviate.records.importers.tracked import Trail, Trails, as_series, go_on, l
 MARK = "tfevents"
 PARTS = frozenset({"train", "training", "validation", "val", "valid", "eval", "evaluation", "test"})
 MOST_LOOKED_AT = 2_000
-"""Folders in which event files are looked for before a path is taken for something else."""
+"""Maximum number of folders that are searched for event files before the path counts as another format."""
 SCALARS = "scalars"
-"""Plugin that tensors belong to which TensorBoard draws as curves; others are images, texts, histograms."""
+"""Plugin of tensors that TensorBoard draws as curves; others are images, texts, histograms."""
 SESSION = "_hparams_/session_start_info"
 START = 1
 HEAD = struct.Struct("<QI")
 TENSORS = {1: ("<f", 5), 2: ("<d", 6), 3: ("<i", 7), 9: ("<q", 10), 14: ("<H", 13), 19: ("<e", 13)}
-"""Number of a type of tensor to its form in `struct`, and the field of its values; 14 is the upper half of a float."""
+"""Form in `struct`, and field of the values, by the number of a tensor type; 14 is the upper half of a float."""
 BRAIN_FLOAT = 14
 CURE = "restore it, or move it out of the folder to go on without it"
 
@@ -103,7 +103,7 @@ def _records(path: Path, events: EventFile) -> Iterator[tuple[int, bytes, int]]:
                         break
                     if offset:
                         raise InputError(f"{path} is damaged at byte {offset}", CURE)
-                    raise InputError(f"{path} is no event file of TensorBoard", "name the folder of a run")
+                    raise InputError(f"{path} is not a TensorBoard event file", "name the folder of a run")
                 body = file.read(length + 4)
                 if len(body) < length + 4:
                     events.is_torn = True
@@ -218,9 +218,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     root = path.parent if path.is_file() else path
     listed = [(root, [path])] if path.is_file() else list(_event_files(path))
     if not listed:
-        raise InputError(
-            f"there are no event files of TensorBoard in {path}", "name the folder that runs were logged to"
-        )
+        raise InputError(f"there are no TensorBoard event files in {path}", "name the folder that runs were logged to")
     folders = {folder: _join_files(files) for folder, files in listed}
     runs: dict[Path, _LoggedRun] = {}
     for folder, events in folders.items():
@@ -318,20 +316,20 @@ def _label(home: Path, root: Path, path: Path) -> str:
 def _notes(runs: Mapping[str, _LoggedRun], imported: tuple[ImportedRun, ...]) -> Iterator[str]:
     """Notes that readers of the numbers need."""
     if len(runs) > 1:
-        yield f"each folder with event files is a run, {len(runs)} in all; train, validation and the like are parts"
+        yield f"each folder with event files is a run, {len(runs)} in all; train, validation and so on are parts"
     torn = (run.label for run in imported if run.status == "lost")
-    yield from note_on(torn, "the last record is not whole, so the run was killed or still goes on: counts as lost")
+    yield from note_on(torn, "the last record is incomplete, so the run was killed or is still running: counts as lost")
     cut = {label: sum(folder.n_cut for folder in run.folders) for label, run in runs.items()}
     cut = {label: n_cut for label, n_cut in cut.items() if n_cut}
     if cut:
         yield (
             f"{list_names(cut)}: started again, so {sum(cut.values())} values of earlier event files are replaced by "
-            "later ones; if each file is a run of its own, name the files"
+            "later ones; if each file is a separate run, name the files"
         )
     ends = sorted({_last_step(run.series) for run in imported if run.status == "completed"})
     if len(ends) > 1:
         yield (
-            f"the last steps of the runs are {ends[0]} to {ends[-1]}; TensorBoard does not tell how a run ended, "
+            f"the last steps of the runs are {ends[0]} to {ends[-1]}; TensorBoard does not record how a run ended, "
             "so all count as completed"
         )
 

@@ -10,7 +10,7 @@ from deviate.records.columns import NO_STEP, series_of
 from deviate.records.importers import ImportedRun
 
 MOST_NAMED = 5
-OPEN_ENDED = "no end on record, so the run was killed or still goes on: counts as lost"
+OPEN_ENDED = "no end recorded, so the run was killed or is still running: counts as lost"
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Trail:
     def add(self, step: int, value: float, time: float) -> None:
         """Append a value. Raises ValueError for an invalid step."""
         if not NO_STEP <= step < -NO_STEP:
-            raise ValueError(f"no step is {str(step)[:20]}")
+            raise ValueError(f"not a step: {str(step)[:20]}")
         self.steps.append(step)
         self.values.append(value)
         self.times.append(time)
@@ -141,8 +141,8 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
                 array("d", (trail.times[index] - start for index in order)),
             )
         parts.append(series_of(columns, None))
-    notes = note_on(numbered, "logged without a step, so numbered in the order of logging")
-    notes += note_on(repeated, "logged more than once at a step, of which the last value counts")
+    notes = note_on(numbered, "logged without a step: numbered in the order of logging")
+    notes += note_on(repeated, "logged more than once at a step: the last value counts")
     return parts, tuple(notes)
 
 

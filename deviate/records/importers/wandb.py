@@ -31,7 +31,7 @@ HISTORY, SUMMARY, CONFIG, RUN, EXIT, ENVIRONMENT = 2, 3, 5, 17, 18, 26
 FACTS = {1: "os", 2: "python", 18: "gpu", 19: "n_gpus", 25: "cuda"}
 OWN = frozenset({"_step", "_runtime", "_timestamp", "_wandb"})
 DERIVED = frozenset({"max", "min", "mean", "last", "best", "first"})
-"""What `define_metric(…, summary=…)` adds under the name of a metric that has a history."""
+"""Summaries that `define_metric(…, summary=…)` adds under the name of a metric that has a history."""
 WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 INTERRUPTED = 255
 CURE = "restore it, or move its folder away to go on without it"
@@ -70,7 +70,7 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     """
     files = [path] if path.is_file() else _files(path)
     if not files:
-        raise InputError(f"there is no run of W&B in {path}", "name a folder with offline-run-… folders in it")
+        raise InputError(f"there is no W&B run in {path}", "name a folder with offline-run-… folders in it")
     by_id: dict[str, _LoggedRun] = {}
     read = [_read(file) for file in files]
     untold = [run.file for run in read if not run.is_told]
@@ -81,12 +81,12 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     experiments: dict[tuple[str, str], list[_LoggedRun]] = {}
     for logged_run in by_id.values():
         experiments.setdefault((logged_run.project, logged_run.group), []).append(logged_run)
-    notes = note_on(untold, "breaks off before it tells which run it is, left out")
+    notes = note_on(untold, "ends before the run is identified, left out")
     imported = tuple(
         _experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items()
     )
     if not any(run.series for experiment in imported for run in experiment.runs):
-        raise InputError(f"the runs of W&B in {path} logged no numbers", "name another folder")
+        raise InputError(f"the W&B runs in {path} logged no numbers", "name another folder")
     return imported
 
 
@@ -101,7 +101,7 @@ def _which(key: tuple[str, str], n_experiments: int) -> Iterator[str]:
     if n_experiments > 1:
         yield (
             f"one of {n_experiments} experiments here, of project {project} and group {group}: "
-            "runs of another project or group are another experiment"
+            "each project and group is an experiment"
         )
 
 
@@ -118,7 +118,7 @@ def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) ->
 
 
 def _notes(runs: Sequence[_LoggedRun]) -> list[str]:
-    resumed = "resumed; what the later file has replaces earlier values from its first step on"
+    resumed = "resumed: from its first step on, the later file replaces earlier values"
     open_ended = note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED)
     return [*open_ended, *note_on((run.label for run in runs if run.n_replaced), resumed)]
 
@@ -140,7 +140,7 @@ def _read(path: Path) -> _LoggedRun:
     except OSError as error:
         raise InputError(f"reading {path}: {error.strerror or error}") from error
     if data[:4] != MAGIC[: len(data)]:
-        raise InputError(f"{path} is no run of W&B", "name another file or folder")
+        raise InputError(f"{path} is not a W&B run", "name another file or folder")
     run = _LoggedRun(path.stem.removeprefix("run-"), status="lost", file=path.name)
     for offset, record in _records(data, path):
         try:
@@ -178,7 +178,7 @@ def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
         logged_run.wall_time_s = max(logged_run.wall_time_s, time)
         step = values.get("_step", wire.whole(wire.part(row, 2), 1))
         if not math.isfinite(step):
-            raise ValueError(f"no step is {step}")
+            raise ValueError(f"not a step: {step}")
         for name, value in sorted(values.items()):  # they are written in random order
             if name not in OWN:
                 logged_run.trails.setdefault(name, Trail()).add(int(step), value, time)

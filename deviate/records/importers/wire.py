@@ -9,7 +9,7 @@ Source: https://protobuf.dev/programming-guides/encoding/
 import struct
 
 Message = dict[int, list[int | bytes]]
-"""Number of a field to its values: whole numbers, or the bytes of what has a length or a fixed size."""
+"""Values by the number of their field: whole numbers, or bytes of a value with a length or a fixed size."""
 
 
 def message(data: bytes) -> Message:
@@ -35,7 +35,7 @@ def message(data: bytes) -> Message:
             case 5:
                 size = 4
             case kind:
-                raise ValueError(f"no field is of kind {kind}")
+                raise ValueError(f"unknown kind of field: {kind}")
         if at + size > end:
             raise ValueError("a field ends beyond its message")
         fields.setdefault(key >> 3, []).append(data[at : at + size])
@@ -55,7 +55,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
         if data[place] < 0x80:
             return value, place + 1
         shift += 7
-    raise ValueError("a number does not end")
+    raise ValueError("a number has no end")
 
 
 def parts(fields: Message, number: int) -> list[bytes]:

@@ -33,9 +33,9 @@ from deviate.replay.slots import slots
 from deviate.replay.workcopy import remove_work_copy
 
 TICK_S = 0.25
-"""How often time-outs and progress are looked at."""
+"""Seconds between two checks of time-outs and progress."""
 DEAF_S = 30.0
-"""A Python process of this age that has not reported never will."""
+"""Age from which a Python process that has not reported counts as silent."""
 
 
 @executor("local")
@@ -186,7 +186,7 @@ class LocalExecutor:
         if earlier is not None:
             raise checkpoint_error(*earlier)
         if ended.problem:
-            raise RunError(ending.reason, "repair the command or its surroundings, then run again")
+            raise RunError(ending.reason, "fix the command or its environment, then run again")
         if has_reported(attempt.folder):
             self._has_heard.add(experiment)
         if ending.status == "silent" and experiment not in self._has_heard:

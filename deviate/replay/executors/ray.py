@@ -20,7 +20,7 @@ DEVICE_VARIABLES = (
     "TPU_CHIPS_PER_HOST_BOUNDS", "TPU_HOST_BOUNDS", "ONEAPI_DEVICE_SELECTOR", "NEURON_RT_VISIBLE_CORES",
     "ASCEND_RT_VISIBLE_DEVICES", "HABANA_VISIBLE_MODULES",
 )  # fmt: skip
-"""What Ray sets so that a task sees its own devices only. Source: ray/_private/accelerators."""
+"""Variables by which Ray limits a task to its own devices. Source: ray/_private/accelerators."""
 
 
 @executor("ray")
@@ -54,7 +54,7 @@ class RayBackend:
         except (OSError, RuntimeError, ValueError) as error:
             raise InputError(
                 f"no Ray cluster answers at {address}: {error}",
-                "start one with `ray start --head`, or name another one with address=HOST:PORT",
+                "start one with `ray start --head`, or name another with address=HOST:PORT",
             ) from error
         self._task = self._ray.remote(max_retries=0, **resources)(_carrier())
         self._references: dict[str, Any] = {}
@@ -79,7 +79,7 @@ class RayBackend:
                     worker_command(order), environment, str(Path.cwd()), str(log), DEVICE_VARIABLES
                 )
             except self._ray.exceptions.RayError as error:
-                raise RunError(f"Ray takes no tasks: {error}", "see `ray status`") from error
+                raise RunError(f"Ray accepts no tasks: {error}", "see `ray status`") from error
             names.append(reference.hex())
             self._references[names[-1]] = reference
             self._logs[names[-1]] = log
@@ -140,7 +140,7 @@ def _resources(options: Mapping[str, str]) -> dict[str, Any]:
             else:
                 raise InputError(
                     f"--executor ray has no option {key!r}",
-                    f"it has address, num_cpus, num_gpus, memory and {RESOURCE}NAME",
+                    f"use address, num_cpus, num_gpus, memory or {RESOURCE}NAME",
                 )
         except ValueError as error:
             raise InputError(f"{key}={text}: not a number", f"write it as {key}=1") from error

@@ -14,20 +14,20 @@ from deviate.replay.executors.workers import LATE_S, WorkersExecutor, load, log_
 from deviate.replay.protocol import Order, executor
 
 ARRAY_SIZE = 1000
-"""Elements of one array. Source: slurm.conf(5), MaxArraySize, 1001 by default."""
+"""Maximum number of elements of one array. Source: slurm.conf(5), MaxArraySize, 1001 by default."""
 PARALLEL = 256
 INTERVAL_S = 15.0
-"""How often squeue is called. Source: squeue(1), PERFORMANCE: calls in a loop are a load on slurmctld."""
+"""Seconds between two calls of squeue. Source: squeue(1), PERFORMANCE: calls in a loop are a load on slurmctld."""
 WARNING_S = 30
-"""How long before the time limit a job is asked to end, so that its worker can still write what happened."""
+"""Seconds before the time limit at which a job is asked to end, so that its worker can still write a result."""
 
 GOING_ON = frozenset((
     "PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING",
     "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT",
 ))  # fmt: skip
-"""States after which something more may come. Source: squeue(1), JOB STATE CODES."""
+"""States of a job that has not ended. Source: squeue(1), JOB STATE CODES."""
 KEPT = ("SLURM_CONF",)
-"""What submitit takes away with the variables of an outer job, and sbatch needs."""
+"""Variables that sbatch needs and that submitit removes with those of an outer job."""
 OURS = ("parallel", "setup", "interval")
 
 
@@ -122,7 +122,7 @@ class SlurmBackend:
             executor = self._submitit.SlurmExecutor(folder=folder)
         except RuntimeError as error:
             raise InputError(
-                "--executor slurm: there is no srun on PATH", "start deviate on a machine from which jobs are submitted"
+                "--executor slurm: srun is not on PATH", "start deviate on a machine from which jobs are submitted"
             ) from error
         executor.update_parameters(
             job_name=self._name,
@@ -140,7 +140,7 @@ class SlurmBackend:
                 # The job's process is replaced by the worker, so that Slurm's signals reach it directly.
                 jobs = executor.map_array(os.execv, [sys.executable] * len(commands), commands)
         except self._submitit.core.utils.FailedJobError as error:
-            raise RunError(f"Slurm takes no jobs: {str(error).strip()}", "check what is given with --option") from error
+            raise RunError(f"Slurm accepts no jobs: {str(error).strip()}", "check the values of --option") from error
         names = [str(job.job_id) for job in jobs]
         self._logs.update(dict.fromkeys(names, folder))
         return names

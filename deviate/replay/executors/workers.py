@@ -97,22 +97,22 @@ def load(module: str, extra: str) -> Any:
     except ImportError as error:
         raise InputError(
             f"--executor {extra} needs the package {module}, which cannot be imported: {error}",
-            f"pip install '.[{extra}]' in a clone of deviate, into the environment that runs it",
+            f"run pip install '.[{extra}]' in a clone of deviate, in the environment that runs it",
         ) from error
 
 
 # ---------------------------------------------------------------- executor
 
 LATE_S = 30.0
-"""How long what was written on another machine may take to be seen here.
+"""Seconds that files written on another machine may take to appear here.
 
 Source: nfs(5), acregmin and acdirmin: attributes of files and folders are remembered for 3 and 30 seconds.
 """
 LOOK_S = 0.25
 LOOK_PER_ORDER_S = 0.005
-"""How often the folders are looked at: less often where there are many, for the file system has others to serve."""
+"""Seconds between two looks at the folders, per order: many folders are checked less often to spare the disk."""
 CANCEL_S = 1.0
-"""How often a scheduler is asked for the jobs that were to be ended."""
+"""Seconds between two queries for the jobs that were cancelled."""
 LOG_LINES = 5
 
 
@@ -297,7 +297,7 @@ class WorkersExecutor:
         tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in lines)]) if lines else ""
         return RunError(
             f"job {job.name} ended before it began its run ({job.over}){tail_text}",
-            f"see that {sys.executable} and {job.order.experiment} are there on every machine"
+            f"make {sys.executable} and {job.order.experiment} available on every machine"
             + (f" (log: {log})" if log else ""),
         )
 

@@ -13,13 +13,13 @@ from deviate.stability.captures.sets import Frame, build, runs_text
 from deviate.stability.captures.stored import Layers, Stored, combine_shards
 
 ALL_BYTES = 1 << 32
-"""What the last evaluations of all sets may take in memory; of those beyond it the predicted classes alone are read."""
+"""Memory limit for the last evaluations of all sets; beyond it only the predicted classes are read."""
 STEP_BYTES = 1 << 30
-"""What the sets of all steps may take in memory; of more steps some are left out, evenly."""
+"""Memory limit for the sets of all steps; beyond it evenly spaced steps are read."""
 
 
 Moments = dict[int | None, dict[int, list[Artifact]]]
-"""Of one set: files by moment (a step of the main loop, None for the last evaluation) and replicate."""
+"""Files of one set by step of the main loop (None for the last evaluation) and replicate."""
 
 
 def captured_of(experiment: Experiment) -> Captured:
@@ -34,7 +34,7 @@ def captured_of(experiment: Experiment) -> Captured:
     for name, moments in _sets_of(runs, reasons).items():
         final = _drop_earlier_files(name, moments[None], runs)
         if not final:
-            reasons.append(f"Set {name} is left out: its last evaluation found no room, and what is kept is earlier.")
+            reasons.append(f"Set {name} is left out: its last evaluation was not captured, only earlier ones.")
             continue
         last = _open_files(final, reasons)
         if not last:
@@ -87,9 +87,7 @@ def _sets_of(runs: Sequence[Run], reasons: list[str]) -> dict[str, Moments]:
                 else:
                     with_missing_files.add(run.replicate)
     if with_missing_files:
-        reasons.append(
-            f"Files with captured outputs of {runs_text(sorted(with_missing_files))} are not there any more."
-        )
+        reasons.append(f"Files with captured outputs of {runs_text(sorted(with_missing_files))} are missing.")
     return {name: moments for name, moments in sets.items() if None in moments}
 
 
@@ -144,14 +142,14 @@ def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> lis
     n_most_steps = max(sum(replicate in moments[step] for step in all_steps) for replicate in replicates)
     if len(steps) < len(all_steps) and n_most_steps > 1:  # with one each, runs of other lengths have but their last one
         reasons.append(
-            f"Set {name}: {len(all_steps) - len(steps)} of {len(all_steps)} steps are not in all runs, and left out."
+            f"Set {name}: {len(all_steps) - len(steps)} of {len(all_steps)} steps are not in all runs and are left out."
         )
     if len(steps) == 1 and all(moments[steps[0]][replicate] == moments[None][replicate] for replicate in replicates):
         return []  # nothing but the last evaluation itself
     most = max(2, STEP_BYTES // max(1, frame.n_bytes))
     if len(steps) > most:
         chosen = sorted({round(index * (len(steps) - 1) / (most - 1)) for index in range(most)})
-        reasons.append(f"Set {name}: of {len(steps)} steps {len(chosen)} are read, evenly spaced, to save memory.")
+        reasons.append(f"Set {name}: {len(chosen)} of {len(steps)} steps are read, evenly spaced, to save memory.")
         steps = [steps[index] for index in chosen]
     sets = []
     for step in steps:
@@ -165,12 +163,12 @@ def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> lis
     return sets
 
 
-# Weights that runs kept: the files of one moment beside each other, with the layers that all of them have.
+# Captured weights: the files of all runs at one step, with the layers that all of them have.
 
 BUFFERS = frozenset({
     "running_mean", "running_var", "num_batches_tracked", "moving_mean", "moving_variance", "batch_stats",
 })  # fmt: skip
-"""Parts of names of what is kept with the weights and is not trained. Source: torch.nn.BatchNorm, keras
+"""Parts of names of values that are stored with the weights and are not trained. Source: torch.nn.BatchNorm, keras
 BatchNormalization, flax.linen.BatchNorm."""
 
 
@@ -182,7 +180,7 @@ def weights_at(runs: Sequence[Run], reasons: list[str]) -> tuple[CapturedWeights
         return None, ()
     present = {replicate: [file for file in files if file.path.is_file()] for replicate, files in by_replicate.items()}
     if any(len(present[replicate]) < len(files) for replicate, files in by_replicate.items()):
-        reasons.append("Files with captured weights are not there any more, at least some of them.")
+        reasons.append("Some files with captured weights are missing.")
     by_replicate = {replicate: files for replicate, files in present.items() if files}
     if not by_replicate:
         return None, ()
@@ -196,7 +194,7 @@ def weights_at(runs: Sequence[Run], reasons: list[str]) -> tuple[CapturedWeights
     steps = sorted(set.intersection(*(set(files) for files in by_step.values())))
     n_steps = len(set().union(*by_step.values()))
     if len(steps) < n_steps and any(len(files) > 1 for files in by_step.values()):
-        reasons.append(f"Weights: {n_steps - len(steps)} of {n_steps} steps are not in all runs, and left out.")
+        reasons.append(f"Weights: {n_steps - len(steps)} of {n_steps} steps are not in all runs and are left out.")
     beside = (
         _beside({replicate: files[step] for replicate, files in by_step.items()}, step, reasons) for step in steps
     )
@@ -227,7 +225,7 @@ def _beside(files: dict[int, Artifact], step: int | None, reasons: list[str]) ->
     names = [name for name, shape in first.items() if all(layers.get(name) == shape for layers in shapes.values())]
     left_out = sorted(set().union(*shapes.values()) - set(names))
     if left_out:
-        reasons.append(f"Weights that not all runs have in one shape are left out: {first_few(left_out, 3)}.")
+        reasons.append(f"Weights that are not in all runs, or differ in shape, are left out: {first_few(left_out, 3)}.")
     if not names:
         return None
     return CapturedWeights(step, tuple(shapes), Layers([files[replicate].path for replicate in shapes], names))

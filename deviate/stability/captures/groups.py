@@ -15,7 +15,7 @@ from deviate.errors import InputError
 from deviate.model import Captured, CapturedSet
 
 IDS = ("id", "index")
-"""Names of a column that says which example a row is of: its number in the order of the set, from 0."""
+"""Names of a column of example numbers: positions in the set, from 0."""
 FORM = re.compile(r"(?:(?P<set>[A-Za-z0-9_.+-]+)=)?(?P<file>.+?\.[ct]sv)(?::(?P<columns>.+))?", re.IGNORECASE)
 
 Column = npt.NDArray[np.str_]
@@ -96,7 +96,7 @@ def refuse_unknown(captured: Sequence[Captured], groups: Groups) -> None:
     )
     for name in groups.logged:
         if name not in names:
-            hint = f"columns on record: {', '.join(names)}" if names else "no columns are on record"
+            hint = f"recorded columns: {', '.join(names)}" if names else "no columns are recorded"
             raise InputError(
                 f"--groups {name}: no run has logged a column of that name",
                 f"{hint}; log it with deviate.log_groups, or name a file: --groups groups.csv:{name}",
@@ -108,16 +108,20 @@ def _table(path: Path, set_name: str | None, column_names: Sequence[str]) -> Tab
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"--groups {path}: {error}", "name a CSV file with a head and a row per example") from error
+        raise InputError(
+            f"--groups {path}: {error}", "name a CSV file with a header and one row per example"
+        ) from error
     rows = [row for row in rows if row]
     head, body = [name.strip() for name in rows[0]] if rows else [], rows[1:]
     if not head or not body:
-        raise InputError(f"--groups {path} has no rows", "it needs a head and a row per example")
+        raise InputError(f"--groups {path} has no rows", "write a header and one row per example")
     if twice := [name for name, n in Counter(head).items() if n > 1]:
-        raise InputError(f"--groups {path} has several columns {twice[0]!r}", "give each a name of its own")
+        raise InputError(f"--groups {path} has more than one column {twice[0]!r}", "give each column a name of its own")
     uneven = next((number for number, row in enumerate(body, 2) if len(row) != len(head)), None)
     if uneven is not None:
-        raise InputError(f"--groups {path}: row {uneven} has another number of columns than the head", "correct it")
+        raise InputError(
+            f"--groups {path}: row {uneven} does not have as many columns as the header", "correct the row"
+        )
     for name in column_names:
         if name not in head:
             raise InputError(f"--groups {path} has no column {name!r}", f"it has: {', '.join(head)}")
@@ -126,7 +130,7 @@ def _table(path: Path, set_name: str | None, column_names: Sequence[str]) -> Tab
     ids = None if id_column is None else _ids(path, id_column, columns.pop(id_column))
     chosen = {name: columns[name] for name in column_names or columns}
     if not chosen:
-        raise InputError(f"--groups {path} has ids alone", "add a column that tells the group of each example")
+        raise InputError(f"--groups {path} has only an id column", "add a column with the group of each example")
     return Table(str(path), set_name, chosen, ids)
 
 
@@ -135,11 +139,13 @@ def _ids(path: Path, name: str, column: Column) -> npt.NDArray[np.int64]:
         ids = column.astype(np.int64)
     except ValueError as error:
         raise InputError(
-            f"--groups {path}: column {name} holds something else than the numbers of examples",
-            "examples are counted from 0 in the order of the set",
+            f"--groups {path}: column {name} must hold the numbers of examples",
+            "number the examples from 0, in the order of the set",
         ) from error
     if len(np.unique(ids)) < len(ids) or ids.min() < 0:
-        raise InputError(f"--groups {path}: column {name} names an example twice, or one below 0", "correct it")
+        raise InputError(
+            f"--groups {path}: column {name} repeats a number or has one below 0", "give each example one number"
+        )
     return ids
 
 
@@ -156,13 +162,13 @@ def _with_table(captured: Captured, table: Table, label: str) -> Captured:
     if not fitting:
         sizes = ", ".join(f"{base.name} {_size(base)}" for base in bases)
         raise InputError(
-            f"--groups {table.file} has {table.n_rows} rows, and no set of {label} has so many examples: {sizes}",
-            "give a row per example, in the order of the set, or a column id with the number of the example from 0",
+            f"--groups {table.file}: its {table.n_rows} rows match no set of {label} (examples: {sizes})",
+            "write one row per example, in the order of the set, or add a column id with example numbers from 0",
         )
     if all(base.alignment == "input" for base in bases if base.name in fitting):
         raise InputError(
-            f"--groups {table.file}: {label} goes through its examples in another order in each run, so that rows of a "
-            "file fit none of them",
+            f"--groups {table.file}: the order of examples differs between runs of {label}, so the rows of a file "
+            "cannot be matched to them",
             "log the groups with the examples: deviate.log_predictions(…, group=…)",
         )
     sets = tuple(

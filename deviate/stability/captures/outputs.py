@@ -11,9 +11,9 @@ from deviate.model import OutputKind
 
 Array = npt.NDArray[Any]
 SUM_TOLERANCE = {2: 2e-2, 4: 1e-3, 8: 1e-6}
-"""How far class probabilities may be from the sum 1, by bytes of a number: rounding of many classes, and no more."""
+"""Tolerance of the sum of class probabilities, by bytes of a number: covers the rounding of many classes."""
 SPARSE = 4
-"""Classes are counted anew where their numbers are so many times more than they are."""
+"""Classes are renumbered where their largest number is this many times their count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ def left_out(why: str) -> RecordError:
 def form_of(outputs: Array, truth: Array | None) -> Form:
     """Determine how a run's outputs on a set are read, from their shape and the labels. Raises RecordError."""
     if np.issubdtype(outputs.dtype, np.complexfloating) or outputs.dtype.kind not in "biuf":
-        raise left_out(f"outputs are {outputs.dtype}, no numbers that measures are defined for")
+        raise left_out(f"outputs have the type {outputs.dtype}, which no measure supports")
     n, shape = len(outputs), outputs.shape[1:]
     if truth is not None and len(truth) != n:
         truth = None
     n_parts = int(np.prod(shape, dtype=np.int64))
     if not n or not n_parts:
-        raise left_out("there are no outputs in it")
+        raise left_out("it has no outputs")
     if np.issubdtype(outputs.dtype, np.integer) or outputs.dtype == bool:
         same = truth is not None and int(np.prod(truth.shape[1:], dtype=np.int64)) == n_parts
         if not same and n_parts > 1:
@@ -74,7 +74,7 @@ def _several(outputs: Array, truth: Array, n_parts: int) -> Form:
     shape, true_shape = outputs.shape[1:], _without_ones(truth).shape[1:]
     if not true_shape and (len(shape) == 1 or _without_ones(outputs).ndim == 2):
         if not is_whole(truth):
-            note = "A true value stands beside several outputs of an example: which one is meant is not known."
+            note = "Examples have one true value and several outputs; which output it belongs to is unknown."
             return Form("values", n_parts=n_parts, notes=(note, *_parts_note(n_parts)))
         return Form("classes", n_columns=n_parts, class_axis=1 + int(np.argmax(shape)))
     if true_shape == _without_ones(outputs).shape[1:]:
@@ -86,19 +86,15 @@ def _several(outputs: Array, truth: Array, n_parts: int) -> Form:
         if truth.shape[1:] == rest and is_whole(truth):
             parts = n_parts // shape[axis - 1]
             return Form("classes", axis, parts, shape[axis - 1], _parts_note(parts))
-    raise left_out(
-        f"outputs of shape {shape} per example and true values of shape {truth.shape[1:]} do not go together"
-    )
+    raise left_out(f"outputs of shape {shape} per example and true values of shape {truth.shape[1:]} do not match")
 
 
 def _unknown(shape: tuple[int, ...]) -> RecordError:
-    return left_out(
-        f"outputs have the shape {shape} per example: without true values nobody knows what they are scores of"
-    )
+    return left_out(f"outputs have the shape {shape} per example: without true values their meaning is unknown")
 
 
 def _parts_note(n_parts: int) -> tuple[str, ...]:
-    return (f"Each of {n_parts} parts of an example counts as one of its own.",) if n_parts > 1 else ()
+    return (f"Each of the {n_parts} parts of an example counts as an example.",) if n_parts > 1 else ()
 
 
 def _single(outputs: Array, truth: Array | None) -> Literal["binary", "labels", "values"]:

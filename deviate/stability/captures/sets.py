@@ -22,10 +22,10 @@ from deviate.stability.captures.outputs import (
 )
 from deviate.stability.captures.stored import KEYS, OUTPUTS, TRUTH, Stored
 
-# Examples of several runs beside each other: by their order where it is the same, else by a hash of their input.
+# Alignment of the examples of several runs: by order where it is the same, else by a hash of their input.
 
 SMALLEST_SHARE = 0.5
-"""Of the examples of the first run, this much at least has to be in all runs: with less they saw different sets."""
+"""Minimum share of examples that must be in all runs; with less, they evaluated different sets."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,9 @@ def align(runs: Sequence[Examples]) -> Aligned:
     """
     keys = [run.keys for run in runs if run.keys is not None]
     if len(keys) < len(runs):
-        return _by_position(runs, "no run tells its inputs apart" if not keys else "not all runs tell inputs apart")
+        return _by_position(
+            runs, "no run has hashes of its inputs" if not keys else "not all runs have hashes of their inputs"
+        )
     if all(np.array_equal(run_keys, keys[0]) for run_keys in keys[1:]):
         return _as_they_are(runs)
     alignment = _by_keys(keys, [run.truth for run in runs])
@@ -72,11 +74,10 @@ def align(runs: Sequence[Examples]) -> Aligned:
     if n_common < SMALLEST_SHARE * max(run.n for run in runs):
         if _have_the_same_truth(runs):
             return _as_they_are(
-                runs, "Inputs differ between runs; true labels come in the same order, and so do examples."
+                runs,
+                "Inputs differ between runs, but true labels have the same order: examples are matched by position.",
             )
-        raise left_out(
-            f"runs have only {n_common} of {n_first} examples in common: their inputs differ, or the sets do"
-        )
+        raise left_out(f"runs have only {n_common} of {n_first} examples in common: their inputs or their sets differ")
     order = np.argsort(alignment[0], kind="stable")
     notes = []
     if any(n_common < run.n for run in runs):
@@ -97,10 +98,10 @@ def _by_position(runs: Sequence[Examples], why: str) -> Aligned:
         return _as_they_are(runs)
     truths = [run.truth for run in runs if run.truth is not None]
     if any(not _is_same(truth, truths[0]) for truth in truths[1:]):
-        raise left_out(f"true labels come in another order from run to run, and {why}")
+        raise left_out(f"the order of true labels differs between runs, and {why}")
     if len(truths) == len(runs):
-        return _as_they_are(runs, f"Examples are taken to come in one order, as true labels do: {why}.")
-    return _as_they_are(runs, f"Examples are taken to come in one order in all runs: {why}.")
+        return _as_they_are(runs, f"Examples are matched by position, because true labels have the same order: {why}.")
+    return _as_they_are(runs, f"Examples are matched by position, assuming the same order in all runs: {why}.")
 
 
 def _by_keys(
@@ -132,12 +133,12 @@ def _is_same(one: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> bo
 
 
 MOST_BYTES = 1 << 31
-"""What the outputs of a set may take in memory; of more the predicted classes alone are read."""
+"""Memory limit for the outputs of a set; beyond it only the predicted classes are read."""
 
 Order = npt.NDArray[np.intp] | None
-"""Rows of a run in the order in which they are taken; None for as they are."""
+"""Order in which the rows of a run are read; None for the stored order."""
 Numbers = npt.NDArray[np.intp]
-"""By number of a class in a run: its number in the first run."""
+"""The number of each class in the first run, indexed by its number in a run."""
 
 
 def numbers_in_first(truths: Sequence[Array], n_classes: int) -> tuple[Numbers, ...] | None:
@@ -189,11 +190,11 @@ def stack(
     for index, (file, replicate, order) in enumerate(zip(files, replicates, orders, strict=True)):
         rows = _rows(file.array(OUTPUTS), order, form, shape)
         if rows is None:
-            raise left_out(f"outputs of run {replicate} are of another shape or kind than those of others")
+            raise left_out(f"outputs of run {replicate} differ in shape or kind from those of other runs")
         runs = runs or Stack(form, (len(files), *shape), rows.dtype, min(max_bytes, MOST_BYTES))
         runs.add(index, replicate, rows)
     if runs is None:
-        raise left_out("no run kept it")
+        raise left_out("no run captured it")
     runs.finish()
     return runs
 
@@ -227,9 +228,9 @@ class Stack:
         if n_bytes <= most:
             self.outputs = np.empty(whole, dtype)
         elif self.labels is None or self.labels.nbytes > MOST_BYTES:
-            raise left_out(f"its outputs take {n_bytes / 1e9:.1f} GB, which is too much to compare")
+            raise left_out(f"its outputs take {n_bytes / 1e9:.1f} GB, too much to compare")
         else:
-            self.notes.append(f"Outputs take {n_bytes / 1e9:.1f} GB: the predicted classes alone are read.")
+            self.notes.append(f"Outputs take {n_bytes / 1e9:.1f} GB: only the predicted classes are read.")
 
     def add(self, index: int, replicate: int, rows: Array) -> None:
         kind = score_kind(rows, self.form)
@@ -255,7 +256,7 @@ class Stack:
         if self.unbounded:
             runs = runs_text(self.unbounded)
             self.notes.append(
-                f"NaN or infinite numbers are among the outputs of {runs}: what is predicted there means nothing."
+                f"Outputs of {runs} contain NaN or infinite values; the predictions there are meaningless."
             )
         if self.outputs is not None or self.form.kind == "labels":
             self.kind = kind
@@ -335,7 +336,7 @@ def build(
     examples = {replicate: _examples(files[replicate]) for replicate in replicates}
     first = files[replicates[0]].array(OUTPUTS)
     if len(files) < n_runs:
-        notes.append(f"{len(files)} of {n_runs} runs kept this set; the measures are over these.")
+        notes.append(f"{len(files)} of {n_runs} runs captured this set; the measures use these runs.")
     aligned = align([*([reference.examples] if reference else []), *examples.values()])
     orders, rows = _orders(aligned, reference)
     form = reference.form if reference else form_of(first, examples[replicates[0]].truth)
@@ -349,7 +350,7 @@ def build(
     columns = _columns_of(files, replicates, orders, form)
     has_label = reference.is_right if reference else _rows_with_class(true, labels, form)
     if has_label is not None:
-        notes.append(f"{int((~has_label).sum())} of {len(has_label)} have no true class and are left out.")
+        notes.append(f"{int((~has_label).sum())} of {len(has_label)} predictions have no true class and are left out.")
         outputs = None if outputs is None else outputs[:, has_label]
         labels = None if labels is None else labels[:, has_label]
         true = None if true is None else true[has_label]
@@ -394,7 +395,7 @@ def _orders(aligned: Aligned, reference: Frame | None) -> tuple[Sequence[Order],
     place = np.searchsorted(aligned.positions, reference.rows)
     place = np.minimum(place, max(len(aligned.positions) - 1, 0))
     if not len(aligned.positions) or not np.array_equal(aligned.positions[place], reference.rows):
-        raise left_out("other examples than those of the last evaluation")
+        raise left_out("its examples differ from those of the last evaluation")
     return [place if order is None else order[place] for order in orders], reference.rows
 
 
@@ -418,11 +419,13 @@ def _truth(
         return truths[0], None, []
     numbers = numbers_in_first(truths, n_classes) if len(truths) == len(runs) else None
     if numbers is None:
-        note = f"True labels of the same examples differ between runs ({differing} of {len(truths)}), so none count."
+        note = (
+            f"True labels of the same examples differ between runs ({differing} of {len(truths)}), so they are ignored."
+        )
         return None, None, [note]
     note = (
-        f"The script numbers its classes differently in {differing} of {len(truths)} runs; here all have the numbers "
-        "of the first. Weights of the output layer are compared as they are."
+        f"The script numbers its classes differently in {differing} of {len(truths)} runs; here all use the numbers "
+        "of the first run. Weights of the output layer are compared without renumbering."
     )
     return truths[0], numbers, [note]
 
@@ -437,7 +440,7 @@ def _fitting(truth: Array | None, form: Form, n_rows: int) -> tuple[Array | None
         return None, []
     if _size(truth) == n_rows * _columns(truth, form):
         return classes_of(truth, form), []
-    return None, [f"True labels of shape {truth.shape[1:]} per example fit no outputs of this form, so none count."]
+    return None, [f"True labels of shape {truth.shape[1:]} per example do not match the outputs, so they are ignored."]
 
 
 def _columns(truth: Array, form: Form) -> int:
@@ -494,4 +497,4 @@ def _counted_anew(
     listing = ", ".join(map(str, classes[:5])) + (" …" if len(classes) > 5 else "")
     anew = np.searchsorted(classes, labels)
     true = np.searchsorted(classes, truth) if truth is not None and truth.dtype.kind in "biu" else truth
-    return anew, true, [f"Classes {listing} are counted as 0 … {len(classes) - 1}."]
+    return anew, true, [f"Classes {listing} are numbered 0 … {len(classes) - 1}."]

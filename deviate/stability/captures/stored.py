@@ -66,10 +66,10 @@ def combine_shards(shards: Sequence[Artifact]) -> Stored:
     if len(paths) == 1 or _are_copies(paths, common, outputs):
         return Stored(tuple(paths[:1]), names[0], (outputs[0][0],))
     if len({shape[1:] for shape in outputs}) > 1:
-        raise RecordError(f"{paths[0].name} and its shares differ in shape", RUN_LEFT_OUT)
+        raise RecordError(f"{paths[0].name} and the files of other processes differ in shape", RUN_LEFT_OUT)
     note = (
-        f"Shares of {len(paths)} processes are put together; a sampler that fills up the last batch counts a few "
-        "examples twice."
+        f"Outputs of {len(paths)} processes are combined; a sampler that pads the last batch counts a few examples "
+        "twice."
     )
     return Stored(tuple(paths), common, tuple(shape[0] for shape in outputs), (note,))
 
@@ -81,7 +81,7 @@ def _head(path: Path) -> tuple[int, ...]:
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape: tuple[int, ...] = read(member)[0]
     if not shape:
-        raise RecordError(f"{path.name} has no row per example", RUN_LEFT_OUT)
+        raise RecordError(f"{path.name} does not have one row per example", RUN_LEFT_OUT)
     return shape
 
 
@@ -123,7 +123,7 @@ class Layers(Mapping[str, npt.NDArray[np.float64]]):
                     yield name, _beside(file[name] for file in files)
             except READ_ERRORS as error:
                 raise RecordError(
-                    f"captured weights cannot be read: {error}", "what was captured of these runs is left out"
+                    f"captured weights cannot be read: {error}", "the captures of these runs are left out"
                 ) from error
 
     def __iter__(self) -> Iterator[str]:

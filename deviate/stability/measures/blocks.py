@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 N_THREADS = 4
-"""NumPy releases the interpreter lock on large pieces. More threads than this wait for memory and each other."""
+"""Maximum number of threads. NumPy releases the interpreter lock on large pieces; more threads wait for memory."""
 PIECE_BYTES = 2**24
 """Bytes of a piece converted to float64 at once."""
 WIDTH, DEPTH = 50, 100

@@ -29,9 +29,9 @@ POSITIVE = 1
 """Index of the positive class of two: the second."""
 MOST_VALUES = 50
 """Maximum number of values of a group column; more are measurements or names."""
-WHOLE = Unavailable("the whole itself")
+WHOLE = Unavailable("all examples are the reference")
 NOT_BINARY = Unavailable("needs two classes")
-TOO_WIDE = Unavailable("classes swing too widely for scores to be taken as normal")
+TOO_WIDE = Unavailable("class accuracies vary too widely for a normal approximation")
 
 
 def class_table(answers: Classified, whole_sd: Estimate, confidence: float) -> tuple[ClassStability, ...]:
@@ -82,7 +82,7 @@ def equal_spreads(rows: Sequence[ClassStability]) -> list[float] | Unavailable:
         if not isinstance(row.sd, Unavailable) and not isinstance(row.sampling_sd, Unavailable)
     ]
     if not any(sd for sd, _ in pairs):
-        return Unavailable("no class varies")
+        return Unavailable("no class has spread")
     multiple = math.fsum((sd / unit) ** 2 for sd, unit in pairs) / len(pairs)
     return [math.sqrt(multiple) * unit for _, unit in pairs]
 
@@ -129,7 +129,7 @@ def group_table(
     labels, notes = _columns(captured, columns)
     right = answers.is_right
     if right is None or not right.shape[1]:
-        notes += ["True labels are not on record, so sub-groups have no accuracy."] if labels else []
+        notes += ["True labels were not recorded, so sub-groups have no accuracy."] if labels else []
         return (), tuple(notes)
     if not labels:
         return (), tuple(notes)
@@ -168,13 +168,13 @@ def _columns(captured: CapturedSet, columns: Sequence[str] | None) -> tuple[dict
         if name in captured.columns:
             labels[name] = captured.columns[name]
         else:
-            notes.append(f"No column {name} was logged with {captured.name}.")
+            notes.append(f"Column {name} was not logged with {captured.name}.")
     for name, column in list(labels.items()):
         n_values = len(np.unique(column)) if column.dtype != object else len(set(column.tolist()))
         if n_values > MOST_VALUES:
             del labels[name]
             if columns is not None:
-                notes.append(f"{name} has {n_values} values, too many for sub-groups: left out.")
+                notes.append(f"Column {name} is left out: {n_values} values are too many for sub-groups.")
         elif column.dtype == object:
             labels[name] = column.astype(str)
     return labels, notes
@@ -207,7 +207,7 @@ def _measure(
     mean, sd = mean_of(values), sd_of(values)
     if whole is None or isinstance(whole, Unavailable):  # a group's examples are among all
         return GroupMeasure(mean, sd, whole or WHOLE, whole or WHOLE)
-    interval: Interval | Unavailable = Unavailable("no spread in one of the two")
+    interval: Interval | Unavailable = Unavailable("no spread in this sub-group or over all examples")
     if not (spread_refusal(whole) or spread_refusal(values)):
         interval = paired_sd_ratio_bootstrap(whole, values, rng=rng, confidence=confidence)
     return GroupMeasure(mean, sd, ratio_of(sd, sd_of(whole)), interval)

@@ -19,8 +19,8 @@ Counts = NDArray[np.int32]
 N_BINS = 15
 N_UNSTABLE = 20
 N_AT_ONCE = 4096
-"""Number of examples whose labels, of many runs, stay in a core's cache."""
-NO_MAJORITY = Unavailable("of two runs each is as good as the majority")
+"""Number of examples whose labels, over many runs, fit in a core's cache."""
+NO_MAJORITY = Unavailable("two runs have no majority")
 GROWS = Unavailable("the share of unstable examples grows with the number of runs")
 
 
@@ -108,16 +108,14 @@ def classify(captured: CapturedSet) -> Classified:
     if truth is not None and not np.issubdtype(truth.dtype, np.integer) and truth.dtype != bool:
         whole = np.issubdtype(truth.dtype, np.floating) and bool(np.isfinite(truth).all() and (truth % 1 == 0).all())
         if not whole:
-            truth, notes = None, ["The true values are no whole numbers, so they are not taken for classes."]
+            truth, notes = None, ["The true values are not whole numbers, so they are not read as classes."]
     classes = None if truth is None else truth.astype(np.int64)
     if captured.outputs is not None:
         n_classes = int(captured.outputs.shape[-1])
     else:
         n_classes = 1 + int(max(captured.labels.max(initial=0), -1 if classes is None else classes.max(initial=0)))
     if classes is not None and len(classes) and not (classes.min() >= 0 and classes.max() < n_classes):
-        notes.append(
-            f"Some true labels are none of the classes 0 … {n_classes - 1}, so nothing is told of right or wrong."
-        )
+        notes.append(f"Some true labels are outside the classes 0 … {n_classes - 1}, so there is no accuracy.")
         classes = None
     return Classified(captured.labels, classes, captured.outputs, captured.kind, n_classes, tuple(notes))
 
@@ -249,7 +247,7 @@ def _votes(predicted: Labels) -> tuple[tuple[int, int], ...]:
 
 
 Rule = tuple[Callable[[MeasureName, Any, float], Measure], Callable[[Classified], Any]]
-"""From a name, figures and a confidence level to the measure; and the figures, None or empty where there are none."""
+"""A function of name, values and confidence level that returns the measure, and its values (None or empty: missing)."""
 MEASURES: dict[MeasureName, Rule] = {
     "churn": (over_pairs, lambda answers: answers.churn),
     "majority-agreement": (
@@ -267,7 +265,7 @@ MEASURES: dict[MeasureName, Rule] = {
     "ece": (mean_measure, lambda answers: answers.calibration_errors),
     "ece-sd": (sd_measure, lambda answers: answers.calibration_errors),
 }
-"""Of one set, in the order of their names."""
+"""Measures of one evaluation set, in report order."""
 
 
 def measures_of(answers: Classified, names: Sequence[MeasureName], confidence: float) -> tuple[Measure, ...]:

@@ -35,7 +35,7 @@ from deviate.stats import (
 TOLERANCE = 0.01
 PATIENCE = 5
 EMPTY = Series((), ())
-UNTIMED = Unavailable("times are not on record")
+UNTIMED = Unavailable("times were not recorded")
 Floats = NDArray[np.float64]
 Criterion = Callable[[Floats], int | None]
 """Maps the values of a run, larger being better, to the index at which it had converged."""
@@ -181,7 +181,7 @@ def _row(
     ]
     times = [duration for duration in seconds if duration is not None]
     reached = [step for step in steps if step is not None]
-    nobody = Unavailable("no run got there") if not reached else UNTIMED
+    nobody = Unavailable("no run converged") if not reached else UNTIMED
     return ConvergenceRow(
         criterion=text,
         steps=tuple(steps),
@@ -215,7 +215,7 @@ def weak_models(experiments: Sequence[Experiment], name: str, bound: float) -> t
     names = {metric.name for experiment in experiments for metric in experiment.metrics}
     require_metric(name, sorted(names), "any experiment")
     if math.isnan(bound):
-        raise InputError(f"The bound of weak models of {name} is no number.", "Give it in units of the metric.")
+        raise InputError(f"The bound of weak models for {name} is not a number.", "Give it in units of the metric.")
     return tuple(
         _of_experiment(experiment, index, metric, bound)
         for index, experiment in enumerate(experiments)

@@ -31,9 +31,9 @@ from deviate.stability.measures.pairwise import normalised_distances
 from deviate.stability.measures.reductions import reductions
 from deviate.stats import Resamples, mean_of, sd_of
 
-NO_STEP = Unavailable("not kept at this step")
-NO_CLASSES = Unavailable("outputs are no classes")
-PARTS = Unavailable("parts of one example are no draws of their own")
+NO_STEP = Unavailable("not captured at this step")
+NO_CLASSES = Unavailable("outputs are not classes")
+PARTS = Unavailable("parts of one example are not independent")
 Layers = Mapping[str, NDArray[np.float64]]
 Pairs = tuple[tuple[float, ...], ...]
 
@@ -144,7 +144,7 @@ def set_stability(
     scores, losses, churn = answers.accuracies, answers.cross_entropies, answers.churn
     notes, names = [*item.notes, *answers.notes], list(MEASURES)
     if not np.isfinite(losses).all():
-        notes.append("The cross-entropy of some runs is no finite number, so it is not told.")
+        notes.append("The cross-entropy of some runs is not finite, so it is not shown.")
         losses = ()
         names.remove("cross-entropy-sd")
     table = class_table(answers, sd_of(scores), confidence)

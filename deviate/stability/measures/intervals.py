@@ -33,7 +33,7 @@ BOUNDS: dict[MeasureName, tuple[float, float]] = {
     "weight-distance": (0.0, 2.0),
 }
 """Range of a measure; clipping its interval there does not reduce coverage."""
-NO_TRUTH = Unavailable("true labels are not on record")
+NO_TRUTH = Unavailable("true labels were not recorded")
 
 
 def ratio_of(part: Estimate, whole: Estimate) -> Estimate:
@@ -53,7 +53,7 @@ def sampling_sd(share: Estimate, n_examples: int) -> Estimate:
     if isinstance(share, Unavailable):
         return share
     if not 0 < share < 1:
-        return Unavailable("all examples alike in every run")
+        return Unavailable("all predictions right or all wrong in every run")
     return math.sqrt(share * (1 - share) / n_examples)
 
 
@@ -78,9 +78,9 @@ def jackknife(value: float, without: Sequence[float], confidence: float) -> Inte
     if n < VERDICT_RUNS:
         return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {n}")
     if not all(map(math.isfinite, (value, *without))):
-        return Unavailable("not defined without one of the runs")
+        return Unavailable("not defined when a run is left out")
     if max(without) - min(without) <= resolution(without):
-        return Unavailable("all runs alike")
+        return Unavailable("all runs are alike")
     mean = math.fsum(without) / n
     error = math.hypot(*(estimate - mean for estimate in without)) * math.sqrt((n - 1) / n)
     half_width = t_quantile((1 + confidence) / 2, n - 1) * error
@@ -174,7 +174,7 @@ def _mean(matrix: Matrix) -> Estimate:
     """Mean over the pairs, or why there is none."""
     n = len(matrix)
     if n < 2:
-        return Unavailable("1 run: no other to compare it with" if n else "no completed run")
+        return Unavailable("1 run: no pair to compare" if n else "no completed run")
     pairs = _pairs(matrix)
     is_number = np.abs(pairs) <= LARGEST
     if is_number.all():
@@ -182,8 +182,8 @@ def _mean(matrix: Matrix) -> Estimate:
     n_others = mirror((np.abs(matrix) <= LARGEST).astype(np.float64)).sum(axis=1)
     n_whole = int((n_others > 0).sum())
     if n_whole > 1 and (n_others[n_others > 0] == n_whole - 1).all():
-        return Unavailable(f"no finite number with {count(n - n_whole, 'run')} of {n}")
-    return Unavailable(f"no finite number for {len(pairs) - int(is_number.sum())} of {count(len(pairs), 'pair')}")
+        return Unavailable(f"no finite value with {count(n - n_whole, 'run')} of {n}")
+    return Unavailable(f"no finite value for {len(pairs) - int(is_number.sum())} of {count(len(pairs), 'pair')}")
 
 
 def _spread_refusal(matrix: Matrix) -> Unavailable | None:
@@ -193,7 +193,7 @@ def _spread_refusal(matrix: Matrix) -> Unavailable | None:
     if max(pairs) - min(pairs) < finest:
         return Unavailable(f"all {count(len(pairs), 'pair')} equal")
     if standard_error(matrix) < finest / len(pairs):
-        return Unavailable("all runs alike: leaving one out changes nothing")
+        return Unavailable("all runs are alike: leaving one out changes nothing")
     return None
 
 

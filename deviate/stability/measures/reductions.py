@@ -108,14 +108,14 @@ def _interval(value: float, single: Classified, averaged: Classified, confidence
     without = [_reduction(single, averaged, np.delete(runs, run)) for run in runs]
     shares = [share for share in without if not isinstance(share, Unavailable)]
     if len(shares) < len(without):
-        return Unavailable("without one of the runs the single models do not vary")
+        return Unavailable("single models do not vary when a run is left out")
     return jackknife(value, shares, confidence)
 
 
 def variability(answers: Classified, runs: NDArray[np.intp]) -> Variability | Unavailable:
     """The five measures of Summers & Dinneen (2021) of these runs alone."""
     if answers.churn is None or answers.pearson is None:
-        return Unavailable("outputs are no scores of classes")
+        return Unavailable("outputs are not class scores")
     if answers.gains is None:
         return NO_TRUTH
     if len(runs) < 2:
@@ -124,7 +124,7 @@ def variability(answers: Classified, runs: NDArray[np.intp]) -> Variability | Un
     means = [float(matrix[pairs][upper].mean()) for matrix in (answers.churn, answers.pearson, answers.gains[0])]
     scores = [[score[run] for run in runs] for score in (answers.accuracies, answers.cross_entropies)]
     if not np.isfinite([*means, *scores[0], *scores[1]]).all():
-        return Unavailable("one of the measures is no finite number")
+        return Unavailable("one of the measures has no finite value")
     return Variability(moments(scores[0]).sd, moments(scores[1]).sd, *means)
 
 

@@ -59,17 +59,17 @@ class Rate(NamedTuple):
 
 N_FIGURES = 12
 N_DRAWN, FEWEST_DRAWN, MOST_POINTS = 30, 5, 3000
-"""Classes of a figure, and how many points it has at most, where that leaves room for a few classes."""
+"""Maximum and minimum number of classes in a figure, and its maximum number of points."""
 RATES = (
     Rate("accuracy", "accuracy", "accuracy"),
     Rate("false_positive_rate", "false positive rate", "FPR"),
     Rate("false_negative_rate", "false negative rate", "FNR"),
 )
 ALL = "All"
-NO_RATES = "False positives and false negatives are told where there are two classes."
-CHANCE = "By chance alone: of {} classes that are equally steady for their size and accuracy, the widest would have {}"
+NO_RATES = "False positive and false negative rates need two classes."
+CHANCE = "If all {} classes were equally steady for their size and accuracy, the widest would by chance have {}"
 ALIKE = (
-    "Classes in the order of their SD, the widest first. Accuracy of a class: share of its examples predicted right."
+    "Classes are sorted by SD, widest first. Accuracy of a class: share of its examples that are predicted correctly."
 )
 
 
@@ -107,7 +107,7 @@ def sentences(captured: SetStability) -> Iterator[str]:
     if expected:
         sentence = CHANCE.format(len(captured.classes), " and ".join(expected))
         yield (
-            f"{sentence}: class {captured.classes[0].label} has no more." if _is_chance(captured) else f"{sentence}."
+            f"{sentence}. Class {captured.classes[0].label} has no more." if _is_chance(captured) else f"{sentence}."
         )
 
 
@@ -139,7 +139,7 @@ def widest_in_brief(captured: SetStability) -> str:
     first = captured.classes[0] if captured.classes else None
     if first is None or isinstance(first.sd, Unavailable) or first.sd == 0:
         return ""
-    chance = ", no more than by chance" if _is_chance(captured) else ""
+    chance = ", no more than expected by chance" if _is_chance(captured) else ""
     size = counted_of(first.n_examples, "example")
     return f"class {first.label} is the least steady, accuracy {_describe_spread(first)}; {size}{chance}"
 
@@ -157,8 +157,8 @@ def _class_table(captured: SetStability, heading: str) -> Table:
     interval = next((one.sd_interval for one in captured.classes if isinstance(one.sd_interval, Interval)), None)
     level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
     return Table(
-        f"{heading}: spread over runs, in percent and points, the widest first",
-        ("Class", "examples", "mean", "SD", level, "range", "SD over that of all", "SD of another test set"),
+        f"{heading}: spread over runs, in percent and points, widest first",
+        ("Class", "examples", "mean", "SD", level, "range", "SD relative to all", "test-set sampling SD"),
         tuple(_row(one) for one in captured.classes),
     )
 
@@ -198,8 +198,8 @@ def _plot(captured: SetStability, place: int, heading: str) -> BreakdownPlot:
         key=f"classes-{place}-plot",
         title=f"{heading}: accuracy of every run, per class",
         description=f"Accuracy in percent, mean ± SD over runs: {text}.{more}",
-        caption="Each point is the accuracy of one run, the thin line their range; dot and line below: mean and one SD "
-        f"to either side. In brackets the examples of the class.{more}",
+        caption="Each point is the accuracy of one run; the thin line is their range. Dot and line below: mean ± SD. "
+        f"In brackets: number of examples.{more}",
         axis="accuracy (%)",
         index=captured.experiment,
         lines=tuple(_line(one) for one in drawn),
@@ -222,18 +222,18 @@ def footnotes(findings: Findings) -> Iterator[str]:
     if any(captured.classes for captured in sets):
         yield ALIKE
         yield (
-            "SD of another test set: binomial, at the mean accuracy of the class. A small class spreads more for that "
-            "alone, and no number of runs reduces it."
+            "Test-set sampling SD: binomial, at the mean accuracy of the class. It is larger for small classes; more "
+            "runs do not reduce it."
         )
     if methods_text:
         yield f"Intervals of SDs of classes: {methods_text}."
     groups = [one for captured in findings.stability.sets for one in captured.groups]
     if groups:
-        yield "Sub-groups share their runs, and overlap where they stand in several columns."
+        yield "Sub-groups share their runs; those of different columns overlap."
     if any(_has_classes(captured) for captured in findings.stability.sets):
         yield (
-            "FPR: false positives among the examples whose true class is not the positive one; FNR: false negatives "
-            "among those whose class it is."
+            "FPR: false positives among examples whose true class is negative; FNR: false negatives among examples "
+            "whose true class is positive."
         )
     measures = [one for group in groups for rate in RATES if isinstance(one := rate.of(group), GroupMeasure)]
     if methods_text := methods(one.ratio_interval for one in measures):
@@ -261,8 +261,8 @@ def worst_group(captured: SetStability) -> str:
     places = places_of(measure, len(captured.replicates))
     spread = "" if isinstance(measure.sd, Unavailable) else f"SD {number(100 * measure.sd, places)} points, "
     return (
-        f"The {rate.name} of {group_name(group)} is the least steady beside all examples: {spread}{most} times that "
-        f"of all ({counted_of(group.n_examples, 'example')}, {percentage(group.share)} of them)."
+        f"The {rate.name} of {group_name(group)} is the least steady relative to all examples: {spread}{most} times "
+        f"that of all ({counted_of(group.n_examples, 'example')}, {percentage(group.share)} of all)."
     )
 
 
@@ -313,9 +313,9 @@ def present_rates(groups: Sequence[GroupStability]) -> list[Rate]:
 
 def _group_table(captured: SetStability, heading: str) -> Table:
     rates, n_composed = present_rates(captured.groups), 4 if _has_classes(captured) else 2
-    heads = [head for rate in rates for head in (f"{rate.short} (%)", "SD", "SD over that of all")]
+    heads = [head for rate in rates for head in (f"{rate.short} (%)", "SD", "SD relative to all")]
     return Table(
-        f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",
+        f"{heading}: mean over runs, SD in points, and SD relative to all examples with its interval",
         ("Sub-group", *("examples", "share", "positive", "negative")[:n_composed], *heads),
         tuple(
             Row(group_name(group), (*composition(group)[:n_composed], *_rates(group, captured, rates)))

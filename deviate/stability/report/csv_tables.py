@@ -22,7 +22,7 @@ from deviate.stability.report.classes import RATES
 
 Value = str | int | float | None
 Figure = tuple[str, str, str, Estimate, Interval | Unavailable]
-"""Part, item within it, measure, value and interval."""
+"""Part, item, measure, value and interval."""
 NONE = Unavailable("none")
 INTERVAL = ("low", "high", "confidence", "method")
 
@@ -171,22 +171,22 @@ def _leading_cells(findings: Findings, index: int, set_name: str = "") -> list[V
 
 CSV_TABLES: dict[str, CsvTable] = {
     "stability.csv": CsvTable(
-        "a row per figure on predictions, classes, weights and convergence",
+        "one row per measure of predictions, classes, weights and convergence",
         lambda stability: bool(stability.sets or stability.weights or stability.convergence or stability.weak),
         figure_rows,
     ),
     "classes.csv": CsvTable(
-        "a row per class and run: its accuracy",
+        "one row per class and run: accuracy",
         lambda stability: any(evaluation_set.classes for evaluation_set in stability.sets),
         class_rows,
     ),
     "groups.csv": CsvTable(
-        "a row per sub-group: composition, accuracy and error rates over runs",
+        "one row per sub-group: composition, accuracy and error rates over runs",
         lambda stability: any(evaluation_set.groups for evaluation_set in stability.sets),
         group_rows,
     ),
     "disagreement.csv": CsvTable(
-        "a row per pair of runs: share of examples on which they disagree, or distance of weights",
+        "one row per pair of runs: share of examples on which they disagree, or distance of weights",
         lambda stability: (
             any(evaluation_set.disagreement for evaluation_set in stability.sets)
             or any(weights.distances for weights in stability.weights)

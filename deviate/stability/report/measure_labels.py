@@ -73,10 +73,10 @@ MEASURES: dict[MeasureName, Words] = {
     "churn": in_percent("churn", "Churn", "share of examples on which two runs disagree, mean over pairs"),
     "majority-agreement": in_percent(
         "agreement with the majority", "MajorityAgreement",
-        "share of examples predicted as most runs do, mean over runs", brief="majority agreement",
+        "share of examples on which a run agrees with most runs, mean over runs", brief="majority agreement",
     ),
     "unstable-examples": in_percent(
-        "unstable examples", "UnstableExamples", "share on which not all runs agree; grows with n"
+        "unstable examples", "UnstableExamples", "share of examples on which not all runs agree; grows with n"
     ),
     "pearson": Words(
         "correlation of outputs (Pearson)", "Pearson", "of flattened outputs, mean over pairs",
@@ -87,15 +87,15 @@ MEASURES: dict[MeasureName, Words] = {
         is_bounded=True, brief="Spearman correlation",
     ),
     "cka": Words(
-        "similarity of outputs (linear CKA)", "CKA", "1 is equal but for rotation, mean over pairs",
+        "similarity of outputs (linear CKA)", "CKA", "1: equal up to rotation; mean over pairs",
         is_bounded=True, brief="linear CKA",
     ),
     "ensemble-accuracy": in_points(
-        "gain of two runs averaged: accuracy", "EnsembleGain", "of the mean output of two, less that of each",
+        "gain of two runs averaged: accuracy", "EnsembleGain", "mean output of two runs minus single run",
         is_signed=True, brief="gain, accuracy",
     ),
     "ensemble-cross-entropy": Words(
-        "gain of two runs averaged: cross-entropy", "EnsembleLoss", "of the mean output of two, less that of each",
+        "gain of two runs averaged: cross-entropy", "EnsembleLoss", "mean output of two runs minus single run",
         is_signed=True, brief="gain, cross-entropy",
     ),
     "accuracy-sd": in_points("SD of the accuracy", "AccuracySD", "over runs, ddof 1", brief="accuracy SD"),
@@ -105,10 +105,10 @@ MEASURES: dict[MeasureName, Words] = {
     "ece": in_percent("calibration error (ECE)", "ECE", "expected, mean over runs", brief="ECE"),
     "ece-sd": in_points("SD of the calibration error", "ECESD", "over runs, ddof 1", brief="ECE SD"),
     "weight-distance": Words(
-        "distance of weights", "WeightDistance", "L2 after scaling each to length 1, mean over pairs; 2 at most"
+        "distance of weights", "WeightDistance", "L2 after scaling each to length 1, mean over pairs; at most 2"
     ),
 }  # fmt: skip
-"""In the order of a report."""
+"""Measures in report order."""
 SHARE, POINTS, PLAIN = in_percent("", "", ""), in_points("", "", ""), Words("", "", "")
 
 
@@ -211,7 +211,7 @@ def all_measures(stability: StabilityFindings) -> list[Measure]:
 def over(stability: SetStability | WeightStability) -> str:
     """The number of runs behind a measure of pairs: `mean over the pairs of 8 runs`."""
     n = len(stability.replicates)
-    return f"mean over the pairs of {n} runs" if n > 2 else "of the one pair of 2 runs"
+    return f"mean over the pairs of {n} runs" if n > 2 else "from one pair of runs"
 
 
 def missing_intervals(label: str, measures: Sequence[Measure]) -> str:
@@ -221,7 +221,7 @@ def missing_intervals(label: str, measures: Sequence[Measure]) -> str:
         for measure in measures
         if isinstance(measure.interval, Unavailable) and not isinstance(measure.value, Unavailable)
     )
-    return f"{label}, where no interval stands: {'; '.join(reasons)}." if reasons else ""
+    return f"{label}, missing intervals: {'; '.join(reasons)}." if reasons else ""
 
 
 def methods(intervals: Iterable[Interval | Unavailable]) -> str:
@@ -252,5 +252,5 @@ def difference_rows(findings: Findings, set_name: str, indices: Sequence[int], l
             return figure_cell(differences[index].value, differences[index].interval, apart)
         return Absent("reference" if index == 0 else "not compared")
 
-    how = f"of this experiment less that of {labels[0]}; the runs of both left out one by one"
+    how = f"this experiment minus {labels[0]}; jackknife over the runs of both"
     return rows_of([(f"{words.label}, difference", how, entry_of)], indices)

@@ -45,7 +45,7 @@ from deviate.stability.report.measure_labels import (
 from deviate.stability.report.sets import sets_by_name
 
 MOST_COLUMNS = 3
-"""Experiments beside each other; more stand below each other."""
+"""Maximum number of experiments in columns; more are placed in rows."""
 OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
 OF_MEASURES = tuple(f"{words.command}{end}" for words in MEASURES.values() for end in ("", "Low", "High"))
 ENDINGS = (*OF_MEASURES, "Examples", *OF_CLASSES)
@@ -133,7 +133,7 @@ def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]
         rows += [_group_row(group, n, rates, notes) for group in captured.groups]
     table = Table(
         f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([rate.long_name for rate in rates])}; "
-        "in brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
+        "in brackets: ratio to the SD of all examples. N: examples, with their share and the number of positives.",
         ("sub-group", "N", "%", "positive", *(rate.short for rate in rates)),
         tuple(rows),
         footnotes=tuple(notes.texts),
@@ -226,8 +226,8 @@ def _caption(findings: Findings, labels: Sequence[str]) -> str:
     runs |= {labels[one.experiment]: len(one.replicates) for one in stability.sets}
     counts = ", ".join(f"{short(label)} {n}" for label, n in sorted(runs.items(), key=lambda one: labels.index(one[0])))
     text = methods(measure.interval for measure in all_measures(stability))
-    brackets = f" Brackets: intervals ({text}), from runs and never from pairs." if text else ""
+    brackets = f" Brackets: intervals ({text}), over runs and not over pairs." if text else ""
     return (
-        f"How alike runs are beyond their scores, over all pairs of runs (n: {counts}).{brackets} Gain: "
-        "of the mean output of two runs, less that of each. ECE: expected calibration error. SDs have ddof 1."
+        f"Similarity of runs beyond their scores, over all pairs of runs (n: {counts}).{brackets} Gain: "
+        "mean output of two runs minus single run. ECE: expected calibration error. SDs have ddof 1."
     )

@@ -48,31 +48,33 @@ Sets = Sequence[SetStability]
 MOST_ITEMS = 4
 MOST_REASONS = 2
 TEST = re.compile(r"(?:^|_)test(?:_|$)")
-"""Names of the set that scores are about, where others were evaluated on the way."""
+"""Names of the test set, which is reported before other evaluation sets."""
 N_CLASS_PARTS = 24
 NOTHING = (
-    "Neither predictions nor weights of these runs are on record, so this report does not say on how many predictions "
-    "runs disagree (churn), nor how far apart and how alike they are: "
-    "deviate run … --capture predictions,weights keeps them without a change to the script."
+    "Neither predictions nor weights were captured, so this report does not show on how many predictions runs disagree "
+    "(churn), nor how similar the runs are. Capture them with deviate run … --capture predictions,weights; the script "
+    "needs no change."
 )
 IMPORTED = (
-    "Neither predictions nor weights of these runs are on record, for their scores were imported; runs that deviate "
-    "carries out keep them with --capture predictions,weights."
+    "The scores were imported, so neither predictions nor weights were captured. Runs by deviate capture them with "
+    "--capture predictions,weights."
 )
-NO_PREDICTIONS = "No predictions are on record: --capture predictions keeps them, and tells on how many runs disagree."
-NO_WEIGHTS = "No weights are on record: --capture weights keeps them, and tells how far apart they are, layer by layer."
-NO_STEPS = "Nothing was kept on the way: --capture-every K shows how runs part with the steps."
+NO_PREDICTIONS = "No predictions were captured: --capture predictions shows on how many examples runs disagree."
+NO_WEIGHTS = "No weights were captured: --capture weights shows how far apart they are, layer by layer."
+NO_STEPS = "Nothing was captured during training: --capture-every K shows how runs diverge step by step."
 NO_REDUCTIONS = (
-    "No ensemble of a run's own outputs was formed: --capture-every K keeps snapshots, --tta flip,crop25 augments."
+    "No ensemble of a run's own outputs was formed: use --capture-every K for snapshots, --tta flip,crop25 to augment."
 )
-NO_CONVERGENCE = "Time to convergence is not told: it takes a metric that runs report at several steps."
-NO_WEAK = "No run was left out as weak: --weak-below METRIC=VALUE shows spreads with and without such runs."
+NO_CONVERGENCE = "Time to convergence is not shown: it needs a metric that runs report at several steps."
+NO_WEAK = "No run was excluded as weak: --weak-below METRIC=VALUE shows spreads with and without weak runs."
 NO_CLASSES = (
-    "No evaluation set with true labels is on record, so nothing is told of its classes: --capture predictions keeps "
+    "No evaluation set with true labels was captured, so there are no results per class: --capture predictions stores "
     "outputs, and labels where the script has them."
 )
-NO_GROUPS = "No sub-groups were named: --groups FILE.csv, or --groups COLUMN of what the script logs, compares them."
-HASHES = " The final weights have a hash of each run (Provenance): it tells equal from different, not how far."
+NO_GROUPS = "No sub-groups were named: --groups FILE.csv, or --groups COLUMN that the script logs, compares them."
+HASHES = (
+    " The final weights of each run have a hash (Provenance), which shows whether runs are equal, not how far apart."
+)
 
 
 def _why_nothing(findings: Findings) -> str:
@@ -160,13 +162,13 @@ def _footnotes(findings: Findings) -> Iterator[str]:
     stability = findings.stability
     measures = all_measures(stability)
     if methods_text := methods(one.interval for one in measures):
-        yield f"Intervals: {methods_text}. They come from runs, never from pairs: pairs share their runs."
+        yield f"Intervals: {methods_text}. They are over runs, not over pairs, because pairs share runs."
     if stability.sets:
         yield (
-            "Disagreement counts examples on which two runs predict different classes, whichever of them is right. "
-            "Averaged outputs are probabilities where there are any."
+            "Disagreement counts examples for which two runs predict different classes, whether right or wrong. "
+            "Outputs are averaged as probabilities where these are available."
         )
-        yield "No verdict rests on these figures; intervals of differences are not corrected for their number."
+        yield "No verdict depends on these values; intervals of differences are not corrected for multiple comparisons."
     n_left = len(sets_by_name(findings)) - N_SETS
     if n_left > 0:
         yield f"{counted(n_left, 'further evaluation set')} not shown; JSON and CSV have all."
@@ -176,11 +178,11 @@ def limits(findings: Findings) -> Iterator[str]:
     """Limits of what predictions and weights show."""
     sets = findings.stability.sets
     if any(captured.disagreement for captured in sets):
-        yield "How often runs disagree is not how often they are wrong, and no verdict rests on it."
+        yield "The disagreement of runs is not their error rate, and no verdict depends on it."
     if any(captured.classes or captured.groups for captured in sets):
-        yield "Classes and sub-groups are explored, not tested: the widest of many is wide by chance too."
+        yield "Results per class and sub-group are exploratory: the widest of many is partly wide by chance."
     if findings.stability.weights:
-        yield "Distance of weights is not distance of functions: units of a layer may change places."
+        yield "Distance of weights is not distance of functions: permuted units of a layer give the same function."
 
 
 def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
@@ -196,7 +198,7 @@ def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     if other_sets:
         text = ", ".join(name_text(name) for name, _ in other_sets[:MOST_ITEMS]) + " …" * (len(other_sets) > MOST_ITEMS)
         lines.append(
-            f"… and of {counted_of(len(other_sets), 'more evaluation set')} ({text}): see the report, Stability"
+            f"… and {counted_of(len(other_sets), 'more evaluation set')} ({text}): see Stability in the report"
         )
     return (*filter(None, lines), *lacking)
 
@@ -204,7 +206,7 @@ def brief_lines(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 def _lacking(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     sentences = _reasons(findings, labels)
     n_left = len(sentences) - MOST_REASONS
-    return (*sentences[:MOST_REASONS], *([f"… and {n_left} more: see the report, Stability"] if n_left > 0 else []))
+    return (*sentences[:MOST_REASONS], *([f"… and {n_left} more: see Stability in the report"] if n_left > 0 else []))
 
 
 def _churn(sets: Sets, labels: Sequence[str]) -> str:
@@ -228,9 +230,9 @@ def _headline_measure(captured: SetStability) -> Measure | None:
 def _figure(captured: SetStability) -> str:
     measure = _headline_measure(captured)
     if measure is None:
-        return "not known"
+        return "unknown"
     if isinstance(measure.value, Unavailable):
-        return f"not known, {clean(measure.value.reason)}"
+        return f"unknown, {clean(measure.value.reason)}"
     return measure_text(measure)
 
 
@@ -268,8 +270,8 @@ def _sentence(text: str) -> str:
 
 RELATIVE = "(largest − smallest) / smallest"
 TIMES = frozenset({"seconds per step", "seconds per step, range", "seconds", "seconds, range"})
-NO_TIMES = "When these runs reported their values is not on record: steps alone are told."
-FREE = "Times compare only where runs had their machine to themselves."
+NO_TIMES = "The times of reported values were not recorded, so only steps are shown."
+FREE = "Times are comparable only if nothing else ran on the machine."
 
 
 def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
@@ -283,12 +285,12 @@ def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[Section
     has_times = any(not isinstance(cell, Absent) for row in (*every, *rows) if row.label in TIMES for cell in row.cells)
     columns = tuple(labels[convergence.experiment] for convergence in convergences)
     table = quantities(
-        f"Convergence of {metrics}: seconds and steps of the main loop, from 1",
+        f"Convergence of {metrics}: seconds and main-loop steps, counted from 1",
         columns,
         [row for row in rows if has_times or row.label not in TIMES],
     )
-    seconds = (quantities("Seconds of a step of the main loop", columns, every),) if has_times else ()
-    fold = Fold("Convergence, criterion by criterion", (table,))
+    seconds = (quantities("Seconds per main-loop step", columns, every),) if has_times else ()
+    fold = Fold("Convergence by criterion", (table,))
     notes = Items((FREE if has_times else NO_TIMES,), "footnotes")
     return (Section("stability-convergence", "Time to convergence", (*seconds, fold, notes)),)
 
@@ -298,13 +300,11 @@ def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     if not weak_models:
         return ()
     table = Table(
-        "Spread with and without the runs that were named weak",
+        "Spread with and without weak runs",
         ("Experiment", "metric", "left out", "runs", "range of all", "range without", "SD of all", "SD without"),
         tuple(_weak(models, labels) for models in weak_models),
     )
-    text = (
-        "Which runs are weak was decided by the rule in the table; both figures are shown, and verdicts use all runs."
-    )
+    text = "The rule in the table decides which runs are weak. Verdicts use all runs."
     return (Section("stability-weak", "Weak models", (text, table, Items((), "footnotes"))),)
 
 
@@ -319,7 +319,7 @@ def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[Row]
 
 
 def _entry_of(entry_of: Callable[[ConvergenceRow], Entry], row: ConvergenceRow | None) -> Entry:
-    return Absent("not asked of it") if row is None else entry_of(row)
+    return Absent("not computed") if row is None else entry_of(row)
 
 
 def _count_arrivals(row: ConvergenceRow) -> Entry:
@@ -330,7 +330,7 @@ def _count_arrivals(row: ConvergenceRow) -> Entry:
 def _steps(row: ConvergenceRow) -> Entry:
     steps = [step for step in row.steps if step is not None]
     if not steps:
-        return Absent("no run gets there")
+        return Absent("no run converged")
     same = min(steps) == max(steps)
     pieces = (Number(steps[0], 0),) if same else ends(min(steps), max(steps), 0)
     return cell(*pieces, value=min(steps))
@@ -370,12 +370,12 @@ _STEPS: tuple[tuple[str, str, Callable[[Convergence], Entry]], ...] = (
     ("seconds per step", "mean ± SD over runs", lambda one: _mean(one.step_seconds_mean, one.step_seconds_sd)),
     ("seconds per step, range", RELATIVE, lambda one: _share(one.step_seconds_relative_range)),
 )
-"""Of all steps: label and method of a row, and its cell for an experiment."""
+"""Rows for the time per step: label, method, and the cell of an experiment."""
 _CRITERION: tuple[tuple[str, str, Callable[[ConvergenceRow], Entry]], ...] = (
-    ("runs that get there", "of those on record", _count_arrivals),
+    ("converged runs", "of recorded runs", _count_arrivals),
     ("steps", "smallest … largest", _steps),
     ("steps, range", RELATIVE, lambda row: _share(row.steps_relative_range)),
-    ("seconds", "mean ± SD over runs that get there", lambda row: _mean(row.seconds_mean, row.seconds_sd)),
+    ("seconds", "mean ± SD over converged runs", lambda row: _mean(row.seconds_mean, row.seconds_sd)),
     ("seconds, range", RELATIVE, lambda row: _share(row.seconds_relative_range)),
 )
-"""The same by each criterion."""
+"""Rows for each criterion of convergence: label, method, and the cell of an experiment."""

@@ -63,36 +63,36 @@ from deviate.stability.report.measure_labels import (
 
 Sets = Sequence[SetStability]
 N_OPEN, N_DRAWN, N_SETS, N_MATRICES = 2, 4, 12, 12
-"""Evaluation sets whose figures are open on a page, whose pairs it draws, that it shows; and matrices of each."""
+"""Maximum number of evaluation sets with open figures, with drawn pairs, and on the page; and of matrices per set."""
 NOT_DRAWN = f"Pairs of runs are drawn for the first {N_DRAWN} evaluation sets; disagreement.csv has all."
-ALIGNED = "Examples of runs were put beside each other by a hash of their input, for their order differs between runs."
+ALIGNED = "Examples were matched by a hash of their input, because their order differs between runs."
 KINDS = {
     "logits": "scores before a softmax",
     "log-probabilities": "logarithms of probabilities",
     "probabilities": "probabilities",
-    "labels": "classes alone",
-    "values": "numbers that are no scores of classes",
+    "labels": "classes",
+    "values": "values that are not class scores",
 }
 
 
 N_LAYERS = 200
-APART = "Equal weights are 0 apart, weights that point nowhere alike 1.41, opposite ones 2."
-REDUCED = "mean of the relative reductions of these measures against the single model"
+APART = "The distance of equal weights is 0, of orthogonal weights 1.41, of opposite weights 2."
+REDUCED = "mean relative reduction of these measures, compared with the single model"
 SIZES: tuple[tuple[str, str, Callable[[SetStability], Entry]], ...] = (
-    ("runs", "whose outputs are on record", lambda captured: _count(len(captured.replicates))),
-    ("examples", "of the set", lambda captured: _count(captured.n_examples)),
+    ("runs", "with captured outputs", lambda captured: _count(len(captured.replicates))),
+    ("examples", "in the set", lambda captured: _count(captured.n_examples)),
 )
 SAMPLING: tuple[tuple[str, str, Callable[[SetStability], Entry]], ...] = (
     (
         "error of the test set",
-        "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it",
+        "binomial SD of the mean accuracy; more runs do not reduce it",
         lambda captured: figure_cell(captured.mean_accuracy_sampling_sd, Unavailable("none"), MEASURES["accuracy-sd"]),
     ),
 )
 DISTANCE: tuple[tuple[str, str, Callable[[WeightStability], Entry]], ...] = (
     (
         "distance of weights",
-        "L2, mean over pairs; the weights of each run are scaled to length 1 before, so a distance is at most 2",
+        "L2 after scaling the weights of each run to length 1, mean over pairs; at most 2",
         lambda weights: measure_cell(weights.distance),
     ),
 )
@@ -122,7 +122,7 @@ def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequenc
     blocks: tuple[Block, ...] = (
         *(sentence for captured in sets for sentence in sentences(captured, labels)),
         *(() if is_folded else figures),
-        quantities(f"{title}: how alike runs are", columns, _measures(findings, name, sets, labels)),
+        quantities(f"{title}: similarity of runs", columns, _measures(findings, name, sets, labels)),
         *([quantities(caption, columns, reductions)] if reductions else []),
         *([Fold("Figures", figures)] if is_folded and figures else []),
         *([Fold("Examples on which runs disagree most", unstable)] if unstable else []),
@@ -141,7 +141,7 @@ def sentences(captured: SetStability, labels: Sequence[str]) -> Iterator[str]:
     if majority and unstable and not isinstance(unstable.value, Unavailable) and unstable.value > 0:
         yield (
             f"Not all {len(captured.replicates)} runs agree on {measure_text(unstable)} of the examples; a run "
-            f"predicts what most runs do on {measure_text(majority)}."
+            f"agrees with the majority on {measure_text(majority)}."
         )
 
 
@@ -151,15 +151,15 @@ def headline(captured: SetStability, label: str) -> str:
     churn, pearson = find_measure(captured.measures, "churn"), find_measure(captured.measures, "pearson")
     if churn is None and pearson and isinstance(pearson.value, Unavailable):
         return (
-            f"How alike outputs of two runs of {label} on {examples} are is not known: {clean(pearson.value.reason)}."
+            f"The similarity of outputs of two runs of {label} on {examples} is unknown: {clean(pearson.value.reason)}."
         )
     if churn is None:
         text = (
-            f": correlation {measure_text(pearson, has_level=True)}, {over(captured)}" if pearson else " are on record"
+            f": correlation {measure_text(pearson, has_level=True)}, {over(captured)}" if pearson else " were captured"
         )
         return f"Outputs of two runs of {label} on {examples}{text}."
     if isinstance(churn.value, Unavailable):
-        return f"On how many of {examples} two runs of {label} disagree is not known: {clean(churn.value.reason)}."
+        return f"The disagreement of two runs of {label} on {examples} is unknown: {clean(churn.value.reason)}."
     if churn.value == 0:
         return f"All {len(captured.replicates)} runs of {label} predict the same class for each of {examples}."
     value, interval = figure_pieces(churn.value, churn.interval, MEASURES["churn"], has_level=True)
@@ -221,15 +221,15 @@ def _mean_accuracy(one: Reduction | None) -> Entry:
 def _unstable(captured: SetStability, labels: Sequence[str]) -> Table:
     label = labels[captured.experiment]
     return Table(
-        f"{name_text(captured.name)}, {label}: the examples on which most pairs of runs disagree",
-        ("Example", "true class", "pairs that disagree", "class predicted: runs"),
+        f"{name_text(captured.name)}, {label}: examples on which the most pairs of runs disagree",
+        ("Example", "true class", "pairs that disagree", "predicted class: runs"),
         tuple(_example(one) for one in captured.unstable),
     )
 
 
 def _example(one: UnstableExample) -> Row:
     votes = ", ".join(f"{name}: {n}" for name, n in one.votes)
-    truth = Absent("not known") if one.truth is None else cell(Number(one.truth, 0), value=one.truth)
+    truth = Absent("unknown") if one.truth is None else cell(Number(one.truth, 0), value=one.truth)
     return Row(str(one.position), (truth, cell(*share(one.flip_rate), value=one.flip_rate), cell(votes)))
 
 
@@ -243,9 +243,9 @@ def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
     kinds = dict.fromkeys(KINDS[captured.kind] for captured in sets)
     yield f"Outputs are {', '.join(kinds)}."
     if any(captured.unstable for captured in sets):
-        yield "Examples count from 0, in the order of the first run."
+        yield "Examples are numbered from 0, in the order of the first run."
     if sets and sets[0].n_classes is None:
-        yield "Outputs are no classes: nothing can be said of disagreement."
+        yield "Outputs are not classes, so disagreement is not defined."
 
 
 def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
@@ -263,7 +263,7 @@ def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ..
     blocks: tuple[Block, ...] = (
         *(sentence(one, labels) for one in weights),
         *figures_of((*matrices, steps)),
-        *([quantities("Weights: how far apart those of two runs are", columns, rows)] if weights else []),
+        *([quantities("Weights: distance between two runs", columns, rows)] if weights else []),
         *([Fold(f"Distances of {counted_of(len(layers.rows), 'layer')}", (layers,))] if layers else []),
         Items((*filter(None, without_interval), APART), "footnotes"),
     )
@@ -275,7 +275,7 @@ def sentence(weight_stability: WeightStability, labels: Sequence[str]) -> str:
     label = labels[weight_stability.experiment]
     if isinstance(weight_stability.distance.value, Unavailable):
         reason = clean(weight_stability.distance.value.reason)
-        return f"How far apart the weights of two runs of {label} are is not known: {reason}."
+        return f"The distance between the weights of two runs of {label} is unknown: {reason}."
     distance = measure_text(weight_stability.distance, has_level=True)
     text = f"The final weights of two runs of {label} are {distance} apart, {over(weight_stability)}"
     distances = [
@@ -283,7 +283,7 @@ def sentence(weight_stability: WeightStability, labels: Sequence[str]) -> str:
     ]
     if len(distances) > 1:
         farthest = max(distances, key=lambda one: one[0])[1]
-        text += f"; farthest is {name_text(farthest.name)} with {measure_text(farthest.distance)}"
+        text += f"; the largest distance is that of {name_text(farthest.name)}, {measure_text(farthest.distance)}"
     return f"{text}."
 
 
@@ -305,7 +305,7 @@ def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> Tab
 # Plots of pairs of runs and of steps: disagreement on examples, distance of weights.
 
 MOST_RUNS, MOST_TEXTS = 100, 8
-"""Runs of a matrix, and runs of one whose cells have text."""
+"""Maximum number of runs of a matrix, and of a matrix whose cells have text."""
 Matrix = tuple[tuple[float, ...], ...]
 Steps = Sequence[tuple[int, Measure]]
 
@@ -358,14 +358,14 @@ def _matrix_plot(
 
     more = f" The first {n} runs are drawn; {n_left_out} are not." if n_left_out else ""
     n_unknown = math.comb(n, 2) - len(pairs)
-    more += f" Empty, for want of a finite number: {counted(n_unknown, 'pair')}." if n_unknown else ""
+    more += f" Empty cells have no finite value: {counted(n_unknown, 'pair')}." if n_unknown else ""
     texts = tuple(tuple(format_value(value) if math.isfinite(value) else "" for value in row) for row in values)
     return MatrixPlot(
         key=key,
         title=title,
         description=f"{axis}: {counted(len(pairs), 'pair')} of {n} runs, "
         f"median {format_value(median(pairs.values()))}, least {name_pair(low)}, most {name_pair(high)}.{more}",
-        caption=f"A cell is a pair of runs, by replicate; the stronger its colour, the farther apart.{more}",
+        caption=f"Each cell is a pair of runs, by replicate; a stronger colour means a larger value.{more}",
         axis=axis,
         index=index,
         names=tuple(str(replicate) for replicate in replicates[:n]),

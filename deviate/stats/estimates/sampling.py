@@ -74,5 +74,5 @@ def sampling_error(values: Values, metric: SelectedMetric, n_examples: int | Non
         return NOT_APPLICABLE
     share = moments(values).mean / whole
     if not 0 < share < 1:
-        return Unavailable("all examples alike in every run")
+        return Unavailable("all predictions right or all wrong in every run")
     return whole * math.sqrt(share * (1 - share) / n_examples)

@@ -46,7 +46,7 @@ def test_a_row_per_measurement_is_long_and_the_columns_are_told(table: Table) ->
         "results.csv: long, 8 rows: separated by semicolon, run = seed, step = epoch, metric = name, value = score: "
         "2 runs"
     )
-    assert "to read it otherwise, name its columns run, step, metric, value, experiment, task" in it.notes[0]
+    assert "if this is wrong, name the columns run, step, metric, value, experiment, task" in it.notes[0]
 
 
 def test_a_row_per_step_is_one_run(table: Table) -> None:
@@ -61,7 +61,7 @@ def test_a_row_per_step_is_one_run(table: Table) -> None:
 def test_steps_that_begin_anew_are_further_runs_and_it_is_said(table: Table) -> None:
     (it,) = table("epoch,loss\n1,0.9\n2,0.8\n1,0.7\n2,0.6\n")
     assert scores(it) == [{"loss": [0.9, 0.8]}, {"loss": [0.7, 0.6]}]
-    assert any("begins anew" in note for note in it.notes)
+    assert any("a new run begins" in note for note in it.notes)
 
 
 def test_methods_are_experiments_and_data_sets_are_tasks(table: Table) -> None:
@@ -158,7 +158,7 @@ def test_however_two_numbers_are_written_they_are_two_runs(table: Table, text: s
 def test_what_is_not_used_is_said(table: Table) -> None:
     (it,) = table("seed,acc,date,batch_size\n0,0.5,mon,32\n1,0.6,tue,32\n2,0.7,wed,32\n")
     assert "results.csv: not used: date" in it.notes
-    assert "results.csv: the same in all rows, so taken for settings: batch_size 32" in it.notes
+    assert "results.csv: read as settings, because equal in all rows: batch_size 32" in it.notes
     assert it.runs[0].environment == {"batch_size": "32"}
 
 
@@ -188,18 +188,18 @@ def test_summaries_are_no_runs_and_the_hint_says_where_they_belong(table: Table,
     [
         ("", "is empty"),
         (" \n\n", "is empty"),
-        ("a,b\n", "has a header and no rows"),
+        ("a,b\n", "has a header but no rows"),
         ("a,a\n1,2\n", "several columns named 'a'"),
         ("a,b\nx,y\n", "no column holds scores"),
-        ("a,b\n1,2\n3,4\n1,2,3,4,5\n", "line 4: 5 cells, where the header has 2"),
-        ("# nothing\n", "holds comments alone"),
+        ("a,b\n1,2\n3,4\n1,2,3,4,5\n", "line 4: 5 cells, but the header has 2"),
+        ("# nothing\n", "holds only comments"),
         ("x" * 5_000_000, "a line of more than"),
         (
             ",".join(f"f{i}" for i in range(1500)) + "\n" + ",".join("0.5" for _ in range(1500)),
             "1500 columns of numbers",
         ),
-        ("acc\n" + "0.5\n" * 10_001, "10001 rows would be as many runs"),
-        ("\0\1\2" * 50, "is no text file"),
+        ("acc\n" + "0.5\n" * 10_001, "would have 10001 runs"),
+        ("\0\1\2" * 50, "is not a text file"),
     ],
 )
 def test_what_is_no_table_of_results_is_refused_with_one_message(table: Table, text: str, told: str) -> None:

@@ -17,7 +17,7 @@ def test_numbered_folders_are_runs() -> None:
     )  # fmt: skip
     assert tuple(imported.runs[0].series["adv_acc * 100"].steps) == (0, 200)
     assert imported.runs[1].series["nat_acc * 100"].values[-1] == 42.1875
-    assert any("Time is the seconds of the written iteration alone" in note for note in imported.notes)
+    assert any("Time is the duration of the written iteration in seconds" in note for note in imported.notes)
 
 
 def test_rows_are_counted_where_the_iteration_never_changes() -> None:
@@ -59,7 +59,7 @@ def test_summaries_are_no_runs() -> None:
 def test_a_damaged_summary_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text(",acc,,,,,,\nIter,max_diff,max,min,SDev,SDev_b,SDev_t,mean\n0,1,1,1,1,1,1,1\n")
-    with pytest.raises(InputError, match="not those of that release"):
+    with pytest.raises(InputError, match="unknown columns"):
         published_table(path)
 
 

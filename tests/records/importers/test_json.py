@@ -68,8 +68,8 @@ def test_our_own_report_gives_its_scores_and_outcomes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"a":', "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
+        ('{"a":', "is not valid JSON"),
+        ("[" * 100_000, "is not valid JSON"),
         ('{"a": "b"}', "holds no scores"),
         ("[]", "holds no scores"),
         ('[{"a": "b"}]', "no column holds scores"),

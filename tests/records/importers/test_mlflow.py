@@ -96,13 +96,13 @@ def test_each_experiment_of_a_store_has_its_runs_with_all_bits_of_their_values(s
         assert math.isnan(run.series["nan"].values[0])
         assert run.series.keys() == {"val/loss", "stepless", "final", "nan", "inf"}
         assert run.status == "completed"
-    assert "val/loss: logged more than once at a step, of which the last value counts" in imported.notes
+    assert "val/loss: logged more than once at a step: the last value counts" in imported.notes
 
 
 def test_what_was_logged_without_steps_is_numbered_and_said(store: Path) -> None:
     imported = by_name(store)[LONG]
     assert points(imported.runs[1].series["stepless"]) == [(step, step / 7) for step in range(5)]
-    assert "stepless: logged without a step, so numbered in the order of logging" in imported.notes
+    assert "stepless: logged without a step: numbered in the order of logging" in imported.notes
 
 
 def test_parameters_are_the_environment_without_secrets(store: Path) -> None:
@@ -128,9 +128,9 @@ def test_how_a_run_ended_is_kept_and_what_is_left_out_is_said(store: Path) -> No
         "child": ("completed", [(1, 0.75)]),
         "going on": ("lost", [(1, 2.0)]),
     }
-    assert "going on: no end on record, so the run was killed or still goes on: counts as lost" in imported.notes
+    assert "going on: no end recorded, so the run was killed or is still running: counts as lost" in imported.notes
     assert "deleted: deleted in MLflow, left out" in imported.notes
-    assert "parent: parent of other runs without metrics of its own, left out" in imported.notes
+    assert "parent: parent run without metrics, left out" in imported.notes
 
 
 def test_a_folder_in_which_the_data_base_lies_is_that_store(stores: Path, tmp_path: Path) -> None:
@@ -178,13 +178,13 @@ def test_a_torn_last_line_is_left_out_and_said(stores: Path, tmp_path: Path) -> 
     imported = by_name(root)[LONG]
     assert [list(run.series["val/loss"].steps) for run in imported.runs] == [[0, 1, 2, 3, 4]] * 2
     assert imported.runs[0].series["val/loss"].values[-1] == 1 / 7
-    assert any("last line of val/loss is not whole" in note for note in imported.notes)
+    assert any("last line of val/loss is incomplete" in note for note in imported.notes)
 
 
 def test_a_truncated_data_base_is_told(stores: Path, tmp_path: Path) -> None:
     path = tmp_path / "mlflow.db"
     path.write_bytes((stores / "mlflow.db").read_bytes()[:20_000])
-    with pytest.raises(InputError, match="reading the MLflow data base"):
+    with pytest.raises(InputError, match="reading the MLflow database"):
         read_mlflow(path)
 
 
@@ -192,7 +192,7 @@ def test_stores_without_runs_are_told(tmp_path: Path) -> None:
     experiment = tmp_path / "mlruns" / "0"
     experiment.mkdir(parents=True)
     (experiment / "meta.yaml").write_text("experiment_id: '0'\nlifecycle_stage: active\nname: Default\n")
-    with pytest.raises(InputError, match="holds no runs of MLflow"):
+    with pytest.raises(InputError, match="holds no MLflow runs"):
         read_mlflow(tmp_path / "mlruns")
 
 

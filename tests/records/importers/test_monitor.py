@@ -23,5 +23,5 @@ def test_episodes_of_a_file_are_one_run_by_environment_steps(tmp_path: Path) -> 
 def test_a_damaged_log_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.monitor.csv"
     path.write_text('#{"t_start": \nr,l,t\n1,2,3\n')
-    with pytest.raises(InputError, match="no log of a Monitor"):
+    with pytest.raises(InputError, match="not a Monitor log"):
         read_files([path])

@@ -133,7 +133,7 @@ def test_what_was_logged_without_steps_is_a_score_or_numbered(logs: Path) -> Non
     imported = read_one(logs / "torch")
     assert points(imported.runs[0].series["final"]) == [(None, single(0.1))]
     assert points(imported.runs[0].series["stepless"]) == [(step, single(step / 3)) for step in range(20)]
-    assert "stepless: logged without a step, so numbered in the order of logging" in imported.notes
+    assert "stepless: logged without a step: numbered in the order of logging" in imported.notes
 
 
 def test_times_count_from_the_first_event_of_the_run(logs: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_last_record_that_is_torn_is_left_out_and_said(logs: Path, tmp_path: P
     (run,) = imported.runs
     assert points(run.series["loss"]) == [(step, single(1 / (3 + step))) for step in range(2)]
     assert run.status == "lost"
-    assert imported.notes[0].startswith("run: the last record is not whole")
+    assert imported.notes[0].startswith("run: the last record is incomplete")
 
 
 def test_zeros_at_the_end_are_a_torn_record(logs: Path, tmp_path: Path) -> None:
@@ -242,12 +242,12 @@ def test_a_flipped_bit_is_an_error_with_its_place(logs: Path, tmp_path: Path, pl
 
 def test_files_of_something_else_are_told(tmp_path: Path) -> None:
     (tmp_path / "events.out.tfevents.1").write_text("no event file, but long enough to be read")
-    with pytest.raises(InputError, match="no event file of TensorBoard"):
+    with pytest.raises(InputError, match="not a TensorBoard event file"):
         read_tensorboard(tmp_path)
 
 
 def test_folders_without_scalars_are_told(logs: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no event files"):
+    with pytest.raises(InputError, match="no TensorBoard event files"):
         read_tensorboard(tmp_path)
     (tmp_path / "events.out.tfevents.1").touch()
     with pytest.raises(InputError, match="hold no scalars"):

@@ -161,7 +161,7 @@ def test_exit_codes_tell_how_a_run_ended(tmp_path: Path, what: str, code: int, s
 
 def test_a_run_that_was_killed_is_lost_or_said_to_be_missing(tmp_path: Path) -> None:
     imported = read_one(log(tmp_path, "killed", code=-9))
-    told = any("breaks off before it tells which run it is" in note for note in imported.notes)
+    told = any("ends before the run is identified" in note for note in imported.notes)
     assert [run.status for run in imported.runs] == ["completed"] + ["lost"] * (not told)
 
 
@@ -173,7 +173,7 @@ def test_a_file_that_breaks_off_is_read_up_to_there_and_said(runs: Path, tmp_pat
     imported = read_one(folder)
     assert [run.status for run in imported.runs] == ["lost", "completed"]
     assert points(imported.runs[0].series["loss"]) == [(step, 1 / (3 + step)) for step in range(5)]
-    assert imported.notes[0].startswith("seed 0: no end on record")
+    assert imported.notes[0].startswith("seed 0: no end recorded")
 
 
 def test_zeros_at_the_end_are_no_records(runs: Path, tmp_path: Path) -> None:
@@ -192,10 +192,10 @@ def test_a_flipped_bit_is_an_error_with_its_place(runs: Path, tmp_path: Path) ->
 
 
 def test_what_is_no_run_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no run of W&B"):
+    with pytest.raises(InputError, match="no W&B run"):
         read_wandb(tmp_path)
     (tmp_path / "run-a.wandb").write_text("something else")
-    with pytest.raises(InputError, match="is no run of W&B"):
+    with pytest.raises(InputError, match="is not a W&B run"):
         read_wandb(tmp_path)
     (tmp_path / "run-a.wandb").write_bytes(b"")
     with pytest.raises(InputError, match="logged no numbers"):
@@ -208,7 +208,7 @@ def test_an_empty_file_beside_others_is_left_out_and_said(runs: Path, tmp_path: 
     (folder / "offline-run-1-a" / "run-a.wandb").write_bytes(b"")
     imported = read_one(folder)
     assert imported.runs == read_one(runs).runs
-    assert imported.notes == ("run-a.wandb: breaks off before it tells which run it is, left out",)
+    assert imported.notes == ("run-a.wandb: ends before the run is identified, left out",)
 
 
 def test_runs_without_numbers_are_told(tmp_path: Path) -> None:

@@ -101,4 +101,4 @@ def test_without_ray_the_message_says_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match="needs the package ray") as caught:
         ray_executor(Settings())
-    assert caught.value.hint == "pip install '.[ray]' in a clone of deviate, into the environment that runs it"
+    assert caught.value.hint == "run pip install '.[ray]' in a clone of deviate, in the environment that runs it"

@@ -65,7 +65,7 @@ def test_options_and_lines_of_the_shell_reach_the_job(orders: Make) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_what_slurm_refuses_is_one_message(orders: Make) -> None:
-    with pytest.raises(RunError, match=r"Slurm takes no jobs: (?s:.*)partition"):
+    with pytest.raises(RunError, match=r"Slurm accepts no jobs: (?s:.*)partition"):
         execute_orders(orders(), slurm_executor(Settings(options=(*QUICK, ("partition", "nowhere")))), Settings())
 
 
@@ -82,4 +82,4 @@ def test_without_submitit_the_message_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "submitit", None)
     with pytest.raises(InputError, match="needs the package submitit") as caught:
         slurm_executor(Settings())
-    assert caught.value.hint == "pip install '.[slurm]' in a clone of deviate, into the environment that runs it"
+    assert caught.value.hint == "run pip install '.[slurm]' in a clone of deviate, in the environment that runs it"

@@ -119,7 +119,7 @@ def test_an_earlier_evaluation_does_not_stand_for_the_last_one_that_found_no_roo
             file.write(full)
     found = read(experiment)
     assert found.sets == ()
-    assert found.reasons[0] == ("Set test is left out: its last evaluation found no room, and what is kept is earlier.")
+    assert found.reasons[0] == ("Set test is left out: its last evaluation was not captured, only earlier ones.")
 
 
 def test_examples_that_a_run_lacks_are_left_out_of_all(experiment: Path, add_run: AddRun) -> None:
@@ -137,7 +137,7 @@ def test_sets_that_cannot_be_aligned_are_left_out_with_the_reason(experiment: Pa
     found = read(experiment)
     assert found.sets == ()
     assert found.reasons == (
-        "Set test is left out: true labels come in another order from run to run, and no run tells its inputs apart.",
+        "Set test is left out: the order of true labels differs between runs, and no run has hashes of its inputs.",
     )
 
 
@@ -176,8 +176,8 @@ def test_steps_count_where_all_runs_have_them(experiment: Path, add_run: AddRun)
     assert [it.step for it in found.by_step] == [0, 1]
     assert [it.step for it in found.weights_by_step] == [0, 1]
     assert found.reasons == (
-        "Set test: 1 of 3 steps are not in all runs, and left out.",
-        "Weights: 1 of 3 steps are not in all runs, and left out.",
+        "Set test: 1 of 3 steps are not in all runs and are left out.",
+        "Weights: 1 of 3 steps are not in all runs and are left out.",
     )
 
 
@@ -238,7 +238,7 @@ def test_pixels_without_a_true_class_are_left_out(experiment: Path, add_run: Add
     assert found.outputs.shape == (2, 23, 3)
     assert np.array_equal(found.outputs[0], np.moveaxis(outputs, 1, 2).reshape(-1, 3)[1:])
     assert found.positions.tolist() == np.repeat(range(4), 6).tolist()[1:]
-    assert any("1 of 24 have no true class" in note for note in found.notes)
+    assert any("1 of 24 predictions have no true class" in note for note in found.notes)
 
 
 def test_classes_below_zero_that_nobody_predicts_mark_what_is_ignored(experiment: Path, add_run: AddRun) -> None:
@@ -249,7 +249,7 @@ def test_classes_below_zero_that_nobody_predicts_mark_what_is_ignored(experiment
     assert found.truth is not None
     assert (found.truth.tolist(), found.positions.tolist()) == (TRUTH[2:].tolist(), list(range(2, N)))
     assert found.n_seen == N
-    assert any("2 of 12 have no true class" in note for note in found.notes)
+    assert any("2 of 12 predictions have no true class" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("shape", [(N,), (N, CLASSES)])
@@ -267,7 +267,7 @@ def test_one_nan_does_not_turn_the_probabilities_of_all_runs_into_scores(
     assert found.labels is not None
     expected = shares > 0.5 if len(shape) == 1 else shares.argmax(2)
     assert np.array_equal(found.labels, expected)
-    assert any("infinite numbers are among the outputs of run 1:" in note for note in found.notes)
+    assert any("Outputs of run 1 contain NaN or infinite values" in note for note in found.notes)
 
 
 def test_truth_of_another_form_than_the_outputs_is_told(experiment: Path, add_run: AddRun) -> None:
@@ -275,7 +275,7 @@ def test_truth_of_another_form_than_the_outputs_is_told(experiment: Path, add_ru
         keep(add_run(replicate, start()), {"outputs": TRUTH, "truth": np.eye(CLASSES)[TRUTH]})
     found = only(read(experiment))
     assert found.truth is None
-    assert any("True labels of shape (3,) per example fit no outputs" in note for note in found.notes)
+    assert any("True labels of shape (3,) per example do not match" in note for note in found.notes)
 
 
 def test_a_damaged_file_is_a_reason_and_the_others_count(experiment: Path, add_run: AddRun) -> None:
@@ -308,8 +308,8 @@ def test_files_that_were_removed_are_told_once_and_warned_of(experiment: Path, a
         keep(attempt, {"outputs": scores(replicate)})
         next((attempt / "artifacts").iterdir()).unlink()
     (found,) = read_experiment(experiment)
-    assert captured_of(found).reasons == ("Files with captured outputs of runs 0, 1 are not there any more.",)
-    assert found.runs[0].warnings[-1:] == ("1 of 1 files with captured outputs or weights are not there any more",)
+    assert captured_of(found).reasons == ("Files with captured outputs of runs 0, 1 are missing.",)
+    assert found.runs[0].warnings[-1:] == ("1 of 1 files with captured outputs or weights are missing",)
 
 
 def test_what_the_guest_could_not_keep_is_a_reason(experiment: Path, add_run: AddRun) -> None:
@@ -324,8 +324,8 @@ def test_what_was_asked_for_and_never_seen_is_a_reason(experiment: Path, add_run
     (found,) = read_experiment(experiment)
     (first,), (second,) = (run.not_captured for run in found.runs)
     assert first == second
-    assert str(first).startswith("weights: no model was seen in training")
-    assert captured_of(found).reasons[-1].startswith("Not captured in runs 0, 1: weights: no model was seen")
+    assert str(first).startswith("weights: no model was detected in training")
+    assert captured_of(found).reasons[-1].startswith("Not captured in runs 0, 1: weights: no model was detected")
 
 
 def test_a_file_outside_of_the_folder_is_no_artifact(experiment: Path, add_run: AddRun) -> None:
@@ -347,7 +347,7 @@ def test_shares_of_ranks_are_put_together_as_they_were_dealt_out(experiment: Pat
     assert np.array_equal(found.outputs, [scores(0), scores(1)])
     assert found.truth is not None
     assert found.truth.tolist() == TRUTH.tolist()
-    assert found.notes[0].startswith("Shares of 2 processes are put together")
+    assert found.notes[0].startswith("Outputs of 2 processes are combined")
 
 
 def test_ranks_that_saw_the_whole_set_count_once(experiment: Path, add_run: AddRun) -> None:
@@ -401,7 +401,9 @@ def test_layers_that_not_all_runs_have_in_one_shape_are_left_out(experiment: Pat
     found = read(experiment)
     assert found.weights is not None
     assert list(found.weights.layers) == ["w"]
-    assert found.reasons == ("Weights that not all runs have in one shape are left out: head, only_0, only_1.",)
+    assert found.reasons == (
+        "Weights that are not in all runs, or differ in shape, are left out: head, only_0, only_1.",
+    )
 
 
 def test_a_step_that_is_damaged_in_one_run_is_left_out_of_all(experiment: Path, add_run: AddRun) -> None:
@@ -426,7 +428,7 @@ def test_of_many_steps_those_are_read_that_memory_takes(
     monkeypatch.setattr(sys.modules["deviate.stability.captures.collect"], "STEP_BYTES", 3 * n_bytes)
     found = read(experiment)
     assert [it.step for it in found.by_step] == [0, 4, 8]
-    assert found.reasons == ("Set test: of 9 steps 3 are read, evenly spaced, to save memory.",)
+    assert found.reasons == ("Set test: 3 of 9 steps are read, evenly spaced, to save memory.",)
 
 
 def test_outputs_that_are_too_large_leave_the_classes(
@@ -439,7 +441,7 @@ def test_outputs_that_are_too_large_leave_the_classes(
     assert (found.kind, found.outputs) == ("labels", None)
     assert found.labels is not None
     assert np.array_equal(found.labels, [scores(0).argmax(1), scores(1).argmax(1)])
-    assert "the predicted classes alone are read" in found.notes[0]
+    assert "the predicted classes are read" in found.notes[0]
 
 
 def test_sets_that_are_too_large_together_leave_the_classes_of_the_later_ones(

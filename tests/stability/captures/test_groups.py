@@ -85,16 +85,16 @@ def test_several_files_stand_beside_each_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sex\nf\nm\nf\n", "has 3 rows, and no set of train has so many examples: test 4"),
-        ("id,sex\n0,f\n1,m\n2,f\n", "has 3 rows, and no set"),
-        ("id,sex\n0,f\n1,m\n2,f\n9,m\n", "has 4 rows, and no set"),
-        ("id,sex\n0,f\n0,m\n2,f\n3,m\n", "names an example twice"),
-        ("id,sex\na,f\nb,m\nc,f\nd,m\n", "something else than the numbers"),
-        ("id\n0\n1\n2\n3\n", "has ids alone"),
-        ("sex,age\nf,1\nm\nf,3\nm,4\n", "row 3 has another number of columns"),
+        ("sex\nf\nm\nf\n", r"its 3 rows match no set of train \(examples: test 4\)"),
+        ("id,sex\n0,f\n1,m\n2,f\n", "its 3 rows match no set"),
+        ("id,sex\n0,f\n1,m\n2,f\n9,m\n", "its 4 rows match no set"),
+        ("id,sex\n0,f\n0,m\n2,f\n3,m\n", "repeats a number"),
+        ("id,sex\na,f\nb,m\nc,f\nd,m\n", "must hold the numbers"),
+        ("id\n0\n1\n2\n3\n", "has only an id column"),
+        ("sex,age\nf,1\nm\nf,3\nm,4\n", "row 3 does not have as many columns"),
         ("", "has no rows"),
         ("sex\n", "has no rows"),
-        ("sex,sex\nf,1\nm,2\nf,3\nm,4\n", "has several columns 'sex'"),
+        ("sex,sex\nf,1\nm,2\nf,3\nm,4\n", "has more than one column 'sex'"),
     ],
 )
 def test_what_fits_no_set_is_refused_in_one_sentence(tmp_path: Path, text: str, message: str) -> None:
@@ -103,7 +103,7 @@ def test_what_fits_no_set_is_refused_in_one_sentence(tmp_path: Path, text: str, 
 
 
 def test_rows_of_a_file_fit_no_set_that_is_shuffled_in_each_run(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="in another order in each run") as caught:
+    with pytest.raises(InputError, match="order of examples differs") as caught:
         with_groups(Captured((one_set(alignment="input"),)), read_groups([table(tmp_path, SEX)]), "train")
     assert "deviate.log_predictions" in caught.value.hint
 
@@ -124,4 +124,4 @@ def test_columns_on_record_are_named_and_others_refused() -> None:
     refuse_unknown([captured], read_groups(["sex"]))
     with pytest.raises(InputError, match="no run has logged a column") as caught:
         refuse_unknown([captured], read_groups(["age"]))
-    assert "columns on record: sex" in caught.value.hint
+    assert "recorded columns: sex" in caught.value.hint

@@ -94,7 +94,7 @@ def test_several_labels_of_an_example_count_one_by_one() -> None:
     form = form_of(LOGITS, truth)
     assert (form.kind, form.n_parts, form.rows(LOGITS).shape) == ("binary", 4, (80,))
     assert classes_of(truth, form).tolist() == truth.reshape(-1).tolist()
-    assert form.notes == ("Each of 4 parts of an example counts as one of its own.",)
+    assert form.notes == ("Each of the 4 parts of an example counts as an example.",)
 
 
 def test_several_values_of_an_example_count_one_by_one() -> None:
@@ -115,7 +115,7 @@ def test_pixels_count_one_by_one_wherever_their_classes_stand(shape, axis) -> No
 def test_shapes_that_do_not_go_together_are_left_out_with_the_reason() -> None:
     with pytest.raises(RecordError, match=r"[(]3, 6, 2[)]"):
         form_of(rng().normal(size=(5, 3, 6, 2)), None)
-    with pytest.raises(RecordError, match="do not go together"):
+    with pytest.raises(RecordError, match="do not match"):
         form_of(rng().normal(size=(5, 3, 6)), rng().integers(0, 3, (5, 7)))
     with pytest.raises(RecordError, match="complex"):
         form_of(np.zeros((5, 3), np.complex64), None)

@@ -99,8 +99,8 @@ def test_a_class_without_spread_or_a_single_run_has_a_named_answer() -> None:
     assert [row.sd for row in equal] == [0.0, 0.0]
     assert [type(row.ratio) for row in equal] == [Unavailable, Unavailable]
     assert equal[1].sd_interval == Unavailable("all 3 values equal")
-    assert equal[0].sampling_sd == Unavailable("all examples alike in every run")
-    assert expected_largest_sd(equal) == Unavailable("no class varies")
+    assert equal[0].sampling_sd == Unavailable("all predictions right or all wrong in every run")
+    assert expected_largest_sd(equal) == Unavailable("no class has spread")
     single = table([[0, 0, 1, 0]], truth)
     assert single[0].sd == single[0].range == expected_largest_range(single) == Unavailable("1 run: spread unknown")
     assert class_table(classify(labelled([[0, 1]], None)), 1.0, 0.95) == ()

@@ -10,7 +10,7 @@ from deviate.model import Convergence, Experiment, Series, Unavailable
 from deviate.stability.measures.convergence import convergence
 from deviate.stats.estimates.one_sample import relative_range
 
-UNTIMED = Unavailable("times are not on record")
+UNTIMED = Unavailable("times were not recorded")
 
 
 def curve(values: Sequence[float], seconds: float = 1.0, start: float = 10.0, every: int = 1) -> Series:
@@ -82,7 +82,7 @@ def test_values_that_are_not_finite_are_never_the_best() -> None:
     found = told(trained(curve([nan, 0.5, inf, 0.4]), curve([nan, nan])))
     assert steps_of(found)["best val_acc"] == (2, None)
     assert steps_of(found)["within 1% of the best val_acc"] == (2, None)
-    assert told(trained(curve([nan, nan]))).rows[1].seconds_mean == Unavailable("no run got there")
+    assert told(trained(curve([nan, nan]))).rows[1].seconds_mean == Unavailable("no run converged")
 
 
 def test_without_times_steps_are_told_and_without_direction_times() -> None:

@@ -99,9 +99,9 @@ def test_every_part_of_a_whole_capture_is_told() -> None:
     assert [it.name for it in test.reductions] == ["flip", "snapshots"]
     assert [it.value for it in test.groups] == ["All", "0", "1"]
     assert [it.step for it in test.steps] == [0, 4, 9]
-    assert test.steps[0].weight_distance.value == Unavailable("not kept at this step")
+    assert test.steps[0].weight_distance.value == Unavailable("not captured at this step")
     assert isinstance(test.steps[1].weight_distance.value, float)
-    assert test.steps[2].churn.value == Unavailable("not kept at this step")
+    assert test.steps[2].churn.value == Unavailable("not captured at this step")
     assert found.sets[1].steps == found.sets[1].reductions == ()
     mean = np.mean(test.accuracies)
     assert test.mean_accuracy_sampling_sd == pytest.approx(math.sqrt(mean * (1 - mean) / 60))
@@ -188,7 +188,7 @@ def test_degenerate_captures_have_named_answers(name: str) -> None:
         assert by_name(it)["accuracy-sd"].interval == Unavailable("all 6 values equal")
     if name == "zero log-probability":
         assert it.cross_entropies == ()
-        assert "The cross-entropy of some runs is no finite number, so it is not told." in it.notes
+        assert "The cross-entropy of some runs is not finite, so it is not shown." in it.notes
     if name == "no example":
         assert (it.measures, it.notes) == ((), ("No example is common to all runs.",))
 
@@ -198,7 +198,7 @@ def test_parts_of_examples_are_no_larger_test_set() -> None:
     apart = of_set(pixels)
     together = of_set(dataclasses.replace(pixels, positions=pixels.positions // 4))
     assert isinstance(apart.mean_accuracy_sampling_sd, float)
-    parts = Unavailable("parts of one example are no draws of their own")
+    parts = Unavailable("parts of one example are not independent")
     assert together.mean_accuracy_sampling_sd == parts
     assert {it.sampling_sd for it in together.classes} == {parts}
     assert together.expected_largest_sd == apart.expected_largest_sd
@@ -208,10 +208,10 @@ def test_parts_of_examples_are_no_larger_test_set() -> None:
 @pytest.mark.parametrize(
     ("truth", "note"),
     [
-        (np.array([0.5, 1.0]), "The true values are no whole numbers, so they are not taken for classes."),
-        (np.array(["cat", "dog"]), "The true values are no whole numbers, so they are not taken for classes."),
-        (np.array([1, 3]), "Some true labels are none of the classes 0 … 2, so nothing is told of right or wrong."),
-        (np.array([-1, 0]), "Some true labels are none of the classes 0 … 2, so nothing is told of right or wrong."),
+        (np.array([0.5, 1.0]), "The true values are not whole numbers, so they are not read as classes."),
+        (np.array(["cat", "dog"]), "The true values are not whole numbers, so they are not read as classes."),
+        (np.array([1, 3]), "Some true labels are outside the classes 0 … 2, so there is no accuracy."),
+        (np.array([-1, 0]), "Some true labels are outside the classes 0 … 2, so there is no accuracy."),
     ],
 )
 def test_true_values_that_are_no_classes_are_not_taken_for_wrong_ones(truth: np.ndarray, note: str) -> None:

@@ -107,7 +107,7 @@ def test_no_interval_leaves_what_a_measure_can_be() -> None:
     assert ends(over_pairs("weight-distance", 2 - matrix))[1] == 2
 
 
-@pytest.mark.parametrize(("n", "reason"), [(0, "no completed run"), (1, "1 run: no other to compare it with")])
+@pytest.mark.parametrize(("n", "reason"), [(0, "no completed run"), (1, "1 run: no pair to compare")])
 def test_a_pair_takes_two_runs(n: int, reason: str) -> None:
     assert reasons(over_pairs("churn", np.zeros((n, n)))) == (reason, reason)
 
@@ -132,7 +132,7 @@ def test_runs_that_differ_from_the_others_alike_have_no_interval() -> None:
     places = np.arange(7)
     apart = np.abs(places[:, None] - places)
     ring = np.minimum(apart, 7 - apart) / 10
-    assert reasons(over_pairs("churn", ring)) == (None, "all runs alike: leaving one out changes nothing")
+    assert reasons(over_pairs("churn", ring)) == (None, "all runs are alike: leaving one out changes nothing")
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 1e200])
@@ -141,9 +141,9 @@ def test_pairs_that_have_no_number_are_counted_never_left_out(odd: float) -> Non
     one_run[2] = one_run[:, 2] = odd
     one_pair[2, 4] = one_pair[4, 2] = odd
     for matrix, reason in (
-        (one_run, "no finite number with 1 run of 6"),
-        (one_pair, "no finite number for 1 of 15 pairs"),
-        (all_pairs, "no finite number for 3 of 3 pairs"),
+        (one_run, "no finite value with 1 run of 6"),
+        (one_pair, "no finite value for 1 of 15 pairs"),
+        (all_pairs, "no finite value for 3 of 3 pairs"),
     ):
         assert reasons(over_pairs("pearson", matrix)) == (reason, reason)
         assert reasons(difference_over_pairs("pearson", random_matrix(5), matrix)) == (f"candidate: {reason}",) * 2

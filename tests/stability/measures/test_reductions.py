@@ -143,11 +143,11 @@ def test_what_has_no_reduction_says_why() -> None:
         "single models do not vary in one of the measures"
     )
     assert reduction(scored(base.outputs), scored(base.outputs), "flip", 2, 0.95).reduction == Unavailable(
-        "true labels are not on record"
+        "true labels were not recorded"
     )
     one = drawn(0, n_runs=1)
     assert reduction(one, one, "flip", 2, 0.95).reduction == Unavailable("1 run: spread unknown")
     bad = scored(np.where(np.arange(3) == 0, np.nan, base.outputs), base.truth)
-    assert reduction(base, bad, "mine", None, 0.95).reduction == Unavailable("one of the measures is no finite number")
+    assert reduction(base, bad, "mine", None, 0.95).reduction == Unavailable("one of the measures has no finite value")
     (own,) = reductions(base, [steadier(base, 1, "test+mine")], (), 0.95)
     assert own.n_members is None

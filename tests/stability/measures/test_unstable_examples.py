@@ -67,9 +67,9 @@ def test_runs_that_agree_have_no_unstable_example_and_a_single_run_has_named_ans
     assert least(same) == ()
     assert classified.unstable_share(np.array([[0, 1]] * 5)).value == 0
     agreed = classified.majority_agreement(classified.count_alike(np.array([[0, 1]] * 5)), 0.95)
-    assert (agreed.value, agreed.interval) == (1.0, Unavailable("all runs alike"))
+    assert (agreed.value, agreed.interval) == (1.0, Unavailable("all runs are alike"))
     two = classified.majority_agreement(classified.count_alike(np.array([[0, 1], [1, 0]])), 0.95)
-    assert two.value == Unavailable("of two runs each is as good as the majority")
+    assert two.value == Unavailable("two runs have no majority")
     one = np.array([[0, 1]])
     assert classified.majority_agreement(classified.count_alike(one), 0.95).value == Unavailable(
         "1 run: spread unknown"

@@ -44,5 +44,5 @@ def test_experiments_without_the_metric_are_passed_over_and_an_unknown_one_is_re
     assert [it.experiment for it in weak_models([a, b], "acc", 0.5)] == [1]
     with pytest.raises(InputError, match="no metric 'acc_'"):
         weak_models([a, b], "acc_", 0.5)
-    with pytest.raises(InputError, match="is no number"):
+    with pytest.raises(InputError, match="is not a number"):
         weak_models([a, b], "acc", math.nan)

@@ -34,8 +34,8 @@ def _classes(it: SetStability) -> Section:
 
 def test_a_class_that_is_no_wider_than_chance_makes_one_says_so() -> None:
     it = dataclasses.replace(one_set(0, "test", 8), expected_largest_sd=0.05)
-    assert _classes(it).sentences[1].endswith("a range of about 2.7 points: class 3 has no more.")
-    assert _lines(it)[1].endswith("60 examples, no more than by chance.")
+    assert _classes(it).sentences[1].endswith("a range of about 2.7 points. Class 3 has no more.")
+    assert _lines(it)[1].endswith("60 examples, no more than expected by chance.")
     assert "chance" not in _lines(one_set(0, "test", 8))[1]
 
 
@@ -89,9 +89,9 @@ def test_more_than_two_classes_have_no_columns_for_false_positives() -> None:
         for one in it.groups
     )
     (part,) = [one for one in _view(dataclasses.replace(it, groups=groups)).parts if one.key.startswith("groups")]
-    assert part.tables[0].columns == ("Sub-group", "examples", "share", "accuracy (%)", "SD", "SD over that of all")
+    assert part.tables[0].columns == ("Sub-group", "examples", "share", "accuracy (%)", "SD", "SD relative to all")
     assert {len(row.cells) for row in part.tables[0].rows} == {5}
-    assert part.footnotes[0] == "False positives and false negatives are told where there are two classes."
+    assert part.footnotes[0] == "False positive and false negative rates need two classes."
 
 
 def test_without_groups_or_classes_it_is_said_what_to_type() -> None:

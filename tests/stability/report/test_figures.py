@@ -91,7 +91,7 @@ def test_pairs_without_a_number_are_empty_and_count_in_no_figure() -> None:
         "distance of the weights of two runs: 6 pairs of 5 runs, median 0.25, "
         "least 0.10 (replicates 0 and 1), most 0.40 (replicates 0 and 4)."
     )
-    assert plot.caption.endswith("Empty, for want of a finite number: 4 pairs.")
+    assert plot.caption.endswith("Empty cells have no finite value: 4 pairs.")
     assert (_pixels(page_figure(plot))[..., 3] == 0).sum() == 6 + 4
     assert "NaN" not in page_figure(plot)
 

@@ -33,7 +33,7 @@ def test_the_lines_are_of_the_test_set_and_name_the_others() -> None:
     found = StabilityFindings(sets=(one_set(0, "val", 5), one_set(0, "test", 5)))
     lines = brief_lines(dataclasses.replace(everything(), stability=found), LABELS)
     assert "examples of test" in lines[0]
-    assert lines[-1] == "… and of 1 more evaluation set (val): see the report, Stability"
+    assert lines[-1] == "… and 1 more evaluation set (val): see Stability in the report"
 
 
 def test_what_was_asked_for_and_not_kept_is_told_beside_what_was() -> None:
@@ -41,12 +41,12 @@ def test_what_was_asked_for_and_not_kept_is_told_beside_what_was() -> None:
     found = StabilityFindings(reasons=reasons)
     lines = brief_lines(dataclasses.replace(everything(), stability=found), LABELS)
     told = ("small: Not captured in run 0: predictions: none.", "small: Two.")
-    assert lines == (*told, "… and 1 more: see the report, Stability")
+    assert lines == (*told, "… and 1 more: see Stability in the report")
 
 
 def test_imported_scores_are_not_blamed() -> None:
     imported = dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))
-    assert "their scores were imported" in stability_section(judge([imported]), ["a"]).reasons[0]
+    assert "The scores were imported" in stability_section(judge([imported]), ["a"]).reasons[0]
 
 
 def test_why_something_asked_for_is_not_there_is_said_with_its_experiment() -> None:
@@ -63,7 +63,7 @@ def test_the_first_sentence_sets_disagreement_beside_accuracy() -> None:
     )
 
 
-@pytest.mark.parametrize(("n", "told"), [(8, ", mean over the pairs of 8 runs."), (2, ", of the one pair of 2 runs.")])
+@pytest.mark.parametrize(("n", "told"), [(8, ", mean over the pairs of 8 runs."), (2, ", from one pair of runs.")])
 def test_without_accuracies_the_first_sentence_says_how_many_runs_there_are(n: int, told: str) -> None:
     silent = dataclasses.replace(one_set(0, "test", n), accuracies=())
     assert _alone(silent).sentences[0].endswith(told)
@@ -86,14 +86,14 @@ def test_runs_that_never_disagree_are_told_in_words() -> None:
 def test_a_measure_that_is_not_there_has_its_reason() -> None:
     it = dataclasses.replace(one_set(0, "test", 1), measures=(Measure("churn", Unavailable("takes 2 runs"), FEW),))
     part = _alone(it)
-    assert part.sentences[0].endswith("disagree is not known: takes 2 runs.")
+    assert part.sentences[0].endswith("is unknown: takes 2 runs.")
     (churn,) = [row for row in part.tables[0].rows if row.label == "churn"]
     assert isinstance(churn.cells[0], Absent)
 
 
 def test_figures_without_intervals_say_why_once() -> None:
     part = _alone(one_set(0, "test", 3))
-    assert part.footnotes[0] == "small, where no interval stands: takes 5 runs."
+    assert part.footnotes[0] == "small, missing intervals: takes 5 runs."
     assert _cells(part.tables[0])["churn"] == ["8.2 %"]
     assert _cells(part.tables[0])["similarity of outputs (linear CKA)"] == ["0.941"]
 
@@ -104,15 +104,15 @@ def test_outputs_that_are_no_classes_are_told_by_their_correlation() -> None:
         r"Outputs of two runs of small on the 500 examples of val: correlation 0\.892\d? \[", part.sentences[0]
     )
     assert part.sentences[0].endswith("], mean over the pairs of 8 runs.")
-    assert "Outputs are no classes: nothing can be said of disagreement." in part.footnotes
+    assert "Outputs are not classes, so disagreement is not defined." in part.footnotes
     assert part.figures == ()
 
 
 def test_a_correlation_that_is_not_there_has_its_reason() -> None:
-    reason = Unavailable("1 run: no other to compare it with")
+    reason = Unavailable("1 run: no pair to compare")
     single = dataclasses.replace(values_set(0, "val", 1), measures=(Measure("pearson", reason, reason),))
     (told,) = _alone(single).sentences
-    assert told.endswith("of val are is not known: 1 run: no other to compare it with.")
+    assert told.endswith("of val is unknown: 1 run: no pair to compare.")
 
 
 def test_the_least_stable_examples_are_listed_with_their_votes() -> None:
@@ -124,7 +124,7 @@ def test_the_least_stable_examples_are_listed_with_their_votes() -> None:
 def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_none() -> None:
     (first, second) = everything().stability.convergence
     row = dataclasses.replace(first.rows[0], criterion="never", steps=(None,) * 8, seconds=(None,) * 8)
-    absent = Unavailable("times are not on record")
+    absent = Unavailable("times were not recorded")
     bare = dataclasses.replace(
         second,
         step_seconds_mean=absent,
@@ -132,10 +132,10 @@ def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_non
         rows=(dataclasses.replace(second.rows[0], seconds_mean=absent, seconds_relative_range=absent),),
     )
     never = _parts(StabilityFindings(convergence=(dataclasses.replace(first, rows=(row,)),)))["Time to convergence"]
-    assert [it.label for it in never.folds[0].blocks[0].rows if it.group == "never"] == ["runs that get there"]
+    assert [it.label for it in never.folds[0].blocks[0].rows if it.group == "never"] == ["converged runs"]
     untimed = _parts(StabilityFindings(convergence=(bare,)))["Time to convergence"]
-    assert [it.label for it in untimed.folds[0].blocks[0].rows] == ["runs that get there", "steps", "steps, range"]
-    assert untimed.footnotes == ("When these runs reported their values is not on record: steps alone are told.",)
+    assert [it.label for it in untimed.folds[0].blocks[0].rows] == ["converged runs", "steps", "steps, range"]
+    assert untimed.footnotes == ("The times of reported values were not recorded, so only steps are shown.",)
 
 
 def test_what_was_not_asked_for_names_its_flag() -> None:

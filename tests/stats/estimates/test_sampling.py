@@ -74,8 +74,8 @@ def test_degenerate_shares_have_named_answers() -> None:
     accuracy = metric("test_acc")
     assert sampling_error([], accuracy, 100) == Unavailable("needs 1 run, has 0")
     assert sampling_error([math.nan], accuracy, 100) == Unavailable("NaN or infinite value among the scores")
-    assert sampling_error([1.0, 1.0], accuracy, 100) == Unavailable("all examples alike in every run")
-    assert sampling_error([0, 0], accuracy, 100) == Unavailable("all examples alike in every run")
+    assert sampling_error([1.0, 1.0], accuracy, 100) == Unavailable("all predictions right or all wrong in every run")
+    assert sampling_error([0, 0], accuracy, 100) == Unavailable("all predictions right or all wrong in every run")
     assert sampling_error([-0.5, 0.5], accuracy, 100) == NOT_APPLICABLE
     assert sampling_error([250.0], accuracy, 100) == NOT_APPLICABLE
     assert sampling_error([0.5], accuracy, 0) == NOT_APPLICABLE

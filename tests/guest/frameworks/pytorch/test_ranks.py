@@ -82,7 +82,7 @@ def test_accuracies_of_all_examples_are_those_that_the_script_printed(experiment
     assert {it.name: it.labels.shape[1] for it in captured.sets} == {"dealt": 22, "whole": 19, "first": 30}
     assert captured.reasons == ()
     (notes,) = [it.notes for it in captured.sets if it.name == "dealt"]
-    assert notes[0].startswith("Shares of 2 processes are put together")
+    assert notes[0].startswith("Outputs of 2 processes are combined")
 
 
 def test_weights_are_those_of_one_process_also_where_the_group_is_no_more(experiment) -> None:  # type: ignore[no-untyped-def]
