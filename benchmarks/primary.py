@@ -4,7 +4,8 @@
 
 SOURCES holds a checkout of each labelled project as owner+name/<commit>/; the examples of this project are its own. A
 choice is right when it is reported by the labelled statement, by one that reports the same or by one that is accepted
-too, and has the aggregate that goes with it. Nothing of the scripts is run.
+too, and has the aggregate that goes with it. Where a statement reports several values under keys, the key must be that
+of the label; what a framework reports by itself is known by its key alone. Nothing of the scripts is run.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from typing import Any
 from deviate.analysis import analyze
 from deviate.errors import DeviateError
 from deviate.model import SelectedMetric
+from deviate.model.metric_vocabulary import snake
 from deviate.project.selection import select_metrics
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,7 +36,7 @@ def main() -> None:
         folder = arguments.sources / entry["repo"].replace("/", "+") / str(entry["commit"])
         root = ROOT if entry["repo"] == OURS else folder
         metric = _chosen(root, entry["script"])
-        is_right = metric is not None and (_place(root, metric), _kind(metric.aggregate)) in set(_accepted(root, entry))
+        is_right = metric is not None and any(_is_same(root, metric, *place) for place in _accepted(entry))
         n_right += is_right
         answer = "none" if metric is None else f"{metric.name} ({metric.metric.line}) {metric.aggregate}"
         label = f"{entry['primary']['name']} ({entry['primary']['line']}) {entry['aggregate']}"
@@ -52,15 +54,18 @@ def _chosen(root: Path, script: str) -> SelectedMetric | None:
     return None if choice is None else next(item for item in selection.metrics if item.name == choice.name)
 
 
-Place = tuple[str, int, str]
-"""File, first line of the statement and the key that a framework reports, if it is one."""
-
-
-def _place(root: Path, chosen: SelectedMetric) -> Place:
-    metric = chosen.metric
+def _is_same(root: Path, chosen: SelectedMetric, place: dict[str, Any], aggregate: str) -> bool:
+    """Whether a metric with its aggregate is the one that a label names."""
+    metric, is_by_framework = chosen.metric, place.get("sink") == "history"
+    key = place.get("key") or (place["expression"] if is_by_framework else "")
+    if _kind(chosen.aggregate) != _kind(aggregate) or metric.file != place["file"]:
+        return False
     if metric.sink == "history":
-        return metric.file, metric.line, metric.expression
-    return metric.file, _statement(root / metric.file, metric.line), ""
+        return is_by_framework and metric.expression == key
+    if metric.is_item and key and metric.name != snake(key):
+        return False
+    path = root / metric.file
+    return _statement(path, metric.line) == _statement(path, place["line"])
 
 
 def _kind(aggregate: str) -> str:
@@ -68,17 +73,13 @@ def _kind(aggregate: str) -> str:
     return aggregate.partition(":")[0]
 
 
-def _accepted(root: Path, entry: dict[str, Any]) -> Iterator[tuple[Place, str]]:
+def _accepted(entry: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """The places of the label and those that are as right, each with its aggregate."""
     primary = entry["primary"]
-    key = primary["expression"] if primary.get("sink") == "history" else ""
     for place in (primary, *entry.get("same", ())):
-        yield (place["file"], _statement(root / place["file"], place["line"]), key), _kind(entry["aggregate"])
+        yield place, entry["aggregate"]
     for also in entry.get("also", ()):
-        place = {**primary, **also}
-        yield (
-            (place["file"], _statement(root / place["file"], place["line"]), key),
-            _kind(also.get("aggregate", "last")),
-        )
+        yield also, also.get("aggregate", "last")
 
 
 def _statement(path: Path, line: int) -> int:

@@ -1,6 +1,8 @@
 """Analysis of a training script: main loop, metrics with evidence, rejected values, seeds, outputs and hazards."""
 
 import gc
+import itertools
+import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,7 +22,7 @@ from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, co
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.metrics.collect import Collector, Judged
 from deviate.analysis.metrics.contexts import Context, contexts, reach
-from deviate.analysis.metrics.judge import Candidate, Judge, Objection
+from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.keras_history import history_evidence, history_keys
 from deviate.analysis.metrics.labels import is_key
 from deviate.analysis.metrics.naming import find_repeats, give_names, name_parts
@@ -37,7 +39,15 @@ from deviate.analysis.side_effects import find_side_effects, output_paths
 from deviate.base import line_text, with_cells
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
-from deviate.model.metric_vocabulary import direction_of, item_direction, item_role, split_identifier
+from deviate.model.metric_vocabulary import (
+    direction_of,
+    is_measurement,
+    item_direction,
+    item_name,
+    item_role,
+    snake,
+    split_identifier,
+)
 
 DEEPEST = 4000
 """Recursion limit of the analysis: a few calls per level of nesting in the script."""
@@ -162,7 +172,7 @@ def _analyze(
         find_hazards(survey),
         find_side_effects(survey),
     )  # before the files are listed: reads more of them
-    named_metrics = _metrics(metrics, outer, graph)
+    named_metrics = _metrics(metrics, outer, collector)
     analysis = Analysis(
         root=root,
         script=file,
@@ -380,13 +390,54 @@ def _name_metrics(unnamed: list[_Found]) -> tuple[Metric, ...]:
     return tuple(_to_metric(item, name) for item, name in zip(unnamed, names, strict=True))
 
 
-def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
-    metrics = [*_name_metrics(unnamed)]
+def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], collector: Collector) -> tuple[Metric, ...]:
+    wholes, graph = _name_metrics(unnamed), collector.graph
+    metrics = _with_items([(item.judged, metric) for item, metric in zip(unnamed, wholes, strict=True)], collector)
     for training in trainings:
         metrics += _managed_metrics(training, metrics, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     metrics.sort(key=lambda metric: (order[metric.file], metric.line))
     return tuple(replace(metric, id=number) for number, metric in enumerate(metrics))
+
+
+def _with_items(wholes: Sequence[tuple[Judged, Metric]], collector: Collector) -> list[Metric]:
+    """The metrics, each mapping with its items, which have the names that runs would give them where these are free."""
+    names = {metric.name for _, metric in wholes}
+    metrics: list[Metric] = []
+    decisions: dict[int, list[tuple[str, Decision]]] = {}
+    for judged, whole in wholes:
+        items: list[Metric] = []
+        if whole.site is not None and whole.label is None:
+            if id(judged) not in decisions:  # of another call path
+                decisions[id(judged)] = collector.item_decisions(judged)
+            for key, decision in decisions[id(judged)]:
+                if is_measurement(key, whole.name):
+                    items.append(_item(whole, key, decision, names))
+                    names.add(items[-1].name)
+        text = f"a mapping of which the source names {len(items)} item{'s' * (len(items) > 1)}; a run shows others"
+        metrics += [replace(whole, evidence=(text, *whole.evidence)) if items else whole, *items]
+    return metrics
+
+
+def _item(whole: Metric, key: str, decision: Decision, names: Collection[str]) -> Metric:
+    """An item of a mapping.
+
+    Args:
+        names: those that other metrics have.
+    """
+    role = item_role(key, decision.role or "other")
+    longest = f"{whole.name}_{snake(key)}"
+    choices = [item_name(re.sub(r"_\d+$", "", whole.name), key), item_name(whole.name, key), longest]
+    numbered = (f"{longest}_{number}" for number in itertools.count(2))
+    return replace(
+        whole,
+        name=next(name for name in itertools.chain(choices, numbered) if name not in names),
+        role=role,
+        direction=item_direction(key, role, decision.direction),
+        evidence=(f'item "{key}" of {whole.expression}', *decision.evidence),
+        label=key,
+        is_item=True,
+    )
 
 
 def _to_metric(item: _Found, name: str) -> Metric:

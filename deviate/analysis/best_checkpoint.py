@@ -18,6 +18,7 @@ from deviate.model.metric_vocabulary import snake, split_identifier, word_set
 BEST = word_set("best lowest highest min max minimum maximum")
 KEEPING = word_set("save saves checkpoint checkpoints ckpt deepcopy dump")
 COMPARED = re.compile(r"(best|low|high|min|max).*[<>]|[<>].*(best|low|high|min|max)", re.IGNORECASE)
+ITEM = re.compile(r"\[(?P<quote>[\"'])(?P<key>.*)(?P=quote)\]$")
 COMPARES = (cst.GreaterThan, cst.LessThan, cst.GreaterThanEqual, cst.LessThanEqual)
 CHECKPOINTS, STOPS = word_set("ModelCheckpoint"), word_set("EarlyStopping")
 ARGUMENTS = word_set("TrainingArguments Seq2SeqTrainingArguments SFTConfig")
@@ -40,8 +41,11 @@ def _reported_in(function: Function, metrics: Sequence[Metric]) -> list[Metric]:
 def _metric_of(spelled: str, metrics: Sequence[Metric]) -> str | None:
     """The metric that is reported as this expression, or is called so."""
     words = split_identifier(spelled.rpartition(".")[2])
+    taken = ITEM.search(spelled)
     for is_same in (
         lambda metric: metric.expression == spelled,
+        lambda metric: metric.is_item and taken is not None and metric.label == taken["key"],
+        lambda metric: metric.is_item and metric.label == spelled,
         lambda metric: metric.name == snake(spelled),
         lambda metric: split_identifier(metric.name) == words,
         lambda metric: split_identifier(metric.name) == ["eval", *words],

@@ -113,7 +113,9 @@ class Metric:
         site: id of its site; None for a metric of a managed loop, which is known by `expression` (its key) alone.
         path: call lines from the outermost frame of the project to the site, without the site's own line. Empty when
             the site has a single metric, which then takes the values of every path.
-        label: value of the site's label variable, when that tells metrics apart.
+        label: value of the site's label variable, when that tells metrics apart; of an item, its key.
+        is_item: whether it is one item of a mapping that the site reports whole, known from the source by its key. The
+            metric of the whole, with the same site and path and without a label, takes the items that only runs show.
         direction: whether a higher or a lower value is better; None when unknown.
         evidence: why it was taken for a metric, most telling reason first.
     """
@@ -130,6 +132,7 @@ class Metric:
     site: int | None
     path: tuple[Place, ...] = ()
     label: str | None = None
+    is_item: bool = False
 
 
 class RejectionReason(Enum):

@@ -16,7 +16,8 @@ HIGHER = word_set(
     "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap map "
     "iou miou dice bleu rouge psnr ssim reward rewards rew return returns score scores r2 correct corrects ndcg mrr "
     "hit hits likelihood sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win "
-    "wins agreement elbo hr hitrate recalls precisions pck oks pesq stoi chrf meteor cider spice rank1 rank5 lddt"
+    "wins agreement elbo hr hitrate recalls precisions pck oks pesq stoi chrf meteor cider spice rank1 rank5 lddt "
+    "matthews pearson pearsonr spearman spearmanr"
 )
 LOWER = word_set(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
@@ -79,6 +80,7 @@ OTHER_SENSE = re.compile(
 def _words(text: str) -> tuple[str, ...]:
     joined = re.sub(r"learning[ _]rate", "learningrate", text, flags=re.IGNORECASE)
     joined = re.sub(r"cross[ _-]entropy", "crossentropy", joined, flags=re.IGNORECASE)
+    joined = joined.replace("IoU", "Iou")
     if "map" in joined or "recision" in joined:
         joined = OTHER_SENSE.sub(lambda match: "".join(filter(None, match.groups())), joined)
     return tuple(word.lower() for word in WORD.findall(joined))

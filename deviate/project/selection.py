@@ -257,7 +257,7 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
     """
     if matches is None:
         metrics = tuple(_select(metric, MetricConfig(metric.name)) for metric in analysis.metrics)
-        return _read_at_best(_with_primary(metrics), analysis.kept_by)
+        return _read_at_best(_with_primary(metrics, analysis.kept_by), analysis.kept_by)
     if not matches:
         raise InputError(
             "the metrics part is empty: nothing is left to record",
@@ -274,13 +274,19 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
                 "Delete one.",
             )
         chosen.append(_select(metric, one.section))
-    return _with_primary(tuple(chosen), is_fixed=True)
+    return _with_primary(tuple(chosen), analysis.kept_by, is_fixed=True)
 
 
-def _with_primary(metrics: tuple[SelectedMetric, ...], *, is_fixed: bool = False) -> Selection:
+def _with_primary(metrics: tuple[SelectedMetric, ...], kept_by: str | None, *, is_fixed: bool = False) -> Selection:
+    """The metrics with the one that decides.
+
+    Args:
+        kept_by: name that the analysis gave to the metric by which the script keeps its best model.
+    """
     from deviate.stats import choose_primary
 
-    return Selection(metrics, is_fixed, choose_primary(metrics))
+    name = next((metric.name for metric in metrics if metric.metric.name == kept_by), None)
+    return Selection(metrics, is_fixed, choose_primary(metrics, kept_by=name))
 
 
 def _read_at_best(selection: Selection, kept_by: str | None) -> Selection:
@@ -447,6 +453,8 @@ def _line_of(pattern: str, path: Path) -> int:
 def _fits(metric: Metric, section: MetricConfig) -> bool:
     if section.where is None and section.expression is None:
         return metric.name == section.name
+    if metric.is_item and section.label is None:
+        return False  # the place and expression are those of the whole mapping
     if section.path is not None and metric.path != section.path:
         return False
     if section.label is not None and metric.label != section.label:

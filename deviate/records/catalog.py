@@ -91,7 +91,10 @@ class Catalog:
         fitting = [metric for metric in metrics if self._fits(metric, source, is_only=len(metrics) == 1)]
         if fitting:
             chosen = self._find_selected(_nearest(fitting))
-            return chosen.name if chosen else None
+            if chosen is not None or not _nearest(fitting).is_item:
+                return chosen.name if chosen else None
+            # an item that the source names is left to its mapping where deviate.toml lists that and not the item
+            metrics = [metric for metric in metrics if not metric.is_item]
         label, item = self._parts(source)
         whole = dataclasses.replace(source, label=label)
         holding = [metric for metric in metrics if item and self._fits(metric, whole, is_only=len(metrics) == 1)]
@@ -161,7 +164,8 @@ class Catalog:
 
     def _tells_labels(self, source: Source) -> bool:
         """Whether a metric of the site has a label: else its texts are keys that only the runs know."""
-        return any(metric.label is not None for metric in self._iterate_metrics() if metric.site == source.site)
+        metrics = (metric for metric in self._iterate_metrics() if metric.site == source.site)
+        return any(metric.label is not None and not metric.is_item for metric in metrics)
 
     def _item(self, holder: SelectedMetric, source: Source, item: str) -> str | None:
         """The metric of an item, one for all the ways that lead to the metric that holds it."""

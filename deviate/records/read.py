@@ -194,11 +194,16 @@ def _that_stand(catalog: Catalog, reported: Collection[str]) -> tuple[SelectedMe
 
     Of those that were found by running, the ones of which a value counts.
     """
-    mappings = {selected.metric.site for selected in catalog.added if selected.metric.label is not None} - {None}
+    items = [
+        selected for selected in catalog.selection.metrics if selected.metric.is_item and selected.name in reported
+    ]
+    mappings = {selected.metric.site for selected in (*catalog.added, *items) if selected.metric.label is not None}
+    mappings.discard(None)
     return tuple(
         selected
         for selected in catalog.metrics
-        if selected.name in reported or not (selected.is_found_by_running or selected.metric.site in mappings)
+        if selected.name in reported
+        or not (selected.is_found_by_running or (selected.metric.site in mappings and not selected.metric.is_item))
     )
 
 

@@ -1,8 +1,9 @@
 """The primary metric: the one that the user declared, or the one that the names of the metrics tell.
 
 The rule reads names, roles, directions and the order in the source, never a value, so that its choice stands before the
-runs: measured on test data before validation data before training data; a field's measure of merit before a loss; a
-metric before one that restates it; the overall one before one of a class or part; then the one that is reported first.
+runs: measured on test data before validation data before training data; a field's measure of merit before a loss; the
+one by which the script keeps its best model; a metric before one that restates it; the overall one before one of a
+class or part; then the one that is reported first.
 """
 
 import difflib
@@ -24,7 +25,7 @@ MERITS = word_set(
     "map iou miou dice bleu rouge psnr ssim reward rewards rew return returns score scores r2 ndcg mrr hit hits "
     "sensitivity specificity kappa mcc jaccard em sharpe win wins hr hitrate pck pesq stoi chrf meteor cider "
     "spice rank1 lddt fitness fid wer cer ter rmse mae mape lpips eer error err errors misclassified mpjpe epe "
-    "rmsle smape brier"
+    "rmsle smape brier matthews pearson pearsonr spearman spearmanr"
 )
 """Words of measures by which a field reports its results, in either direction."""
 PARTIAL_MERITS = word_set(
@@ -61,11 +62,16 @@ def ask_for_primary(metrics: Sequence[SelectedMetric]) -> str:
     return _ask("no quality metric has a known direction", [metric.name for metric in telling or metrics])
 
 
-def choose_primary(metrics: Sequence[SelectedMetric], planned: PrimaryChoice | None = None) -> PrimaryChoice | None:
+def choose_primary(
+    metrics: Sequence[SelectedMetric], planned: PrimaryChoice | None = None, kept_by: str | None = None
+) -> PrimaryChoice | None:
     """The metric that decides a comparison, with the reason; None where no quality metric has a known direction.
 
     The one that the plan names is kept as long as there is such a metric, and so is a declared one. What only the runs
     showed is no candidate where anything else is: it was not there to be chosen before them.
+
+    Args:
+        kept_by: name of the metric by which the script keeps its best model.
     """
     if planned is not None and any(metric.name == planned.name for metric in metrics):
         return planned
@@ -73,8 +79,13 @@ def choose_primary(metrics: Sequence[SelectedMetric], planned: PrimaryChoice | N
     if len(declared) == 1:
         return PrimaryChoice(declared[0].name, DECLARED)
     candidates = [metric for metric in metrics if metric.role == "quality" and metric.direction is not None]
+    wholes = {(metric.metric.site, metric.metric.path) for metric in metrics if metric.metric.is_item}
     candidates = [
-        metric for metric in candidates if not words_of(metric.name) & SPREAD_WORDS and not _is_container(metric)
+        metric
+        for metric in candidates
+        if not words_of(metric.name) & SPREAD_WORDS
+        and not _is_container(metric)
+        and (metric.metric.is_item or (metric.metric.site, metric.metric.path) not in wholes)
     ]
     candidates = [metric for metric in candidates if not metric.is_found_by_running] or candidates
     if not candidates or declared:
@@ -82,7 +93,7 @@ def choose_primary(metrics: Sequence[SelectedMetric], planned: PrimaryChoice | N
     if len(candidates) == 1:
         return PrimaryChoice(candidates[0].name, "the only quality metric with a known direction")
     left, reason = candidates, ""
-    for key, sentence in _rules(candidates):
+    for key, sentence in _rules(candidates, kept_by):
         best = min(map(key, left))
         kept = [metric for metric in left if key(metric) == best]
         reason = reason or (sentence if len(kept) < len(left) else "")
@@ -91,7 +102,7 @@ def choose_primary(metrics: Sequence[SelectedMetric], planned: PrimaryChoice | N
     return PrimaryChoice(left[0].name, reason or "it is reported first", others)
 
 
-def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
+def _rules(candidates: Sequence[SelectedMetric], kept_by: str | None) -> tuple[tuple[Key, str], ...]:
     words = {metric.name: words_of(metric.name) for metric in candidates}
     is_language = any(found & LANGUAGE_WORDS for found in words.values())
     best_level = min(_level(found) for found in words.values())
@@ -103,6 +114,9 @@ def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
 
     def loss(metric: SelectedMetric) -> int:
         return not _is_merit(words[metric.name], is_language=is_language)
+
+    def kept(metric: SelectedMetric) -> int:
+        return _measure(words[metric.name]) != _measure(words_of(kept_by or ""))
 
     def restating(metric: SelectedMetric) -> int:
         return bool(words[metric.name] & RESTATING_WORDS)
@@ -121,6 +135,7 @@ def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
     return (
         (data, f"measured on {LEVELS[best_level]} data"),
         (loss, "a measure of merit before a loss"),
+        (kept, "the script keeps its best model by it"),
         (restating, "a metric before one that restates it"),
         (part, "an overall measure before one side of it"),
         (attack, "the model is attacked, and this is under the strongest attack"),
@@ -131,7 +146,7 @@ def _rules(candidates: Sequence[SelectedMetric]) -> tuple[tuple[Key, str], ...]:
 
 def _is_container(metric: SelectedMetric) -> bool:
     """Whether its name says no more than that it holds things: what it holds, only a run shows."""
-    return words_of(metric.name) - TEST_WORDS - VALIDATION_WORDS - TRAINING_WORDS <= HOLDING
+    return _measure(words_of(metric.name)) <= HOLDING
 
 
 def _level(words: frozenset[str]) -> int:
@@ -139,6 +154,11 @@ def _level(words: frozenset[str]) -> int:
         if words & known:
             return level
     return UNNAMED
+
+
+def _measure(words: frozenset[str]) -> frozenset[str]:
+    """The words that say what is measured, whatever the data."""
+    return words - TEST_WORDS - VALIDATION_WORDS - TRAINING_WORDS
 
 
 def _has_counterpart(metric: SelectedMetric, words: dict[str, frozenset[str]]) -> bool:

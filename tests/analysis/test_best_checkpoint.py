@@ -27,6 +27,13 @@ for epoch in range(9):
             "val_loss",
         ),
         (LOOP + "    if val_loss < best_loss:\n        best_loss = val_loss\n", None),
+        (
+            "import wandb\nmost = 0\nfor epoch in range(9):\n    train_step().backward()\n    out = test()\n"
+            "    if out['acc'] > most['acc']:\n        save_checkpoint(model)\n    wandb.log(out)\n".replace(
+                "most", "best"
+            ),
+            "out_acc",
+        ),
         (LOOP + "    if val_loss < threshold:\n        torch.save(model, 'a')\n", None),
         (LOOP + "    torch.save(model, 'a')\n", None),
         (

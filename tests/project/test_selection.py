@@ -210,3 +210,17 @@ def test_a_section_whose_statement_is_gone_says_what_stood_there_and_what_to_do(
     assert "it stood in: hidden = combine(a, b[7])" in message
     assert "[metrics.c]" in message
     assert "--review" in caught.value.hint
+
+
+def test_a_section_of_a_mapping_does_not_mean_its_items(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import wandb\nfor epoch in range(3):\n    loss.backward()\n"
+        "    stats = {'loss': loss}\n    stats['acc'] = test()\n    wandb.log(stats)\n",
+        encoding="utf-8",
+    )
+    analysis = analyze(script, tmp_path)
+    assert [metric.name for metric in analysis.metrics] == ["stats", "loss", "acc"]
+    place = 'where = "train.py:6"\nexpression = "stats"\n'
+    _, selection = chosen(analysis, f'[metrics.mine]\n{place}[metrics.exact]\n{place}label = "acc"\n')
+    assert [(item.name, item.metric.label) for item in selection.metrics] == [("mine", None), ("exact", "acc")]

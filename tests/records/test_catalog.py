@@ -1,6 +1,7 @@
 """Which source belongs to which metric, and which process counts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,16 @@ def test_an_item_of_a_deselected_metric_stays_out(tmp_path: Path) -> None:
 def test_an_item_that_was_selected_by_itself_keeps_its_name(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("metrics"), make_metric("mine", number=1, label="f1")])
     assert [it.name(item_source(label)) for label in ("f1", "auc")] == ["mine", "auc"]
+
+
+def test_an_item_that_the_source_names_is_one_of_its_mapping_where_that_alone_was_selected(tmp_path: Path) -> None:
+    whole, item = make_metric("logs"), replace(make_metric("loss", number=1, label="loss"), is_item=True)
+    it = catalog(tmp_path, [whole, item], label="key")
+    assert [it.name(item_source(label)) for label in ("loss", "acc")] == ["loss", "acc"]
+    listed = catalog(tmp_path, [whole, item], select(whole))
+    assert [listed.name(item_source(label)) for label in ("loss", "acc")] == ["loss", "acc"]
+    assert [metric.name for metric in it.added] == ["acc"]
+    assert [metric.name for metric in listed.added] == ["loss", "acc"]
 
 
 def test_a_name_that_is_taken_is_told_apart(tmp_path: Path) -> None:

@@ -59,6 +59,19 @@ def test_the_rule_reads_names_and_their_order(names: str, primary: str, reason: 
     assert set(choice.others) == {each.name for each in metrics} - {primary, "test_metrics"}
 
 
+def test_of_several_measures_of_merit_the_one_that_selects_the_model_decides() -> None:
+    metrics = [metric(name) for name in ("test_acc", "test_f1", "val_acc", "val_f1")]
+    metrics.append(metric("val_loss", direction="min"))
+    choices = [choose_primary(metrics, kept_by=name) for name in ("val_f1", "val_loss", None)]
+    assert [choice and choice.name for choice in choices] == ["test_f1", "test_acc", "test_acc"]
+
+
+def test_a_mapping_is_no_candidate_beside_its_items() -> None:
+    whole = replace(metric("losses", direction="min"), metric=replace(metric("losses").metric, site=1))
+    item = replace(whole, name="aux", metric=replace(whole.metric, label="aux", is_item=True))
+    assert find_primary([whole, item]) == ("aux", "")
+
+
 @pytest.mark.parametrize(
     ("metrics", "named"),
     [

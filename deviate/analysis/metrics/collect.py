@@ -11,10 +11,11 @@ from deviate.analysis.metrics.containers import ContainerContents
 from deviate.analysis.metrics.debug_level import shows_debug
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_texts, labels_of, mapping_of
+from deviate.analysis.metrics.mapping_items import MappingItem, MappingItems
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
-from deviate.analysis.resolve.abstract_values import Edge
+from deviate.analysis.resolve.abstract_values import Container, Edge
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import clause, without_unit
 from deviate.analysis.resolve.index import Function
@@ -99,6 +100,7 @@ class Collector:
         self.parser = MessageParser(graph, judge.origins)
         self.reports = Reports(self.graph, self.parser.texts, graph.functions if functions is None else functions)
         self.contents = ContainerContents(self.parser.displays, self.parser.meters)
+        self.mapping_items = MappingItems(graph, self.parser.displays, self.parser.meters)
         self.headers = Headers(self.parser)
         self.readings_left = MOST_READINGS
         self.judgements: dict[tuple[cst.CSTNode, object], Judged] = {}
@@ -395,6 +397,32 @@ class Collector:
         if decision.role is None and self._is_under_key(candidate, decision):
             return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
         return decision
+
+    def item_decisions(self, one: Judged) -> list[tuple[str, Decision]]:
+        """The items of a mapping that is reported whole, as far as the source names them: key and judgement.
+
+        A run reports each under its key; what the source does not name is known after the first run.
+        """
+        candidate, value = one.candidate, one.candidate.value
+        if value.form != "value" or self.parser.texts.is_text(value.source, value.function):
+            return []
+        by_label = None if candidate.label is None else mapping_of(candidate.label, value, self.graph)
+        mapping = value.source if candidate.label is None else by_label
+        items = self.mapping_items.of(mapping, value.function) if mapping is not None else []
+        decisions: list[tuple[str, Decision]] = []
+        for item in items:
+            if self._holds_items(item):
+                continue
+            inside = value if by_label is not None else self.parser.plain(item.value, item.function)
+            part = replace(candidate, value=inside, before=f"{item.key}: ", after="", earlier=(), is_first=True)
+            decision = self.judge.decide(replace(part, stem="", spread_of=""))
+            if decision.role is not None:
+                decisions.append((item.key, decision))
+        return decisions
+
+    def _holds_items(self, item: MappingItem) -> bool:
+        """Whether a value is a container of the project or of the source: no number, and so not recorded as one."""
+        return any(isinstance(value, Container) for value in self.graph.resolver.resolve(item.value, item.function))
 
     def _shown_inside(self, node: cst.BaseExpression, function: Function) -> list[ReportedValue]:
         """An item of a container; where that is a text, the values that are written in it: `{k: f"{v:.3f}"}`."""

@@ -71,7 +71,7 @@ def is_key(name: str, function: Function, graph: CallGraph) -> bool:
     """Whether a variable iterates over the keys of a mapping, or is the parameter of a function that takes one item."""
     _, bindings = graph.resolver.find(name, function)
     return bool(bindings) and all(
-        (binding.how == "for" and _mapping(binding) is not None) or _indexed(name, binding, graph) is not None
+        (binding.how == "for" and iterated_mapping(binding) is not None) or _indexed(name, binding, graph) is not None
         for binding in bindings
     )
 
@@ -120,7 +120,7 @@ def _is_name_in(node: cst.CSTNode | None, name: str) -> bool:
     return node is not None and any(isinstance(part, cst.Name) and part.value == name for part in walk(node))
 
 
-def _mapping(binding: Binding) -> cst.BaseExpression | None:
+def iterated_mapping(binding: Binding) -> cst.BaseExpression | None:
     """The mapping over whose keys a loop variable iterates."""
     iterable, position = binding.value, binding.position
     while True:
@@ -151,7 +151,9 @@ def mapping_of(label: str | None, value: ReportedValue, graph: CallGraph) -> cst
         if isinstance(part, cst.Name)
     ]
     bound = [binding.node for name in names for binding in graph.resolver.find(name, value.function)[1]]
-    sources = (_mapping(key) or _indexed(label, key, graph) for key in keys if label in names or key.node in bound)
+    sources = (
+        iterated_mapping(key) or _indexed(label, key, graph) for key in keys if label in names or key.node in bound
+    )
     return next(sources, None)
 
 

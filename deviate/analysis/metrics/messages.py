@@ -24,6 +24,7 @@ from deviate.analysis.resolve.message_items import (
     percent_fields,
 )
 from deviate.analysis.resolve.origins import Origins
+from deviate.analysis.resolve.replaced import latest_assignment, replaced_by
 from deviate.analysis.resolve.tree import (
     constant_number,
     constant_text,
@@ -323,29 +324,10 @@ class MessageParser:
 
     def _replaced(self, bindings: list[Binding], use: cst.Name) -> list[Binding]:
         """The bindings whose value another one replaces, always, before a variable is used: `text` for each line."""
-        assigned = {binding.node: binding for binding in bindings if binding.whole("assign") is not None}
-        if len(bindings) < 2 or use not in self.nodes.parents:
+        if len(bindings) < 2:
             return []
-        line = self.nodes.line
-        latest: cst.CSTNode | None = None
-        for parent, below in self.nodes.around(use):
-            for statement in parent.body if isinstance(parent, cst.IndentedBlock | cst.Module) else ():
-                if statement is below:
-                    break
-                parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
-                latest = next((part for part in parts if part in assigned), latest)
-            if latest is not None or isinstance(parent, cst.FunctionDef):
-                break
-        if latest is None:
-            return []
-        around = set(self.nodes.loops_around(latest))
-        shared = set(self.nodes.loops_around(use)) - around
-        return [
-            binding
-            for binding in bindings
-            if line(binding.node) < line(latest)
-            or (line(binding.node) > line(use) and shared.isdisjoint(self.nodes.loops_around(binding.node)))
-        ]
+        is_replaced = replaced_by(latest_assignment(bindings, use, self.nodes), use, self.nodes)
+        return [binding for binding in bindings if is_replaced(binding.node)]
 
     def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
         """The texts that a variable takes from the results of a function of the project."""

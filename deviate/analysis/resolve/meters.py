@@ -8,7 +8,7 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
-from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
+from deviate.analysis.resolve.tree import constant_key, constant_text, index_of, keywords, last_name, positional
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 WRITERS = ("__str__", "__repr__", "__format__")
@@ -52,6 +52,22 @@ class Meters:
             for call, where in feeding.get(home, ()):
                 items += self._values(call, where, title)
         return items
+
+    def fed_items(
+        self, node: cst.BaseExpression, function: Function
+    ) -> Iterator[tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]]:
+        """What is fed to a collection of meters under names: key (None for an unpacked mapping), value, function."""
+        feeding = self._feeding()
+        fed = dict.fromkeys(one for home in self._homes_of(node, function) for one in feeding.get(home, ()))
+        for call, where in sorted(fed, key=lambda one: (one[1].source.file, one[1].source.line(one[0]))):
+            yield from ((key, value, where) for key, value in keywords(call).items() if key != "n")
+            yield from ((None, argument.value, where) for argument in call.args if argument.star == "**")
+            receiver = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+            values = positional(call)
+            if len(values) > 1 and constant_text(values[0]) is not None:
+                yield values[0], values[1], where
+            elif values and isinstance(receiver, cst.Subscript) and (key := index_of(receiver)) is not None:
+                yield key, values[0], where
 
     # ------------------------------------------------------------ inside
 

@@ -42,10 +42,10 @@ def progress(current, total, message=None):
 
 
 def metrics(analyse: Analyse, statement: str, before: str = "") -> list[tuple[str, int]]:
-    """Expression and line of each metric; lines count from that of the statement."""
+    """Expression and line of each metric, items aside; lines count from that of the statement."""
     text = HEAD.format(before, textwrap.indent(statement, "    "))
     first = text.count("\n") - statement.count("\n")
-    return [(metric.expression, metric.line - first) for metric in analyse(text).metrics]
+    return [(metric.expression, metric.line - first) for metric in analyse(text).metrics if not metric.is_item]
 
 
 @pytest.mark.parametrize(
