@@ -47,10 +47,12 @@ def run_command(
     runs: Runs = None,
     variants: VariantFlags,
     name: Annotated[str | None, option("NAME", "Name of the experiment. Default: the script's.")] = None,
-    seed: Annotated[int, option("N", "The experiment seed: experiments with the same one pair.")] = 0,
+    seed: Annotated[
+        int, option("N", "Seed of the experiment; experiments with the same seed can be compared in pairs.")
+    ] = 0,
     versus: Annotated[
         list[str] | None,
-        option("NAME=COMMAND", 'NAME=COMMAND, twice or more: run in pairs and compare. "base=python train.py"'),
+        option("NAME=COMMAND", 'Command to compare, run in turn with the others; two or more: "base=python train.py".'),
     ] = None,
     sweep_of: sweep.Option = None,
     launch: LaunchFlags,
@@ -58,16 +60,16 @@ def run_command(
     budget: Budget = None,
     sample_size_flags: SampleSizeFlags,
     captures: CaptureFlags,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse runs whose environments differ.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if the environments of the runs differ.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be recorded and run; write and start nothing.")
+        bool, typer.Option("--dry-run", help="Show what would run and be recorded; run and write nothing.")
     ] = False,
     plan_only: Annotated[
-        bool, typer.Option("--plan-only", help="Freeze and plan, and start nothing: the runs are for `deviate worker`.")
+        bool, typer.Option("--plan-only", help="Freeze and plan; `deviate worker` executes the runs.")
     ] = False,
     analysis_flags: AnalysisFlags,
     documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
 ) -> None:
     """Run a script N times, record what it reports, and report the spread.
 

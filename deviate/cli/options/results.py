@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 
 # How scores are read and compared.
 
-Metric = Annotated[str | None, option("METRIC", "The primary metric, which decides the verdict.", "--metric")]
+Metric = Annotated[
+    str | None,
+    option("METRIC", "Primary metric, which decides the verdict. Default: chosen by rule before the runs.", "--metric"),
+]
 Aggregate = Annotated[
     str | None,
-    option("HOW", "How a run's values become its score: last, best, mean, median, min, max, at:K or at-best:METRIC."),
+    option("HOW", "Score of a run from its values: last, best, mean, median, min, max, at:STEP or at-best:METRIC."),
 ]
-Confidence = Annotated[float, option("LEVEL", "Level of the intervals.", min=0.5, max=0.9999)]
+Confidence = Annotated[float, option("LEVEL", "Confidence level of the intervals.", min=0.5, max=0.9999)]
 Importer = Annotated[
-    str | None, option("FORM", "How files are read: csv, json, tensorboard … Default: guessed.", "--format")
+    str | None, option("FORM", "Format of the files: csv, json, tensorboard … Default: recognised.", "--format")
 ]
 
 
@@ -32,25 +35,24 @@ class AnalysisFlags:
 
     metric: Metric = None
     aggregate: Aggregate = None
-    match: list[str] | None = flag("NAME=NAME", "Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME.")
-    margin: float | None = flag(
-        "X", "Smallest difference of the primary metric that matters, in its unit: 0.5, without a sign."
+    match: list[str] | None = flag(
+        "NAME=NAME", "Compare metrics of different names: BASELINE_NAME=CANDIDATE_NAME. May be repeated."
     )
-    paired: bool = flag(
-        None, "Runs of both sides share their seeds, replicate by replicate: compare pairs.", "--paired", default=False
-    )
+    margin: float | None = flag("X", "Smallest difference of the primary metric that matters, in its unit: 0.5.")
+    paired: bool = flag(None, "Compare pairs: replicates of both sides share their seeds.", "--paired", default=False)
     spread_ratio: float | None = flag(
-        "R", "Say whether the interval of the SD ratio lies within 1/R … R, such as 1.5; no verdict.", min=1
+        "R", "Say whether the interval of the SD ratio lies within 1/R … R: 1.5; no verdict.", min=1
     )
-    direction: list[str] | None = flag("METRIC=max|min", "Whether more or less of a metric is better. May be repeated.")
-    target: list[str] | None = flag("METRIC=VALUE", "Time how long runs take to reach a value. May be repeated.")
-    tasks: str | None = flag("PATTERN", "Metrics that are one measure on several tasks: '*/acc', or a,b,c.")
+    direction: list[str] | None = flag("METRIC=max|min", "Whether higher or lower values are better. May be repeated.")
+    target: list[str] | None = flag("METRIC=VALUE", "Report the time that runs take to reach a value. May be repeated.")
+    tasks: str | None = flag("PATTERN", "Metrics that are one measure on several tasks: '*/acc' or a,b,c.")
     groups: list[str] | None = flag(
         "FILE|COLUMN",
-        "Sub-groups of the test set: FILE.csv, FILE.csv:COLUMN,…, SET=FILE.csv, or a column that the script logs. May "
-        "be repeated.",
+        "Sub-groups of the test set: FILE.csv, FILE.csv:COLUMN, SET=FILE.csv, or a logged column. May be repeated.",
     )
-    weak_below: str | None = flag("METRIC=VALUE", "Show the spread of a metric also without runs worse than a value.")
+    weak_below: str | None = flag(
+        "METRIC=VALUE", "Show the spread of a metric also without the runs that are worse than a value."
+    )
     confidence: Confidence = 0.95
 
     def options(self) -> "AnalysisOptions":
@@ -105,7 +107,7 @@ STDOUT = "-"
 FORMS = ("html", "latex", "markdown", "json", "csv")
 DOCUMENTS = "html latex markdown json csv paper siunitx column_width dl_variance"
 """All flags of `Documents`, in the order of `--help`."""
-Html = Annotated[Path | None, option("FILE", "Write the report here ('-' is standard output).")]
+Html = Annotated[Path | None, option("FILE", "Write the report here; - is standard output.")]
 
 
 @option_group
@@ -122,20 +124,22 @@ class Documents:
     """
 
     html: Html = None
-    latex: Path | None = flag("FILE", "Write a table for a paper ('-' is standard output).")
-    markdown: Path | None = flag("FILE", "Write a table for a pull request ('-' is standard output).")
-    json: Path | None = flag("FILE", "Write all figures as JSON ('-' is standard output).")
-    csv: Path | None = flag("FILE", "Write the score of every run as CSV ('-' is standard output).")
+    latex: Path | None = flag("FILE", "Write a table for a paper; - is standard output.")
+    markdown: Path | None = flag("FILE", "Write a table for a pull request; - is standard output.")
+    json: Path | None = flag("FILE", "Write all numbers as JSON; - is standard output.")
+    csv: Path | None = flag("FILE", "Write the score of each run as CSV; - is standard output.")
     paper: Path | None = flag(
-        "FOLDER", "Write what a paper takes: table, macros, figures, references, checklist, an example."
+        "FOLDER", "Write table, macros, figures, references, checklist and an example for a paper."
     )
-    siunitx: bool = flag(None, "Align the numbers of LaTeX tables by the package siunitx.", "--siunitx", default=False)
+    siunitx: bool = flag(
+        None, "Align the numbers of LaTeX tables with the package siunitx.", "--siunitx", default=False
+    )
     column_width: float | None = flag(
         "INCHES", f"Width of the figures of --paper. Default: {COLUMN_IN:g}.", min=1, max=20
     )
     dl_variance: Path | None = flag(
         "FOLDER",
-        "Write analysis_result.csv and analysis_raw.csv with the columns of the artifact of Pham et al. (2020).",
+        "Write analysis_result.csv and analysis_raw.csv in the columns of Pham et al. (2020).",
     )
 
     def __post_init__(self) -> None:
