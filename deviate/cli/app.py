@@ -20,7 +20,7 @@ import typer
 from deviate import __version__
 from deviate.cli.options import expand_groups
 from deviate.cli.options.layout import VerbCommand
-from deviate.errors import DeviateError, PluginWarning
+from deviate.errors import DeviateError, InUseError, PluginWarning
 
 Function = TypeVar("Function", bound=Callable[..., None])
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 75, 130
@@ -196,7 +196,7 @@ def run_arguments(arguments: Sequence[str]) -> int:
         typer.echo(f"Error: {error.message}", err=True)
         if error.hint:
             typer.echo(textwrap.indent(error.hint, "  "), err=True)
-        return FAILED
+        return IN_USE if isinstance(error, InUseError) else FAILED
     except typer.TyperException as error:
         typer.echo(f"Error: {error.format_message()}", err=True)
         takes_script = arguments[:1] in (["run"], ["analyze"], ["overhead"], ["diverge"])

@@ -12,7 +12,15 @@ import typer
 from deviate import workflows
 from deviate.cli.app import command, complete_experiments, complete_sources, is_coloured, width
 from deviate.cli.options import choice, flag, number_of, option, option_group
-from deviate.cli.options.results import STDOUT, AnalysisFlags, Html, Importer, takes_stdout
+from deviate.cli.options.results import (
+    STDOUT,
+    AnalysisFlags,
+    Html,
+    Importer,
+    refuse_margin,
+    refuse_targets,
+    takes_stdout,
+)
 from deviate.cli.options.runs import SideFlags
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
@@ -26,7 +34,7 @@ class CheckDocuments:
     """Output files of a check; None for no output.
 
     Raises:
-        InputError: two of them go to standard output, which has room for one only.
+        InputError: two of them go to one file or to standard output, or one cannot be written.
     """
 
     github: bool | None = flag(
@@ -40,7 +48,7 @@ class CheckDocuments:
     html: Html = None
 
     def __post_init__(self) -> None:
-        takes_stdout(self.targets())
+        refuse_targets(self.targets())
 
     def targets(self) -> dict[str, Path]:
         paths = {"json": self.json, "markdown": self.markdown, "junit": self.junit, "html": self.html}
@@ -119,6 +127,8 @@ def check_command(
     An undecided check passes with a warning, unless --undecided fail is given.
     """
     gate = gate_flags.gate()
+    if save is not None:
+        refuse_targets({"save": save})
     options = analysis.options()
     if ref is None and (idle := sides.first_flag()):
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
@@ -213,6 +223,7 @@ def _margins(texts: Sequence[str] | None) -> dict[str, float]:
     for text in texts or ():
         name, _, value = text.rpartition("=")
         number = number_of(text, value, "--margin", "0.5")
+        refuse_margin(number, text)
         if name in margins:
             raise InputError(f"--margin {text}: {name or 'it'} has a margin already", "give each metric one")
         margins[name] = number

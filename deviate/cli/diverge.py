@@ -19,7 +19,6 @@ from deviate.cli.publish import publish_sheet
 from deviate.diverge import RUNGS, DivergenceFindings, Rung, attach_source_context, diverge_document
 from deviate.errors import InputError
 from deviate.model import Run, Variant
-from deviate.project import refuse_unknown_programs
 from deviate.report import clean
 from deviate.workflows import PreparedExperiment, Request
 
@@ -122,15 +121,14 @@ def diverge_command(
     folder = records.deviate_folder(first.target.root)
     base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
+    for side in sides:
+        workflows.refuse_missing_programs(side.prepared, request)
     if not quiet or dry_run:
         apart = {f"{base}-{side.label}": side.prepared.target.command for side in sides if side.label}
         typer.echo(announcement(first, request, width(), name=base, apart=apart), file=output.people)
     if dry_run:
         typer.echo("\n".join(f"{'Ladder' if at == 0 else '':<9}{line}" for at, line in enumerate(LADDER)))
         return
-    if not request.wrap:
-        for side in sides:
-            refuse_unknown_programs(side.prepared.target)
 
     def carry(experiments: Sequence[PreparedExperiment]) -> None:
         for note in dict.fromkeys(note for experiment in experiments for note in experiment.notes):

@@ -78,11 +78,12 @@ def overhead_command(
         )
     )
     window_steps = _window(window)
+    folder = records.deviate_folder(prepared.target.root)
+    workflows.validate_request(prepared, request, workflows.AnalysisOptions(), folder, starts=not dry_run)
     if not quiet or dry_run:
         typer.echo(announcement(prepared, request, width(), name=name_of_timed), file=output.people)
     if dry_run:
         return
-    folder = records.deviate_folder(prepared.target.root)
     options = workflows.AnalysisOptions(confidence=confidence)
     experiments = pipeline.run({None: (prepared, request)}, folder, options, output)
     timed = workflows.read_variants(folder, name_of_timed)

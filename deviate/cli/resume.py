@@ -42,7 +42,7 @@ def resume_command(
     output = Output(documents.takes_stdout, quiet)
     experiment = workflows.find(workflows.records_folder(Path.cwd().resolve()), name)
     before = experiment.plan.settings
-    devices = replay.choose_gpus(gpus) if gpus else before.gpus
+    devices = replay.choose_gpus(gpus, are_here=before.executor == "local") if gpus else before.gpus
     n_jobs = default_jobs(devices, before.per_gpu, before.gpus_per_run) if gpus else before.jobs
     settings = dataclasses.replace(
         before,

@@ -101,10 +101,13 @@ def run_command(
     requests: Requests = {side: (prepared, request) for side, prepared in contenders.items()}
     if sweep_of is not None:
         requests = sweep.points(sweep_of, requests, sample_size, documents)
-    _announce(requests, options, output, is_silent=quiet and not dry_run)
+    folder = records.deviate_folder(first.target.root)
+    warnings = _validate(requests, options, folder, starts=not (dry_run or plan_only))
+    _announce(requests, output, is_silent=quiet and not dry_run)
+    for warning in warnings:
+        typer.echo(f"Warning: {warning}", err=True)
     if dry_run:
         return
-    folder = records.deviate_folder(first.target.root)
     experiments = pipeline.run(requests, folder, options, output, is_plan_only=plan_only)
     if plan_only:
         for experiment in experiments:
@@ -118,18 +121,34 @@ def run_command(
         conclude(experiments, names, options, output, documents, is_strict=strict)
 
 
-def _announce(requests: Requests, options: AnalysisOptions, output: Output, *, is_silent: bool) -> None:
-    """Show what is recorded and run; for a sweep, the first value and all names.
+def _validate(requests: Requests, options: AnalysisOptions, folder: Path, *, starts: bool) -> list[str]:
+    """Check all requests before anything is shown or run; returns warnings.
 
     Raises:
-        InputError: no run can answer what is asked.
+        InputError: runs cannot be started, or cannot answer what is asked.
     """
+    warnings = [
+        warning
+        for prepared, request in requests.values()
+        for warning in workflows.validate_request(prepared, request, options, folder, starts=starts)
+    ]
+    n_runs = next(iter(requests.values()))[1].runs
+    if options.is_paired and (len(requests) == 1 or n_runs < 2):
+        if len(requests) > 1:
+            raise InputError(f"--paired compares pairs, and --runs {n_runs} gives one pair", "use --runs 5 or more")
+        raise InputError(
+            "--paired compares pairs of runs of two commands, and there is one command",
+            "name both: --versus NAME=COMMAND --versus NAME=COMMAND; or compare afterwards: deviate compare --paired",
+        )
+    return list(dict.fromkeys(warnings))
+
+
+def _announce(requests: Requests, output: Output, *, is_silent: bool) -> None:
+    """Show what is recorded and run; for a sweep, the first value and all names."""
     swept = [side for side, (_, request) in requests.items() if side and request.sweep]
     for side, (prepared, request) in list(requests.items())[: 1 if swept else None]:
         if not is_silent:
             typer.echo(announcement(prepared, request, width(), name=side), file=output.people)
-        for warning in workflows.validate_request(prepared, options, request.sample_size):
-            typer.echo(f"Warning: {warning}", err=True)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
 

@@ -59,7 +59,11 @@ def capture_pairs(
     if every is not None:
         wanted["every"] = str(every)
     if limit is not None:
-        wanted["limit"] = str(bytes_of(limit))
+        try:
+            wanted["limit"] = str(bytes_of(limit))
+        except InputError as error:
+            where = "[capture] limit" if flag.startswith("[") else "--capture-limit"
+            raise InputError(f"{where} {limit}: {error.message}", error.hint) from None
     if augmentations:
         wanted["tta"] = ",".join(dict.fromkeys(augmentations))
     return tuple(wanted.items())
@@ -129,5 +133,5 @@ def bytes_of(text: str) -> int:
     base = 1024 if match and match[3] else 1000
     size = round(float(match[1]) * base ** " kmgt".index(match[2].lower() or " ")) if match else 0
     if size <= 0:
-        raise InputError(f"{text} is no size of a file", "write bytes, or a unit: 500MB, 1GB")
+        raise InputError(f"{text} is no size", "write bytes, or a unit: 500MB, 1GB")
     return size

@@ -1,5 +1,6 @@
 """Options on results: how scores are read and compared, and where reports of them are written."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from deviate.cli.options import flag, number_of, option, option_group, pair
 from deviate.errors import InputError
 from deviate.model import Direction
+from deviate.registry import wing
 from deviate.report import COLUMN_IN
-from deviate.workflows import refuse_paper_folder
+from deviate.workflows import refuse_output, refuse_paper_folder
 
 if TYPE_CHECKING:
     from deviate.workflows import AnalysisOptions
@@ -59,6 +61,10 @@ class AnalysisFlags:
         """Parse the options. Raises InputError for an invalid one."""
         from deviate.workflows import AnalysisOptions
 
+        if self.margin is not None:
+            refuse_margin(self.margin, f"{self.margin:g}")
+        if self.groups:
+            wing("stability").read_groups(self.groups)  # before the runs on which they are to be shown
         return AnalysisOptions(
             confidence=self.confidence,
             metric=self.metric,
@@ -72,6 +78,14 @@ class AnalysisFlags:
             spread_ratio=self.spread_ratio,
             groups=tuple(self.groups or ()),
             weak_below=_weak_below(self.weak_below),
+        )
+
+
+def refuse_margin(margin: float, text: str) -> None:
+    """Raise InputError for a margin that is not positive and finite; `text` is it as given."""
+    if not 0 < margin < math.inf:
+        raise InputError(
+            f"--margin {text}: a margin must be positive", "give it in the unit of the metric: --margin 0.5"
         )
 
 
@@ -119,8 +133,8 @@ class Documents:
         dl_variance: the folder of the two tables with the columns of that artifact.
 
     Raises:
-        InputError: two of them go to standard output, which has room for one only; the folder of a paper cannot be
-            written into; an option says how to write what nothing asks for.
+        InputError: two of them go to one file or to standard output; one cannot be written; an option says how to write
+            what nothing asks for.
     """
 
     html: Html = None
@@ -143,6 +157,7 @@ class Documents:
     )
 
     def __post_init__(self) -> None:
+        refuse_targets(self.targets())
         if self.siunitx and not (self.latex or self.paper):
             raise InputError("--siunitx is for a table in LaTeX", "add --latex FILE or --paper FOLDER")
         if self.column_width is not None and not self.paper:
@@ -151,7 +166,6 @@ class Documents:
             refuse_paper_folder(self.paper)
         if self.dl_variance is not None:
             refuse_paper_folder(self.dl_variance, "tables")
-        takes_stdout(self.targets())
 
     @property
     def takes_stdout(self) -> bool:
@@ -164,12 +178,26 @@ class Documents:
 
 
 def takes_stdout(targets: Mapping[str, Path]) -> bool:
-    """Whether one of these outputs is standard output.
+    """Whether one of these outputs is standard output."""
+    return any(str(target) == STDOUT for target in targets.values())
+
+
+def refuse_targets(targets: Mapping[str, Path]) -> None:
+    """Check output files before anything is run.
+
+    Args:
+        targets: option, without its dashes, to file.
 
     Raises:
-        InputError: two of them do.
+        InputError: two are the same, or one cannot be written.
     """
-    taking = [name for name, target in targets.items() if str(target) == STDOUT]
-    if len(taking) > 1:
-        raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
-    return bool(taking)
+    flag_of_target: dict[str, str] = {}
+    for name, target in targets.items():
+        flag = f"--{name}"
+        key = STDOUT if str(target) == STDOUT else str(target.absolute().resolve())
+        other = flag_of_target.setdefault(key, flag)
+        if other != flag:
+            where = "standard output" if key == STDOUT else str(target)
+            raise InputError(f"{other} and {flag} cannot both go to {where}", "name another file for one of them")
+        if key != STDOUT:
+            refuse_output(target, flag)

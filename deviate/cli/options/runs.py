@@ -69,7 +69,7 @@ class ExecutionFlags:
             ignored_codes = tuple(int(code) for code in codes.split(",")) if codes else ()
         except ValueError:
             raise InputError(f"--ignore-failure {codes} is no list of exit codes", "write 1 or 1,143") from None
-        devices = replay.choose_gpus(self.gpus)
+        devices = replay.choose_gpus(self.gpus, are_here=self.executor == "local")
         options = tuple(pair(text, "--option", "KEY=VALUE") for text in self.option or ())
         if self.executor not in replay.EXECUTORS:
             choice(self.executor, "--executor", list(replay.EXECUTORS))
@@ -245,7 +245,7 @@ Variants = Annotated[
     str | None,
     option(
         "NAMES",
-        f"What varies between runs: {', '.join(replay.VARIANTS)}; combinations: init+shuffle; or those of deviate.toml. "
+        f"What varies: {', '.join(replay.VARIANTS)}; combinations: init+shuffle; or those of deviate.toml. "
         "Several with commas. Default: algo+impl (seeds and kernels).",
     ),
 ]
@@ -258,7 +258,7 @@ class VariantFlags:
     variants: Variants = None
     warn_only: bool = flag(
         None,
-        "Where kernels are held: warn of operations that cannot be deterministic; do not fail.",
+        "Where kernels are held: warn of operations that cannot be deterministic, do not fail.",
         "--warn-only",
         default=False,
     )
@@ -274,6 +274,8 @@ class VariantFlags:
         Raises:
             InputError: there is none of that name.
         """
+        if self.variants is not None and not any(name.strip() for name in self.variants.split(",")):
+            raise InputError(f"--variants {self.variants!r} names no variant", f"write --variants {DEFAULT_VARIANT}")
         names = self.variants.split(",") if self.variants else prepared.config.variants or (DEFAULT_VARIANT,)
         variants = replay.choose_variants(names, prepared.variants, is_warning_only=self.warn_only)
         if choice(self.trackers, "--trackers", ("offline", "as-is")) == "as-is":
