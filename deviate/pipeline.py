@@ -152,7 +152,7 @@ def compare(
             "name the baseline and a candidate, or use: deviate report NAME; methods of one table need a column method",
         )
     _say_sources(experiments, display)
-    shared = {options.matches.get(name, name) for name in _reported(experiments[0])}
+    shared = [options.matches.get(name, name) for name in _reported(experiments[0])]
     metrics = [(experiments[0].name, shared), *((other.name, _reported(other)) for other in experiments[1:])]
     workflows.refuse_disjoint(metrics, "say which correspond:")
     return answer(experiments, options, is_comparison=True)
@@ -172,9 +172,9 @@ def report(
     return answer(experiments, options, is_comparison=is_comparison)
 
 
-def _reported(experiment: Experiment) -> set[str]:
+def _reported(experiment: Experiment) -> list[str]:
     """Names of the metrics that the runs of an experiment reported."""
-    return {metric.name for metric in experiment.metrics if any(metric.name in run.series for run in experiment.runs)}
+    return [metric.name for metric in experiment.metrics if any(metric.name in run.series for run in experiment.runs)]
 
 
 def answer(experiments: Sequence[Experiment], options: AnalysisOptions, *, is_comparison: bool) -> Answer:

@@ -132,6 +132,9 @@ def _validate(requests: Requests, options: AnalysisOptions, folder: Path, *, sta
         for prepared, request in requests.values()
         for warning in workflows.validate_request(prepared, request, options, folder, starts=starts)
     ]
+    if all(workflows.has_all_names(prepared) for prepared, _ in requests.values()):
+        metrics = [(side or "", [item.name for item in one.selection.metrics]) for side, (one, _) in requests.items()]
+        workflows.refuse_disjoint(metrics, "run each with --name alone, then: deviate compare")
     n_runs = next(iter(requests.values()))[1].runs
     if options.is_paired and (len(requests) == 1 or n_runs < 2):
         if len(requests) > 1:

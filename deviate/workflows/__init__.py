@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from deviate.workflows.sweep import parse_sweep as parse_sweep
     from deviate.workflows.sweep import points as points
     from deviate.workflows.sweep import read_sweep as read_sweep
+    from deviate.workflows.sweep_effect import SweepEffect as SweepEffect
+    from deviate.workflows.validate import has_all_names as has_all_names
     from deviate.workflows.validate import refuse_missing_programs as refuse_missing_programs
     from deviate.workflows.validate import validate_metrics as validate_metrics
     from deviate.workflows.validate import validate_request as validate_request

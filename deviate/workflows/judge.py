@@ -116,7 +116,7 @@ def refuse_disjoint(metrics: Sequence[tuple[str, Iterable[str]]], advice: str) -
         advice: a hint that begins with this, before what `--match` takes.
     """
     (baseline, names), *others = [(name, list(dict.fromkeys(of_one))) for name, of_one in metrics]
-    if not names or any(not theirs or set(names) & set(theirs) for _, theirs in others):
+    if not names or not others or any(not theirs or set(names) & set(theirs) for _, theirs in others):
         return
     lists = "; ".join(f"{name} has {', '.join(theirs[:MOST_NAMED])}" for name, theirs in [(baseline, names), *others])
     raise InputError(

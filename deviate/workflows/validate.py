@@ -104,6 +104,13 @@ def validate_metrics(prepared: PreparedScript, request: Request, options: Analys
     return tuple(warnings)
 
 
+def has_all_names(prepared: PreparedScript) -> bool:
+    """Whether the metrics that the analysis found are all that a run can report from the code that it follows."""
+    script = prepared.analysis
+    metrics = prepared.selection.metrics
+    return bool(metrics) and not script.reporting and not any(_may_hold_more(item.metric, script) for item in metrics)
+
+
 def _metrics_by_flag(request: Request, options: AnalysisOptions) -> Iterable[tuple[str, str]]:
     """The options that name a metric, each with its name."""
     if options.metric is not None:

@@ -115,6 +115,7 @@ MISTAKES = [
     mistake("run --versus a=train.py --versus a=train.py", "--versus", "name"),
     mistake("run --versus a=train.py --versus b=new.py", "new.py", "train.py"),
     mistake("run train.py --versus a=train.py --versus b=train.py", "train.py", "--versus"),
+    mistake("run --versus a=train.py --versus b=strange.py", "test_acc", "f1", "--match"),
     mistake("run train.py --sweep lr=1", "--sweep", "two values"),
     mistake("run train.py --sweep --lr=1,2 --paper paper", "--paper", "sweep"),
     # scripts
@@ -181,6 +182,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "code").mkdir()
     (folder / "code/main.py").write_text(TRAIN.format(marker=""), encoding="utf-8")
     (folder / "empty.py").touch()
+    strange = "import random\nfor epoch in range(2):\n    f1 = random.random()\n    print(f'f1 {f1:.3f}')\n"
+    (folder / "strange.py").write_text(strange, encoding="utf-8")
     (folder / "syntax.py").write_text("loss = 1\nprint('loss' loss)\n", encoding="utf-8")
     (folder / "latin.py").write_bytes("print('é', 1)\n".encode("latin-1"))
     (folder / "broken.ipynb").write_text('{"cells": [', encoding="utf-8")
