@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from deviate import records, workflows
 from deviate.errors import InputError
 from deviate.model import Experiment, Findings, Settings
-from deviate.project import refuse_unknown_programs
 from deviate.report import clean
 from deviate.workflows import AnalysisOptions, PreparedExperiment, Request
 
@@ -76,12 +75,10 @@ def run(
         is_plan_only: whether to start nothing.
 
     Raises:
-        InputError: a command names no program, or an experiment on record is of something else.
+        InputError: an experiment on record is of something else.
         RunError, RecordError, KeyboardInterrupt: as in `replay.execute_orders`.
     """
     for name, (script, request) in requests.items():
-        if request.settings.executor == "local" and not request.wrap:
-            refuse_unknown_programs(script.target)
         if name is not None:
             workflows.refuse_misfit(script, request, folder, name)
     experiments = [workflows.begin(script, request, folder, name=name) for name, (script, request) in requests.items()]
@@ -143,10 +140,10 @@ def compare(
         baseline: which of them is the baseline; the first by default.
 
     Raises:
-        InputError: there are not two different experiments, or one cannot be read.
+        InputError: there are not two different experiments, one cannot be read, or they share no metric.
     """
-    if len(set(names)) < len(names):
-        raise InputError("an experiment cannot be compared with itself", "name each experiment once")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{twice} cannot be compared with itself", "name each experiment once")
     read = workflows.read_any(folder, names, form=form)
     experiments = _baseline_first(workflows.split_columns(read[0]) if len(read) == 1 else read, baseline)
     if len(experiments) < 2:
@@ -155,6 +152,9 @@ def compare(
             "name the baseline and a candidate, or use: deviate report NAME; methods of one table need a column method",
         )
     _say_sources(experiments, display)
+    shared = [options.matches.get(name, name) for name in _reported(experiments[0])]
+    metrics = [(experiments[0].name, shared), *((other.name, _reported(other)) for other in experiments[1:])]
+    workflows.refuse_disjoint(metrics, "say which correspond:")
     return answer(experiments, options, is_comparison=True)
 
 
@@ -170,6 +170,11 @@ def report(
     _say_sources(experiments, display)
     is_comparison = len({experiment.name for experiment in experiments}) > 1  # a file, too, may hold several
     return answer(experiments, options, is_comparison=is_comparison)
+
+
+def _reported(experiment: Experiment) -> list[str]:
+    """Names of the metrics that the runs of an experiment reported."""
+    return [metric.name for metric in experiment.metrics if any(metric.name in run.series for run in experiment.runs)]
 
 
 def answer(experiments: Sequence[Experiment], options: AnalysisOptions, *, is_comparison: bool) -> Answer:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deviate.cli.app import VERBS, load_command
+from deviate.cli.app import VERBS, load_command, run_arguments
+from deviate.cli.options.layout import COMMON, GROUPS, grouped
 
 COMMANDS = {name: load_command(name) for name in VERBS}
 
@@ -40,6 +41,31 @@ def test_a_line_says_what_a_verb_is_for(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_flag_is_explained(name: str) -> None:
     assert [it.name for it in COMMANDS[name].params if not getattr(it, "help", "")] == []
+
+
+def test_a_long_help_shows_the_common_options_and_says_how_many_more_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in COMMON:
+        run_arguments([name, "--help"])
+        short = capsys.readouterr().out
+        run_arguments([name, "--help-all"])
+        long = capsys.readouterr().out
+        flags = [set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.MULTILINE)) for text in (short, long)]
+        common, everything = (each - {"--help", "--help-all"} for each in flags)
+
+        assert everything == {option.opts[0] for option in COMMANDS[name].options()}, name
+        assert common < everything
+        assert len(common) == len(COMMON[name].split()) <= 14
+        assert short.endswith(f"  deviate {name} --help-all shows {len(everything - common)} more options.\n")
+        assert "more options" not in long
+
+
+def test_every_long_help_has_a_short_form_and_groups_stand_in_one_order() -> None:
+    for name, command in COMMANDS.items():
+        assert len(command.options()) <= 14 or name in COMMON, name
+        titles = [title for title, _ in grouped(command.options())]
+        assert titles == sorted(titles, key=list(GROUPS).index)
 
 
 def complete(folder: Path, *words: str) -> list[str]:

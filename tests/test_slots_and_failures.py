@@ -83,8 +83,10 @@ def results(project: Path, name: str = "train") -> dict[tuple[int, int], dict[st
     ],
 )
 def test_each_run_sees_the_devices_of_its_slot_alone(
-    options: tuple[str, ...], seen: list[str], project: Path, deviate
+    options: tuple[str, ...], seen: list[str], project: Path, deviate, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # type: ignore[no-untyped-def]
+    if "--gpus" in options:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")
     (project / "show.py").write_text(SHOW + ("" if "1" in options else MEETS))
     answer = deviate("run", "show.py", "--runs", "4", *options, "--quiet")
     assert answer.code == 0, answer.both

@@ -78,6 +78,7 @@ def test_each_value_is_an_experiment_and_all_together_are_one_report(project: Pa
     listed = deviate("list").out
     assert "train-batch-size-8" in listed
     assert "--batch-size 8" in listed
+    assert "changed nothing" not in answer.both
     _reported_again(project, deviate, found)
     _goes_on(project, deviate, first)
 
@@ -113,6 +114,7 @@ def test_overrides_and_variables_are_swept_and_words_stand_side_by_side(project:
     assert variable.code == 0, variable.both
     scores = [row["scores"] for row in json.loads(variable.out)["rows"]]
     assert scores[0] == scores[1], "4 and 04 are the same batch size"
+    assert variable.err.count("env:BATCH changed nothing so far: the first runs with ") == 1
     assert all(math.isfinite(score) for score in scores[0])
 
 

@@ -141,7 +141,7 @@ def test_runs_that_are_added_say_where_the_environment_has_changed(
         ((*versus()[:2], *versus()[:2]), "two --versus have the same name"),
         ((*versus(), "--name", "x"), "--name cannot stand beside --versus"),
         (("--versus", "train.py", "--versus", "b=train.py"), "is not of the form NAME=COMMAND"),
-        (("train.py", "--until", "accu ±0.5"), "no metric named 'accu'"),
+        (("train.py", "--until", "accu ±0.5"), "--until accu: no metric of this name"),
         (("train.py", "--until", "acc 0.5"), "not a metric with the half-width"),
         (("train.py", "--until", "acc ±1", "--looks", "5,10"), "exclude each other"),
         (("train.py", "--min-runs", "5"), "are for --until"),
@@ -160,8 +160,9 @@ def test_runs_that_are_added_say_where_the_environment_has_changed(
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_written(
-    arguments: tuple[str, ...], told: str, project: Path, deviate
+    arguments: tuple[str, ...], told: str, project: Path, deviate, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     answer = deviate("run", *arguments)
     assert answer.code == 1, answer.both
     assert told in answer.err

@@ -18,17 +18,21 @@ from deviate.report import clean, render_analysis
 def analyze_command(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="SCRIPT", help="The training script or notebook, a folder, or a command after --."),
+        typer.Argument(metavar="SCRIPT", help="Training script or notebook, a folder, or -- and a whole command."),
     ],
-    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
-    save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, or bring it up to date.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Show each rejected value and hazard, and why.")] = False,
+    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
+    save: Annotated[bool, typer.Option("--save", help="Write or update deviate.toml.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show rejected values and all hazards, with reasons.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", "-v", help="Show all evidence for each metric.")] = False,
-    review: Annotated[bool, typer.Option("--review", help="Look it over question by question, then write it.")] = False,
+    review: Annotated[
+        bool, typer.Option("--review", help="Review the metrics question by question, then write deviate.toml.")
+    ] = False,
 ) -> None:
-    """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to.
+    """Show what would be recorded of a script, and why, without running it.
 
-    Of a folder, show its likely training scripts.
+    For a folder, show its likely training scripts.
     """
     cwd = Path.cwd().resolve()
     folder = named_folder(command, cwd)

@@ -19,7 +19,8 @@ import typer
 
 from deviate import __version__
 from deviate.cli.options import expand_groups
-from deviate.errors import DeviateError, PluginWarning
+from deviate.cli.options.layout import VerbCommand
+from deviate.errors import DeviateError, InUseError, PluginWarning
 
 Function = TypeVar("Function", bound=Callable[..., None])
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 75, 130
@@ -41,20 +42,20 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "analyze": Verb("deviate.cli.analyze", "What would be recorded of a script, and why."),
+    "analyze": Verb("deviate.cli.analyze", "Show what would be recorded of a script, and why."),
     "run": Verb("deviate.cli.run", "Run a script N times, and report the spread."),
-    "resume": Verb("deviate.cli.resume", "Run what an experiment lacks."),
-    "worker": Verb("deviate.cli.worker", "Carry out one run, for any scheduler."),
-    "compare": Verb("deviate.cli.compare", "Does the candidate beat the baseline?"),
+    "resume": Verb("deviate.cli.resume", "Run what is missing of an experiment."),
+    "worker": Verb("deviate.cli.worker", "Execute one planned run, for any scheduler."),
+    "compare": Verb("deviate.cli.compare", "Is the candidate better than the baseline?"),
     "check": Verb("deviate.cli.check", "Pass or fail, for a pull request or a nightly job."),
-    "diverge": Verb("deviate.cli.diverge", "Where two runs that should be equal part."),
+    "diverge": Verb("deviate.cli.diverge", "Find where two runs that should match diverge."),
     "report": Verb("deviate.cli.compare", "Report again, without running anything."),
-    "list": Verb("deviate.cli.records", "What is on record."),
-    "show": Verb("deviate.cli.show", "An experiment, a variant or a run in full."),
-    "clean": Verb("deviate.cli.clean", "Remove work copies; records and logs stay."),
-    "doctor": Verb("deviate.cli.doctor", "What can be controlled on this machine."),
-    "import": Verb("deviate.cli.imports", "Results from elsewhere become an experiment."),
-    "overhead": Verb("deviate.cli.overhead", "What determinism costs in time."),
+    "list": Verb("deviate.cli.records", "List recorded experiments."),
+    "show": Verb("deviate.cli.show", "Show an experiment, a variant or a run in full."),
+    "clean": Verb("deviate.cli.clean", "Remove work copies; records and logs are kept."),
+    "doctor": Verb("deviate.cli.doctor", "Show what can be controlled on this machine."),
+    "import": Verb("deviate.cli.imports", "Import results from elsewhere as an experiment."),
+    "overhead": Verb("deviate.cli.overhead", "Measure what determinism costs in time."),
     "plan": Verb("deviate.cli.plan", "How many runs does it take?"),
 }
 """In the order in which people come to need them."""
@@ -73,13 +74,23 @@ class Verbs(typer.core.TyperGroup):
         return name, load_command(name) if name else None, words
 
 
+HELP = """Run a training script many times under controlled randomness, and say what the differences mean.
+
+\b
+Start with:
+  deviate run train.py --runs 10 --name base   ten runs, and how much they differ
+  deviate run new.py --runs 10 --name new      the same for another method
+  deviate compare base new                     is it better, and by how much?
+
+The script need not be changed; its arguments go after --: deviate run train.py -- --epochs 5
+"""
 app = typer.Typer(
     cls=Verbs,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
-    help="Run a training script many times under controlled randomness, and say what the differences mean.",
+    help=HELP,
 )
 
 
@@ -87,10 +98,10 @@ def command(name: str, *, epilog: str, flags: str = "") -> Callable[[Function], 
     """Register a function as the command of that name.
 
     Args:
-        flags: its parameters, and the fields of those that are groups, in the order of `--help`; by default as they
-            stand there.
+        flags: its parameters, and the fields of those that are groups, as far as they are options of this verb; all of
+            them by default. Their order in `--help` is that of `layout.GROUPS`.
     """
-    register = app.command(name, short_help=VERBS[name].short_help, epilog=epilog)
+    register = app.command(name, cls=VerbCommand, short_help=VERBS[name].short_help, epilog=epilog)
     return lambda function: register(expand_groups(function, flags))
 
 
@@ -172,10 +183,11 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # under nohup, a closed terminal should be ignored
             signal.signal(number, signal.default_int_handler)
-    sys.exit(_run(sys.argv[1:]))
+    sys.exit(run_arguments(sys.argv[1:]))
 
 
-def _run(arguments: Sequence[str]) -> int:
+def run_arguments(arguments: Sequence[str]) -> int:
+    """Carry out a command; returns its exit code, after one message on what is wrong with it."""
     arguments = arguments or ["--help"]
     warnings.formatwarning = _format_warning
     try:
@@ -184,7 +196,7 @@ def _run(arguments: Sequence[str]) -> int:
         typer.echo(f"Error: {error.message}", err=True)
         if error.hint:
             typer.echo(textwrap.indent(error.hint, "  "), err=True)
-        return FAILED
+        return IN_USE if isinstance(error, InUseError) else FAILED
     except typer.TyperException as error:
         typer.echo(f"Error: {error.format_message()}", err=True)
         takes_script = arguments[:1] in (["run"], ["analyze"], ["overhead"], ["diverge"])

@@ -12,7 +12,15 @@ import typer
 from deviate import workflows
 from deviate.cli.app import command, complete_experiments, complete_sources, is_coloured, width
 from deviate.cli.options import choice, flag, number_of, option, option_group
-from deviate.cli.options.results import STDOUT, AnalysisFlags, Html, Importer, takes_stdout
+from deviate.cli.options.results import (
+    STDOUT,
+    AnalysisFlags,
+    Html,
+    Importer,
+    refuse_margin,
+    refuse_targets,
+    takes_stdout,
+)
 from deviate.cli.options.runs import SideFlags
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
@@ -26,21 +34,21 @@ class CheckDocuments:
     """Output files of a check; None for no output.
 
     Raises:
-        InputError: two of them go to standard output, which has room for one only.
+        InputError: two of them go to one file or to standard output, or one cannot be written.
     """
 
     github: bool | None = flag(
         None,
-        "Annotations and a job summary for GitHub Actions. Default: where GITHUB_ACTIONS is true.",
+        "Annotations and a job summary for GitHub Actions. Default: in GitHub Actions.",
         "--github/--no-github",
     )
-    junit: Path | None = flag(None, "Write the check as JUnit XML ('-' is standard output).")
-    markdown: Path | None = flag(None, "Write it for a pull request ('-' is standard output).")
-    json: Path | None = flag(None, "Write its figures as JSON ('-' is standard output).")
+    junit: Path | None = flag(None, "Write the check as JUnit XML; - is standard output.")
+    markdown: Path | None = flag(None, "Write a table for a pull request; - is standard output.")
+    json: Path | None = flag(None, "Write all numbers as JSON; - is standard output.")
     html: Html = None
 
     def __post_init__(self) -> None:
-        takes_stdout(self.targets())
+        refuse_targets(self.targets())
 
     def targets(self) -> dict[str, Path]:
         paths = {"json": self.json, "markdown": self.markdown, "junit": self.junit, "html": self.html}
@@ -59,18 +67,16 @@ class CheckDocuments:
 class GateFlags:
     """Requirements of a check, and what makes it fail."""
 
-    metric: list[str] | None = flag(None, "What is checked. May be repeated. Default: the primary metric.")
-    margin: list[str] | None = flag(
-        "[METRIC=]NUMBER", "By how much worse is still all right. Default: is it worse at all?"
-    )
-    undecided: str = flag("pass|fail", "Whether runs that do not tell pass with a warning, or fail.", default="pass")
+    metric: list[str] | None = flag(None, "Metric to check. May be repeated. Default: the primary metric.")
+    margin: list[str] | None = flag("[METRIC=]NUMBER", "Largest acceptable worsening. May be repeated. Default: 0.")
+    undecided: str = flag("pass|fail", "Whether an undecided check passes with a warning, or fails.", default="pass")
     control: list[str] | None = flag(
         "NAME",
-        "Further experiment whose control variant has to hold. May be repeated.",
+        "Further experiment whose control variant must be bitwise identical. May be repeated.",
         autocompletion=complete_experiments,
     )
     require_control: bool = flag(
-        None, "Fail where no control variant shows that runs are repeatable.", "--require-control", default=False
+        None, "Fail if no control variant shows that runs are repeatable.", "--require-control", default=False
     )
 
     def gate(self) -> Gate:
@@ -91,8 +97,8 @@ class GateFlags:
     "Exit codes: 0 passes, or is undecided; 3 runs are missing; 4 worse; 5 undecided, with --undecided fail; "
     "6 control broken. Of several the first of 6, 4, 3, 5.",
     flags="""
-        names ref save metric margin aggregate match direction confidence paired undecided control require_control form
-        runs variants name seed python env jobs gpus timeout github junit markdown json html quiet
+        names ref save metric margin aggregate match direction confidence paired undecided control require_control
+        importer runs variants name seed python env jobs gpus timeout github junit markdown json html quiet
     """,
 )
 def check_command(
@@ -102,36 +108,37 @@ def check_command(
         typer.Argument(
             metavar="BASELINE CANDIDATE...",
             autocompletion=complete_sources,
-            help="Experiments, NAME:VARIANT, files or patterns, or a baseline saved with --save. "
-            "With --ref: SCRIPT [-- ARGS].",
+            help="Experiments, NAME:VARIANT, files, patterns, or a baseline from --save. With --ref: SCRIPT [-- ARGS].",
         ),
     ] = None,
     ref: Annotated[
         str | None, option("REF", "Run a script at this commit and in the working tree, and check the latter.")
     ] = None,
-    save: Annotated[Path | None, option("FILE", "Write the one experiment named as a baseline to commit.")] = None,
+    save: Annotated[Path | None, option("FILE", "Write the named experiment as a baseline file to commit.")] = None,
     gate_flags: GateFlags,
     analysis: AnalysisFlags,
-    form: Importer = None,
+    importer: Importer = None,
     sides: SideFlags,
     documents: CheckDocuments,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
 ) -> None:
-    """Fail where a candidate is shown to be worse than a baseline, by more than a margin if one is given.
+    """Fail if the candidate is worse than the baseline, by more than the margin if one is given.
 
-    What is not shown either way is undecided, which passes with a warning unless it is asked to fail.
+    An undecided check passes with a warning, unless --undecided fail is given.
     """
     gate = gate_flags.gate()
+    if save is not None:
+        refuse_targets({"save": save})
     options = analysis.options()
     if ref is None and (idle := sides.first_flag()):
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
-    if ref is not None and form is not None:
+    if ref is not None and importer is not None:
         raise InputError("--format is for files, which --ref does not read", "leave one of them out")
     folder = workflows.records_folder(Path.cwd().resolve())
     if save is not None:
         if ref is not None:
             raise InputError("--save and --ref exclude each other", "save what is on record: deviate check NAME --save")
-        _save(names or (), form, save, gate, options, folder)
+        _save(names or (), importer, save, gate, options, folder)
         return
     if ref is not None:
         from deviate.cli.check_sides import run_both_sides  # as in all commands that run a script
@@ -140,7 +147,7 @@ def check_command(
             names or (), ref, sides, gate, options, is_quiet=quiet, takes_stdout=documents.takes_stdout
         )
     else:
-        experiments = _read(names or (), form, folder)
+        experiments = _read(names or (), importer, folder)
     findings = check(folder, experiments, gate, options)
     _publish(findings, documents)
     workflows.record_report([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
@@ -216,6 +223,7 @@ def _margins(texts: Sequence[str] | None) -> dict[str, float]:
     for text in texts or ():
         name, _, value = text.rpartition("=")
         number = number_of(text, value, "--margin", "0.5")
+        refuse_margin(number, text)
         if name in margins:
             raise InputError(f"--margin {text}: {name or 'it'} has a margin already", "give each metric one")
         margins[name] = number

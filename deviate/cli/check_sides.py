@@ -15,7 +15,7 @@ from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, 
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.model import Experiment
-from deviate.project import PreparedScript, project_root, refuse_unknown_programs
+from deviate.project import PreparedScript, project_root
 from deviate.records import Plan
 
 
@@ -42,7 +42,6 @@ def run_both_sides(
     launch = LaunchFlags(python=[flags.python] if flags.python else None, env=flags.env)
     python = next(iter(launch.pythons()), None)
     ours = launch.prepare_target(words, cwd, python)
-    refuse_unknown_programs(ours.target)
     request = _request(flags, launch, ours)
     if too_few := workflows.warn_of_few_runs(request.runs, is_paired=options.is_paired):
         typer.echo(f"Warning: {too_few}", err=True)
@@ -50,12 +49,12 @@ def run_both_sides(
         ours.selection.metrics, gate, ours.analysis.script, options.directions, ours.selection.primary
     )
     workflows.margins_of(names, gate.margins)
-    for name in names:
-        for warning in workflows.validate_request(
-            ours, dataclasses.replace(options, metric=name), workflows.SampleSizeRule()
-        ):
-            typer.echo(f"Warning: {warning}", err=True)
     folder = records.deviate_folder(root)
+    for warning in workflows.validate_request(ours, request, options, folder):
+        typer.echo(f"Warning: {warning}", err=True)
+    for name in names:
+        for warning in workflows.validate_metrics(ours, request, dataclasses.replace(options, metric=name)):
+            typer.echo(f"Warning: {warning}", err=True)
     with workflows.checked_out(root, reference, folder) as checkout:
         theirs = workflows.prepare_at(checkout, words, cwd, python)
         output.say(announcement(ours, request, width()))

@@ -31,22 +31,20 @@ def clean_command(
         ),
     ] = None,
     keep: Annotated[
-        Keep, typer.Option(help="best: of each variant, keep those of the runs with the best and the worst score.")
+        Keep, typer.Option(help="best: keep the work copies of the best and the worst run of each variant.")
     ] = Keep.none,
     metric: Metric = None,
     aggregate: Aggregate = None,
     captured: Annotated[
         bool,
-        typer.Option(
-            "--captured", help="Remove captured outputs and weights too: reports lose what they tell of them."
-        ),
+        typer.Option("--captured", help="Remove captured outputs and weights too; reports lose what is based on them."),
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what and how much; remove nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")] = False,
 ) -> None:
-    """Remove the work copies of runs that have ended, with all files that the runs wrote there.
+    """Remove the work copies of finished runs, with all files that the runs wrote there.
 
-    Logs and records stay, so that reports and comparisons stay as they are; captured outputs and weights are records,
-    and go with --captured alone. An experiment that is being run is left alone.
+    Records and logs are kept, so reports do not change; captured outputs and weights are removed by --captured only.
+    Experiments that are running are left alone.
     """
     folder = workflows.records_folder(Path.cwd().resolve())
     chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))

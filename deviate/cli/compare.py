@@ -18,8 +18,8 @@ from deviate.cli.publish import publish
     "compare",
     epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"',
     flags=f"""
-        names baseline metric aggregate match margin paired spread_ratio direction target tasks groups weak_below form
-        confidence {DOCUMENTS}
+        names baseline metric aggregate match margin paired spread_ratio direction target tasks groups weak_below
+        importer confidence {DOCUMENTS}
     """,
 )
 def compare_command(
@@ -29,22 +29,22 @@ def compare_command(
         typer.Argument(
             metavar="BASELINE CANDIDATE...",
             autocompletion=complete_sources,
-            help="Experiments by name, or NAME:VARIANT; or results from elsewhere: a file, a folder, a pattern.",
+            help="Experiments, NAME:VARIANT, or results from elsewhere: files, folders, patterns.",
         ),
     ],
-    baseline: Annotated[str | None, option("NAME", "Which of them is the baseline. Default: the first.")] = None,
+    baseline: Annotated[str | None, option("NAME", "The baseline among them. Default: the first.")] = None,
     analysis: AnalysisFlags,
-    form: Importer = None,
+    importer: Importer = None,
     documents: Documents,
 ) -> None:
-    """Does the candidate beat the baseline? Of experiments on record, or of results that exist already.
+    """Is the candidate better than the baseline? For recorded experiments, or results from elsewhere.
 
-    Several candidates are each compared with the baseline, and all with one another.
+    Several candidates are each compared with the baseline, and with one another.
     """
     options = analysis.options()
     folder = workflows.records_folder(Path.cwd().resolve())
     output = Output(documents.takes_stdout, is_quiet=False)
-    answer = pipeline.compare(folder, names, options, output, form=form, baseline=baseline)
+    answer = pipeline.compare(folder, names, options, output, form=importer, baseline=baseline)
     publish(answer, folder, documents)
     answer.record()
 
@@ -53,7 +53,7 @@ def compare_command(
     "report",
     epilog="Example: deviate report small --html paper.html",
     flags=f"""
-        names metric aggregate direction target groups weak_below is_sweep form confidence {DOCUMENTS} quiet
+        names metric aggregate direction target groups weak_below is_sweep importer confidence {DOCUMENTS} quiet
     """,
 )
 def report_command(
@@ -63,21 +63,21 @@ def report_command(
         typer.Argument(
             metavar="NAME...",
             autocompletion=complete_sources,
-            help="One experiment with all its variants, or a baseline and candidates; or files with results.",
+            help="One experiment with its variants, or a baseline and candidates; or files with results.",
         ),
     ],
     analysis: AnalysisFlags,
     is_sweep: sweep.Flag = False,
-    form: Importer = None,
+    importer: Importer = None,
     documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No word on how files were read.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say how files were read.")] = False,
 ) -> None:
-    """Report again from what is on record, without running anything."""
+    """Report recorded experiments again, without running anything."""
     options = analysis.options()
     folder = workflows.records_folder(Path.cwd().resolve())
     if sweep.is_meant(folder, names, is_asked=is_sweep):
         sweep.report(folder, names[0], options, documents)
         return
-    answer = pipeline.report(folder, names, options, Output(documents.takes_stdout, quiet), form=form)
+    answer = pipeline.report(folder, names, options, Output(documents.takes_stdout, quiet), form=importer)
     publish(answer, folder, documents)
     answer.record()

@@ -19,7 +19,6 @@ from deviate.cli.publish import publish_sheet
 from deviate.diverge import RUNGS, DivergenceFindings, Rung, attach_source_context, diverge_document
 from deviate.errors import InputError
 from deviate.model import Run, Variant
-from deviate.project import refuse_unknown_programs
 from deviate.report import clean
 from deviate.workflows import PreparedExperiment, Request
 
@@ -53,42 +52,44 @@ def diverge_command(
         list[str] | None,
         typer.Argument(
             metavar="SCRIPT [-- ARGS]",
-            help="The training script or notebook and, after --, its arguments; or a whole command after --; or two "
-            "runs on record, NAME:RUN or NAME:VARIANT:RUN. Default: what deviate.toml names.",
+            help="Training script or notebook, then -- and its arguments; or -- and a whole command; or two recorded "
+            "runs: NAME:RUN or NAME:VARIANT:RUN. Default: that of deviate.toml.",
         ),
     ] = None,
-    variant: Annotated[str | None, option("NAME", "What both runs hold: control, impl, … Default: control.")] = None,
-    seeds: Annotated[
-        str | None, option("as-is", "Leave the script's own seeds and settings: the variant as-is.")
-    ] = None,
+    variant: Annotated[str | None, option("NAME", "Variant of both runs: control, impl … Default: control.")] = None,
+    seeds: Annotated[str | None, option("as-is", "Keep the script's own seeds and settings (variant as-is).")] = None,
     confirm: Annotated[
-        bool, typer.Option("--confirm", help="Run further pairs with what removes the likely causes, and compare.")
+        bool, typer.Option("--confirm", help="Run further pairs without the likely causes, and compare.")
     ] = False,
     level: Annotated[
         str | None,
-        option("NAME", f"Compare up to this level, even if the runs are equal on others: {', '.join(RUNGS)}."),
+        option("NAME", f"Level of detail to stop at, even if earlier levels are equal: {', '.join(RUNGS)}."),
     ] = None,
     rung: Annotated[str | None, option("NAME", "Former name of --level.", hidden=True)] = None,
     ulps: Annotated[
         int | None,
-        option("N", "Units in the last place that count as equal. Default: 0; 4 between two environments.", min=0),
+        option(
+            "N",
+            "Difference in units in the last place that counts as equal. Default: 0; between two environments 4.",
+            min=0,
+        ),
     ] = None,
     variant_flags: VariantFlags,
-    python: Annotated[list[str] | None, option("PATH", "Interpreter for the script; two for a run with each.")] = None,
+    python: Annotated[
+        list[str] | None,
+        option("PATH", "Interpreter of the script; two for one run with each. Default: python on PATH."),
+    ] = None,
     launch: LaunchFlags,
     second_env: Annotated[
-        list[str] | None, option("KEY=VALUE", "Variable for the second run alone: CUDA_VISIBLE_DEVICES= for the CPU.")
+        list[str] | None,
+        option("KEY=VALUE", "Environment variable of the second run only: CUDA_VISIBLE_DEVICES= for the CPU."),
     ] = None,
-    name: Annotated[
-        str | None, option("NAME", "Name of the new experiments. Default: the script's, and -diverge.")
-    ] = None,
-    seed: Annotated[int, option("N", "The experiment seed.")] = 0,
+    name: Annotated[str | None, option("NAME", "Name of the experiments. Default: the script's, and -diverge.")] = None,
+    seed: Annotated[int, option("N", "Seed of the experiment.")] = 0,
     execution: ExecutionFlags,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be run; write and start nothing.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run; run and write nothing.")] = False,
     documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
 ) -> None:
     """Run a script twice, and find the first update, module and operation at which the runs differ.
 
@@ -124,15 +125,14 @@ def diverge_command(
     folder = records.deviate_folder(first.target.root)
     base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
+    for side in sides:
+        workflows.refuse_missing_programs(side.prepared, request)
     if not quiet or dry_run:
         apart = {f"{base}-{side.label}": side.prepared.target.command for side in sides if side.label}
         typer.echo(announcement(first, request, width(), name=base, apart=apart), file=output.people)
     if dry_run:
         typer.echo("\n".join(f"{'Levels' if at == 0 else '':<9}{line}" for at, line in enumerate(LEVELS)))
         return
-    if not request.wrap:
-        for side in sides:
-            refuse_unknown_programs(side.prepared.target)
 
     def carry(experiments: Sequence[PreparedExperiment]) -> None:
         for note in dict.fromkeys(note for experiment in experiments for note in experiment.notes):

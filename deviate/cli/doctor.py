@@ -18,14 +18,12 @@ from deviate.report import render_diagnosis
 )
 def doctor_command(
     python: Annotated[str | None, typer.Option(help="Interpreter of the script. Default: python on PATH.")] = None,
-    timeout: Annotated[
-        float, typer.Option(min=1, help="Seconds after which a framework that does not answer is given up.")
-    ] = doctor.TIMEOUT_S,
-    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait for each framework.")] = doctor.TIMEOUT_S,
+    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
 ) -> None:
-    """Show which frameworks the interpreter has, and what of them can be controlled on this machine.
+    """Show the frameworks of the interpreter, and what can be controlled in them on this machine.
 
-    Imports each of them in a process of its own, tries its switches, and changes nothing.
+    Each framework is imported in a process of its own, and its switches are tried; nothing is changed.
     """
     diagnosis = doctor.examine(python or default_python(), timeout_s=timeout, on_change=_show_examined)
     if form is Form.json:

@@ -64,7 +64,11 @@ class Output:
                 watcher.expect(len(outcomes) + len(orders))
                 return orders
 
-            watchers = workflows.FirstRun(experiments), workflows.SameData(experiments)
+            watchers = (
+                workflows.FirstRun(experiments),
+                workflows.SameData(experiments),
+                workflows.SweepEffect(experiments),
+            )
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)

@@ -19,14 +19,14 @@ from deviate.report import clean
 )
 def import_command(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files, folders or patterns: the runs of an experiment.")
+        list[str], typer.Argument(metavar="FILE...", help="Files, folders or patterns with the runs of an experiment.")
     ],
-    name: Annotated[str | None, option("NAME", "Name of the experiment. Default: as in the files.")] = None,
-    form: Importer = None,
+    name: Annotated[str | None, option("NAME", "Name of the experiment. Default: that of the files.")] = None,
+    importer: Importer = None,
 ) -> None:
-    """Turn results that something else wrote into an experiment: list, show, report and compare work on it.
+    """Import results from elsewhere as an experiment, for list, show, report and compare.
 
-    Reads tables (CSV, wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021.
+    Reads CSV (wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021.
     """
     table = workflows.published_table(files)
     if table is not None:
@@ -35,7 +35,7 @@ def import_command(
     folder = workflows.records_folder(Path.cwd().resolve())
     if name is not None:
         records.free_place(folder, name)
-    results = workflows.read_files(files, form=form)
+    results = workflows.read_files(files, form=importer)
     if name is not None and len(results) > 1:
         names = ", ".join(result.name for result in results)
         raise InputError(f"--name {name}: there are {len(results)} experiments: {names}", "leave --name out")

@@ -35,33 +35,31 @@ def overhead_command(
     *,
     command: Command = None,
     runs: Annotated[
-        int, option("N", "Runs of each mode; the first of each does not count.", "--runs", "-r", min=2)
+        int, option("N", "Runs of each mode; the first is a warm-up.", "--runs", "-r", min=2)
     ] = DEFAULT_RUNS,
     variants: Annotated[
-        str, option("FREE,HELD", "The two modes: a variant with free kernels, one that holds them.")
+        str, option("FREE,HELD", "Variant with free kernels, variant with deterministic ones.")
     ] = MODES,
     variant_flags: VariantFlags,
     profile: Annotated[
-        bool, typer.Option("--profile/--no-profile", help="Kernel times too, of further runs that are profiled.")
+        bool, typer.Option("--profile/--no-profile", help="Measure kernel times too, in further, profiled runs.")
     ] = True,
     profiled_runs: Annotated[
-        int, option("N", "Profiled runs of each mode; the first of each does not count.", min=2)
+        int, option("N", "Profiled runs of each mode; the first is a warm-up.", min=2)
     ] = PROFILED_RUNS,
     window: Annotated[
-        str | None, option("START:STOP", "Main-loop steps that are profiled, from 0. Default: after a warm-up.")
+        str | None, option("START:STOP", "Profiled steps of the main loop, from 0. Default: after a warm-up.")
     ] = None,
     name: Annotated[str | None, option("NAME", "Name of the experiment. Default: the script's, and -overhead.")] = None,
-    seed: Annotated[int, option("N", "The experiment seed.")] = 0,
+    seed: Annotated[int, option("N", "Seed of the experiment.")] = 0,
     launch: LaunchFlags,
-    python: Annotated[str | None, option("PATH", "Interpreter for the script.")] = None,
-    jobs: Annotated[int, option("N", "Runs at a time; more than 1 disturbs the times.", "--jobs", "-j", min=1)] = 1,
+    python: Annotated[str | None, option("PATH", "Interpreter of the script. Default: python on PATH.")] = None,
+    jobs: Annotated[int, option("N", "Runs at a time; more than 1 distorts the times.", "--jobs", "-j", min=1)] = 1,
     execution: ExecutionFlags,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be run; write and start nothing.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run; run and write nothing.")] = False,
     confidence: Confidence = 0.95,
     documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
 ) -> None:
     """Run a script in turn with free and with deterministic kernels, and report what determinism costs.
 
@@ -80,11 +78,12 @@ def overhead_command(
         )
     )
     window_steps = _window(window)
+    folder = records.deviate_folder(prepared.target.root)
+    workflows.validate_request(prepared, request, workflows.AnalysisOptions(), folder, starts=not dry_run)
     if not quiet or dry_run:
         typer.echo(announcement(prepared, request, width(), name=name_of_timed), file=output.people)
     if dry_run:
         return
-    folder = records.deviate_folder(prepared.target.root)
     options = workflows.AnalysisOptions(confidence=confidence)
     experiments = pipeline.run({None: (prepared, request)}, folder, options, output)
     timed = workflows.read_variants(folder, name_of_timed)

@@ -26,10 +26,10 @@ MOST_BYTES = 8_000_000
 
 @command("list", epilog="Example: deviate list --size")
 def list_command(
-    size: Annotated[bool, typer.Option("--size", help="Show how much disk space each experiment takes.")] = False,
-    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+    size: Annotated[bool, typer.Option("--size", help="Show the disk space of each experiment.")] = False,
+    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
 ) -> None:
-    """List the experiments on record, a line for each variant."""
+    """List recorded experiments, one line per variant."""
     folder = workflows.records_folder(Path.cwd().resolve())
     plans, damaged = records.on_record(folder)
     entries = [entry for plan in plans for entry in _entries(records.find_experiment(folder, plan.name), plan, size)]

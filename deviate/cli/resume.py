@@ -23,22 +23,26 @@ def resume_command(
     *,
     name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_experiments, help="The experiment.")],
     jobs: Jobs = None,
-    gpus: Annotated[str | None, typer.Option(help="Devices for the runs, if others than before.")] = None,
+    gpus: Annotated[
+        str | None, typer.Option(help="GPUs for the runs: auto, none, or numbers: 0,1. Default: as before.")
+    ] = None,
     timeout: Timeout = None,
-    retries: Annotated[int | None, typer.Option(min=0, help="How often a lost run is started anew.")] = None,
+    retries: Annotated[
+        int | None, typer.Option(min=0, help="How often a lost run is restarted. Default: as before.")
+    ] = None,
     budget: Budget = None,
     analysis: AnalysisFlags,
     documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
 ) -> None:
-    """Run what an experiment lacks, from its frozen code and with its settings; then report.
+    """Run what is missing of an experiment, from its frozen code and with its settings; then report.
 
-    What is on record is not run again; a run that was cut off begins anew with the same seeds.
+    Completed runs are kept; a run that was interrupted starts again with the same seeds.
     """
     output = Output(documents.takes_stdout, quiet)
     experiment = workflows.find(workflows.records_folder(Path.cwd().resolve()), name)
     before = experiment.plan.settings
-    devices = replay.choose_gpus(gpus) if gpus else before.gpus
+    devices = replay.choose_gpus(gpus, are_here=before.executor == "local") if gpus else before.gpus
     n_jobs = default_jobs(devices, before.per_gpu, before.gpus_per_run) if gpus else before.jobs
     settings = dataclasses.replace(
         before,

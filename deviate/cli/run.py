@@ -47,10 +47,12 @@ def run_command(
     runs: Runs = None,
     variants: VariantFlags,
     name: Annotated[str | None, option("NAME", "Name of the experiment. Default: the script's.")] = None,
-    seed: Annotated[int, option("N", "The experiment seed: experiments with the same one pair.")] = 0,
+    seed: Annotated[
+        int, option("N", "Seed of the experiment; experiments with the same seed can be compared in pairs.")
+    ] = 0,
     versus: Annotated[
         list[str] | None,
-        option("NAME=COMMAND", 'NAME=COMMAND, twice or more: run in pairs and compare. "base=python train.py"'),
+        option("NAME=COMMAND", 'Command to compare, run in turn with the others; two or more: "base=python train.py".'),
     ] = None,
     sweep_of: sweep.Option = None,
     launch: LaunchFlags,
@@ -58,16 +60,16 @@ def run_command(
     budget: Budget = None,
     sample_size_flags: SampleSizeFlags,
     captures: CaptureFlags,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse runs whose environments differ.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if the environments of the runs differ.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be recorded and run; write and start nothing.")
+        bool, typer.Option("--dry-run", help="Show what would run and be recorded; run and write nothing.")
     ] = False,
     plan_only: Annotated[
-        bool, typer.Option("--plan-only", help="Freeze and plan, and start nothing: the runs are for `deviate worker`.")
+        bool, typer.Option("--plan-only", help="Freeze and plan; `deviate worker` executes the runs.")
     ] = False,
     analysis_flags: AnalysisFlags,
     documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
 ) -> None:
     """Run a script N times, record what it reports, and report the spread.
 
@@ -99,10 +101,13 @@ def run_command(
     requests: Requests = {side: (prepared, request) for side, prepared in contenders.items()}
     if sweep_of is not None:
         requests = sweep.points(sweep_of, requests, sample_size, documents)
-    _announce(requests, options, output, is_silent=quiet and not dry_run)
+    folder = records.deviate_folder(first.target.root)
+    warnings = _validate(requests, options, folder, starts=not (dry_run or plan_only))
+    _announce(requests, output, is_silent=quiet and not dry_run)
+    for warning in warnings:
+        typer.echo(f"Warning: {warning}", err=True)
     if dry_run:
         return
-    folder = records.deviate_folder(first.target.root)
     experiments = pipeline.run(requests, folder, options, output, is_plan_only=plan_only)
     if plan_only:
         for experiment in experiments:
@@ -116,18 +121,37 @@ def run_command(
         conclude(experiments, names, options, output, documents, is_strict=strict)
 
 
-def _announce(requests: Requests, options: AnalysisOptions, output: Output, *, is_silent: bool) -> None:
-    """Show what is recorded and run; for a sweep, the first value and all names.
+def _validate(requests: Requests, options: AnalysisOptions, folder: Path, *, starts: bool) -> list[str]:
+    """Check all requests before anything is shown or run; returns warnings.
 
     Raises:
-        InputError: no run can answer what is asked.
+        InputError: runs cannot be started, or cannot answer what is asked.
     """
+    warnings = [
+        warning
+        for prepared, request in requests.values()
+        for warning in workflows.validate_request(prepared, request, options, folder, starts=starts)
+    ]
+    if all(workflows.has_all_names(prepared) for prepared, _ in requests.values()):
+        metrics = [(side or "", [item.name for item in one.selection.metrics]) for side, (one, _) in requests.items()]
+        workflows.refuse_disjoint(metrics, "run each with --name alone, then: deviate compare")
+    n_runs = next(iter(requests.values()))[1].runs
+    if options.is_paired and (len(requests) == 1 or n_runs < 2):
+        if len(requests) > 1:
+            raise InputError(f"--paired compares pairs, and --runs {n_runs} gives one pair", "use --runs 5 or more")
+        raise InputError(
+            "--paired compares pairs of runs of two commands, and there is one command",
+            "name both: --versus NAME=COMMAND --versus NAME=COMMAND; or compare afterwards: deviate compare --paired",
+        )
+    return list(dict.fromkeys(warnings))
+
+
+def _announce(requests: Requests, output: Output, *, is_silent: bool) -> None:
+    """Show what is recorded and run; for a sweep, the first value and all names."""
     swept = [side for side, (_, request) in requests.items() if side and request.sweep]
     for side, (prepared, request) in list(requests.items())[: 1 if swept else None]:
         if not is_silent:
             typer.echo(announcement(prepared, request, width(), name=side), file=output.people)
-        for warning in workflows.validate_request(prepared, options, request.sample_size):
-            typer.echo(f"Warning: {warning}", err=True)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
 

@@ -31,16 +31,18 @@ def show_command(
             metavar="NAME", autocompletion=complete_experiments, help="An experiment by name, or NAME:VARIANT."
         ),
     ],
-    run: Annotated[str | None, typer.Option(help="One run: number of the replicate, or beginning of its id.")] = None,
-    log: Annotated[bool, typer.Option("--log", help="Print what the run wrote to standard output, as it is.")] = False,
-    stderr: Annotated[bool, typer.Option("--stderr", help="The same of standard error.")] = False,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on printing it until the run has ended.")] = False,
+    run: Annotated[str | None, typer.Option(help="One run: number of the replicate, or start of its id.")] = None,
+    log: Annotated[bool, typer.Option("--log", help="Print the standard output of the run.")] = False,
+    stderr: Annotated[bool, typer.Option("--stderr", help="Print the standard error of the run.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="With --log or --stderr: print until the run has ended.")
+    ] = False,
     confidence: Confidence = 0.95,
-    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
 ) -> None:
-    """Show an experiment, a variant or a run in full, from what is on record.
+    """Show an experiment, a variant or a run in full.
 
-    Reads the folder alone: it may be called from another shell, or another machine, while the runs go on.
+    It only reads records, so it can be called from another shell or machine while runs go on.
     """
     plain, _, variant = name.partition(":")
     folder = records.find_experiment(workflows.records_folder(Path.cwd().resolve()), plain)

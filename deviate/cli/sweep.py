@@ -20,11 +20,11 @@ Option = Annotated[
     str | None,
     option(
         "ARGUMENT=VALUES",
-        'Repeat for each value of an argument of the command: "--batch-size=16,64,256", "lr=0.1,1", "env:BATCH=16,64".',
+        'Repeat for each value of an argument: "--batch-size=16,64,256", "lr=0.1,1", "env:BATCH=16,64".',
         "--sweep",
     ),
 ]
-Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its measures against the argument.")]
+Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its scores against the argument.")]
 
 
 def points(

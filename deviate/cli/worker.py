@@ -21,16 +21,16 @@ def worker_command(
         typer.Argument(
             metavar="EXPERIMENT",
             autocompletion=complete_experiments,
-            help="Its name, or its folder.",
+            help="Name or folder of the experiment.",
         ),
     ],
     index: Annotated[int | None, typer.Option(min=0, help="Number of the run in the plan, from 0.")] = None,
-    run: Annotated[str | None, typer.Option(help="Id of the run, instead of its number.")] = None,
+    run: Annotated[str | None, typer.Option(help="Id of the run, instead of --index.")] = None,
 ) -> None:
-    """Carry out one run of an experiment that `deviate run --plan-only` or a first run has planned.
+    """Execute one run of an experiment that `deviate run --plan-only` has planned.
 
-    Exit code 0: it is on record, however it ended; 1: it could not be started; 75: try again, for it was lost, or
-    somebody else runs it now.
+    Exit code 0: the run is recorded, however it ended; 1: it could not start; 75: try again, as it was lost, or another
+    process runs it.
     """
     if (index is None) == (run is None):
         raise InputError("one run is to be named", "give --index or --run")

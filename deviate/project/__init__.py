@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from deviate.project.command import CONFIG as CONFIG
     from deviate.project.command import default_python as default_python
     from deviate.project.command import project_root as project_root
-    from deviate.project.command import refuse_unknown_programs as refuse_unknown_programs
+    from deviate.project.command import refuse_missing_script as refuse_missing_script
+    from deviate.project.command import refuse_unknown_program as refuse_unknown_program
     from deviate.project.command import with_interpreter as with_interpreter
     from deviate.project.config import CaptureConfig as CaptureConfig
     from deviate.project.config import refuse_aggregate as refuse_aggregate

@@ -90,18 +90,37 @@ def locate(
     return Target(root, cwd, script, command, tuple(following), tuple(dict.fromkeys(scripts)))
 
 
-def refuse_unknown_programs(target: Target) -> None:
-    """Raise InputError for a missing program, before hours of training are spent on the commands before it."""
-    for words in (target.command, *target.then):
-        if "/" not in words[0] and shutil.which(words[0]) is None:
-            raise InputError(
-                f"there is no program {words[0]!r} on PATH for {shlex.join(redact_words(words))}",
-                "check the command, and what is installed",
-            )
+def refuse_unknown_program(words: Sequence[str], folder: Path, flag: str = "") -> None:
+    """Raise InputError if a command names a missing program; a path is relative to the folder, as for the shell.
+
+    Args:
+        flag: which option the command is from, for the message.
+    """
+    program = words[0]
+    if "/" not in program and shutil.which(program) is None:
+        where = "on PATH"
+    elif "/" in program and not os.access(folder / program, os.X_OK):
+        where = f"that can be executed in {folder}"
+    else:
+        return
+    raise InputError(
+        f"{flag}{shlex.join(redact_words(words))}: there is no program {program!r} {where}",
+        "check the command, and what is installed",
+    )
+
+
+def refuse_missing_script(words: Sequence[str], folder: Path, flag: str) -> None:
+    """Raise InputError if a command names a Python script that does not exist; `flag` is the option it is from."""
+    try:
+        next(_scripts(words, folder), None)
+    except InputError as error:
+        raise InputError(f"{flag}{shlex.join(redact_words(words))}: {error.message}", error.hint) from None
 
 
 def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None) -> Path:
     """The Python script of a command: a file among its words, the module after `-m`, or that of a shell script."""
+    if _is_bare_shell_script(words, folder):
+        raise InputError(f"{words[0]} is a shell script", f"name its shell: deviate run -- bash {shlex.join(words)}")
     first_script = next(_scripts(words, folder), None)
     if first_script is not None:
         return first_script
@@ -116,12 +135,22 @@ def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None
         return (root / train).resolve()
     if len(words) == 1 and (folder / words[0]).is_dir():
         raise InputError(f"{words[0]} is a folder", "name the training script in it")
+    if len(words) == 1 and (folder / words[0]).is_file() and not shutil.which(words[0]):
+        raise InputError(f"{words[0]} is no Python script, notebook or program", _near(folder / words[0]))
     if len(words) == 1 and not shutil.which(words[0]):
         raise InputError(f"no script {words[0]} in {folder}", _near(folder / words[0]))
     raise InputError(
         f"no Python script in the command {shlex.join(words)}",
         f"name the script that it comes to in {CONFIG}: {TRAIN_KEY}; or in the command: deviate run -- python train.py",
     )
+
+
+def _is_bare_shell_script(words: Sequence[str], folder: Path) -> bool:
+    """Whether a command begins with a shell script that the system cannot execute by itself."""
+    word = words[0]
+    if not word.endswith((".sh", ".bash")) or not (folder / word).is_file():
+        return False
+    return not os.access(folder / word, os.X_OK) if "/" in word else shutil.which(word) is None
 
 
 def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:

@@ -58,9 +58,9 @@ def refuse_folder(entries: Entries, cwd: Path, verb: str) -> InputError:
     """The error for a command that does not accept a folder, which lists its likely scripts."""
     if not entries.scripts:
         return _nothing_found(entries, cwd)
-    listing = "".join(f"\n  {_clean(entry.file)}" for entry in entries.scripts[:MOST_NAMED])
+    listing = ", ".join(_clean(entry.file) for entry in entries.scripts[:MOST_NAMED])
     return InputError(
-        f"{entries.folder} is a folder; its most likely training scripts are:{listing}",
+        f"{entries.folder} is a folder; its most likely training scripts: {listing}",
         f"Name one: {_command(verb, entries, cwd)} (deviate analyze {shlex.quote(_seen_from(entries.folder, cwd))}"
         " says why).",
     )

@@ -60,7 +60,11 @@ def capture_pairs(
     if every is not None:
         wanted["every"] = str(every)
     if limit is not None:
-        wanted["limit"] = str(bytes_of(limit))
+        try:
+            wanted["limit"] = str(bytes_of(limit))
+        except InputError as error:
+            where = "[capture] limit" if flag.startswith("[") else "--capture-limit"
+            raise InputError(f"{where} {limit}: {error.message}", error.hint) from None
     if augmentations:
         wanted["tta"] = ",".join(dict.fromkeys(augmentations))
     return tuple(wanted.items())

@@ -1,6 +1,7 @@
 """Slots: how many runs one machine executes at a time, and which devices each of them uses."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,9 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.model import Settings
+
+DEVICE_ID = re.compile(r"(GPU|MIG)-")
+"""The beginning of a UUID. Source: CUDA C++ Programming Guide, CUDA environment variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,11 @@ def find_gpus(base: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     return tuple(map(str, range(_n_nvidia() or _n_rocm() or _n_tpu())))
 
 
-def choose_gpus(text: str | None) -> tuple[str, ...] | None:
+def choose_gpus(text: str | None, *, are_here: bool = True) -> tuple[str, ...] | None:
     """Parse `--gpus`: `auto`, `none`, or a comma-separated list of devices. Returns None if runs get no devices.
+
+    Args:
+        are_here: whether the runs use the devices of this machine, so that they can be checked.
 
     Raises:
         InputError: devices are wanted, and there are none or one is named twice.
@@ -106,7 +113,24 @@ def choose_gpus(text: str | None) -> tuple[str, ...] | None:
     wanted = tuple(device.strip() for device in text.split(","))
     if not all(wanted) or len(set(wanted)) < len(wanted):
         raise InputError(f"--gpus {text} must name each device once", "write numbers with commas: --gpus 0,1")
+    if are_here:
+        _refuse_absent(text, wanted)
     return wanted
+
+
+def _refuse_absent(text: str, wanted: Sequence[str]) -> None:
+    """Raise InputError for a device that is not on this machine; GPUs named by UUID are left to the driver."""
+    numbers = [device for device in wanted if not DEVICE_ID.match(device)]
+    present = find_gpus() if numbers else ()
+    if not all(device.isdecimal() for device in present):  # the user's shell names them by UUID
+        return
+    absent = next((device for device in numbers if device not in present), None)
+    if absent is not None:
+        there = f"there are: {', '.join(present)}" if present else "no GPU was found"
+        raise InputError(
+            f"--gpus {text}: there is no GPU {absent} here; {there}",
+            "leave --gpus away, or set CUDA_VISIBLE_DEVICES to devices that deviate does not find",
+        )
 
 
 def default_jobs() -> int:

@@ -9,6 +9,7 @@ from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.stability.captures.collect import captured_of as captured_of
+    from deviate.stability.captures.groups import read_groups as read_groups
     from deviate.stability.judge import stability as stability
     from deviate.stability.report.csv_tables import CSV_TABLES as CSV_TABLES
     from deviate.stability.report.csv_tables import csv_tables as csv_tables

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from deviate.workflows.begin import name_of as name_of
     from deviate.workflows.begin import refuse_misfit as refuse_misfit
     from deviate.workflows.begin import resume_notes as resume_notes
-    from deviate.workflows.begin import validate_request as validate_request
     from deviate.workflows.between_runs import SameData as SameData
     from deviate.workflows.between_runs import StoppingRule as StoppingRule
     from deviate.workflows.between_runs import declare as declare
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from deviate.workflows.judge import design as design
     from deviate.workflows.judge import judge as judge
     from deviate.workflows.judge import pilot as pilot
+    from deviate.workflows.judge import refuse_disjoint as refuse_disjoint
     from deviate.workflows.live_estimates import ExperimentScores as ExperimentScores
     from deviate.workflows.live_estimates import LiveEstimates as LiveEstimates
     from deviate.workflows.live_estimates import Mean as Mean
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from deviate.workflows.refs import checked_out as checked_out
     from deviate.workflows.refs import find_reference as find_reference
     from deviate.workflows.refs import prepare_at as prepare_at
+    from deviate.workflows.report_files import refuse_output as refuse_output
     from deviate.workflows.report_files import refuse_paper_folder as refuse_paper_folder
     from deviate.workflows.report_files import write as write
     from deviate.workflows.report_files import write_paper as write_paper
@@ -79,5 +80,10 @@ if TYPE_CHECKING:
     from deviate.workflows.sweep import parse_sweep as parse_sweep
     from deviate.workflows.sweep import points as points
     from deviate.workflows.sweep import read_sweep as read_sweep
+    from deviate.workflows.sweep_effect import SweepEffect as SweepEffect
+    from deviate.workflows.validate import has_all_names as has_all_names
+    from deviate.workflows.validate import refuse_missing_programs as refuse_missing_programs
+    from deviate.workflows.validate import validate_metrics as validate_metrics
+    from deviate.workflows.validate import validate_request as validate_request
 
 load_on_first_use(__name__)

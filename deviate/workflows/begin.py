@@ -1,7 +1,6 @@
 """Starts or continues an experiment: freezes the project, and compares it with the record."""
 
 import dataclasses
-import re
 import shlex
 import shutil
 import time
@@ -10,67 +9,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from deviate import analysis, instrument, project, records, replay
+from deviate import instrument, records, replay
 from deviate.base import redact_words
 from deviate.errors import InputError
-from deviate.model import TEXT_SINK, Analysis, Metric, PrimaryChoice, Selection, Settings, Snapshot, Variant
-from deviate.model.metric_vocabulary import CONTAINERS
+from deviate.model import TEXT_SINK, Analysis, PrimaryChoice, Selection, Settings, Snapshot, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
-from deviate.project import CONFIG, PreparedScript
+from deviate.project import PreparedScript
 from deviate.records import Plan, VariantPlan
-from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, specs_of
-from deviate.workflows.judge import AnalysisOptions
+from deviate.workflows.execute import PreparedExperiment, Request, specs_of
+from deviate.workflows.validate import refuse_mute
 
 NAMED_BEFORE = "named with --metric before the runs"
 LONGEST_NAME = 80
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
-SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
-"""Names of containers that are names of single values far more often."""
-
-
-def validate_request(
-    prepared: PreparedScript, options: AnalysisOptions, sample_size: SampleSizeRule
-) -> tuple[str, ...]:
-    """Check before the first run whether the user's questions can be answered.
-
-    Returns: warnings, where only the runs can tell whether there is such a metric.
-
-    Raises:
-        InputError: no run can report such a metric, or there is no such aggregate.
-    """
-    if options.aggregate is not None:
-        project.refuse_aggregate(options.aggregate, "--aggregate")
-    metric_of_flag = {"--metric": options.metric}
-    if sample_size.precision:
-        from deviate import stats
-
-        metric_of_flag["--until"] = stats.parse_target(sample_size.precision).metric
-    script = prepared.analysis
-    names = [item.name for item in prepared.selection.metrics]
-    may_be_more = bool(script.unreached or script.reporting)
-    may_be_more = may_be_more or any(_may_hold_more(item.metric, script) for item in prepared.selection.metrics)
-    missing = {flag: name for flag, name in metric_of_flag.items() if name is not None and name not in names}
-    for flag, name in missing.items():
-        if not may_be_more:
-            raise InputError(
-                f"no metric named {name!r} will be recorded of {script.script}, as {flag} asks",
-                f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
-            )
-    return tuple(
-        f"{flag} {name} is not among the metrics above; the runs may report it under that name"
-        for flag, name in missing.items()
-    )
-
-
-def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
-    """Whether runs may report metrics under other names at a metric's site: items, labels, keys of a history."""
-    if metric.sink == TEXT_SINK:
-        return False
-    site = next((site for site in script_analysis.sites if site.id == metric.site), None)
-    if site is None or site.form == "call" or (site.label is not None and metric.label is None):
-        return True
-    identifier_words = set(re.findall(r"[a-z]+", metric.expression.lower()))
-    return "{" in metric.expression or not identifier_words.isdisjoint(CONTAINERS - SINGLE)
 
 
 def begin(
@@ -88,7 +39,7 @@ def begin(
         RecordError: the plan of the experiment of this name is damaged.
         RunError: a command that prepares has failed.
     """
-    _refuse_mute(prepared, request)
+    refuse_mute(prepared, request)
     plans = {plan.name: plan for plan in records.list_experiments(folder)}
     wanted_name = name or request.name
     stem = name_of(Path(prepared.analysis.script))
@@ -114,19 +65,12 @@ def begin(
 
 def refuse_misfit(prepared: PreparedScript, request: Request, folder: Path, name: str) -> None:
     """Raise InputError if an experiment cannot start under this name, before any other one has started."""
-    _refuse_mute(prepared, request)
+    refuse_mute(prepared, request)
     plans = {plan.name: plan for plan in records.list_experiments(folder)}
     if name in plans:
         with _frozen_now(prepared, folder) as now:
             if misfit := _misfit(plans[name], prepared, request, folder, now):
                 raise _name_is_taken(name, misfit)
-
-
-def _refuse_mute(prepared: PreparedScript, request: Request) -> None:
-    """Raise InputError if a script cannot report anything: the analysis sees no site and no framework that reports."""
-    script = prepared.analysis
-    if request.needs_metrics and not (prepared.selection.metrics or script.sites or script.reporting):
-        raise analysis.explain_nothing_found(script)
 
 
 def _name_is_taken(name: str, misfit: str) -> InputError:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,9 @@ from deviate.errors import InputError
 from deviate.model import Design, Direction, Experiment, Findings, Pilot, Question, Unavailable
 from deviate.registry import wing
 from deviate.workflows.sources import read_any
+
+MOST_NAMED = 8
+"""Metrics of an experiment that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,23 @@ def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
 def describe(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
     """Findings on variants of one experiment: where the spread comes from, not which is better."""
     return judge(experiments, options, compares=False)
+
+
+def refuse_disjoint(metrics: Sequence[tuple[str, Iterable[str]]], advice: str) -> None:
+    """Raise InputError if no experiment has a metric in common with the first one.
+
+    Args:
+        metrics: names of experiments, the baseline first, and of their metrics.
+        advice: a hint that begins with this, before what `--match` takes.
+    """
+    (baseline, names), *others = [(name, list(dict.fromkeys(of_one))) for name, of_one in metrics]
+    if not names or not others or any(not theirs or set(names) & set(theirs) for _, theirs in others):
+        return
+    lists = "; ".join(f"{name} has {', '.join(theirs[:MOST_NAMED])}" for name, theirs in [(baseline, names), *others])
+    raise InputError(
+        f"{baseline} has no metric in common with {', '.join(name for name, _ in others)}: {lists}",
+        f"{advice} --match {names[0]}={others[0][1][0]}",
+    )
 
 
 # Planning: the spread of a pilot from records, and the resulting design.

@@ -45,6 +45,27 @@ def write_tables(tables: "Sequence[TableFile]", folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
+SCRIPTS = (".py", ".ipynb", ".sh", ".toml")
+"""What no report is, so that a script named by mistake is not written over."""
+
+
+def refuse_output(target: Path, flag: str) -> None:
+    """Raise InputError, before anything is run, if a file cannot be written; folders that are missing are made.
+
+    Args:
+        flag: the option that names it, for the message.
+    """
+    if target.is_dir():
+        raise InputError(f"{flag} {target} is a folder", f"name a file in it: {flag} {target / 'report'}")
+    if target.suffix in SCRIPTS:
+        raise InputError(f"{flag} {target} would be written over", f"name a file for the report: {flag} out.html")
+    existing = next(path for path in (target, *target.absolute().parents) if path.exists() or path.is_symlink())
+    if existing.absolute() != target.absolute() and not existing.is_dir():
+        raise InputError(f"{flag} {target}: {existing} is no folder", "name another file")
+    if not os.access(existing, os.W_OK):
+        raise InputError(f"{flag} {target}: {existing} is not writable", "name another file")
+
+
 def refuse_paper_folder(folder: Path, content: str = "a paper") -> None:
     """Raise InputError, before anything is run, if the folder cannot be created or written to."""
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())

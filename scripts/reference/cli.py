@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from deviate.cli.app import VERBS, app, load_command
+from deviate.cli.options.layout import grouped
 from scripts.reference.docstrings import cell
 
 HEAD = """\
 # Command line
 
-`deviate VERB`: what a person reads goes to standard output, what went wrong to standard error. Everything after `--` is
-the user's own command, passed on untouched. Written from the program by `python -m scripts.reference`.
+`deviate VERB`: results go to standard output, errors and warnings to standard error. Everything after `--` is the
+user's own command, passed on unchanged. `deviate VERB --help` shows the common options, `deviate VERB --help-all` all,
+in the groups below. Written from the program by `python -m scripts.reference`.
 
 | exit code | meaning |
 |---|---|
@@ -40,7 +42,6 @@ def page() -> str:
 
 def _command(name: str, command: Any, types: Mapping[str, Any]) -> Iterator[str]:
     arguments = [it for it in command.params if it.param_type_name == "argument"]
-    options = [it for it in command.params if it.param_type_name == "option" and not it.hidden]
     usage = " ".join(["deviate", name, "[OPTIONS]", *(it.metavar or it.name.upper() for it in arguments)])
     yield f"\n## deviate {name}\n"
     yield f"```text\n{usage}\n```\n"
@@ -50,8 +51,10 @@ def _command(name: str, command: Any, types: Mapping[str, Any]) -> Iterator[str]
         yield "| argument | meaning |\n|---|---|"
         yield from (f"| `{it.metavar or it.name.upper()}` | {cell(it.help or '')} |" for it in arguments)
         yield ""
-    yield "| flag | meaning | default |\n|---|---|---|"
-    yield from (f"| {_flag(it, types)} | {cell(it.help or '')} | {_default(it)} |" for it in options)
+    yield "| option | meaning | default |\n|---|---|---|"
+    for title, members in grouped(command.options()):
+        yield f"| **{title}** | | |"
+        yield from (f"| {_flag(it, types)} | {cell(it.help or '')} | {_default(it)} |" for it in members)
 
 
 def _example(epilog: str) -> str:

@@ -144,7 +144,9 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
     else:
         line, column, reason = complaint.lineno or 1, complaint.offset or 1, complaint.msg
     quoted = _quote(lines, line)
-    hints = (hint for pattern, hint in HINTS if pattern.match(reason) or pattern.match(quoted.removeprefix(": ")))
+    hints = (
+        hint for pattern, hint in HINTS if pattern.match(reason.rstrip("?")) or pattern.match(quoted.removeprefix(": "))
+    )
     tried = f"tried as {python} and with the syntax up to {NEWEST}"
     return InputError(
         f"{place_text(file, line, max(column, 1))}: not valid Python ({tried}): {reason}{quoted}",

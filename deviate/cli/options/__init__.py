@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
 
 import typer
 
+from deviate.cli.options.layout import HELP_ALL, show_all_options
 from deviate.errors import InputError
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
@@ -42,8 +43,8 @@ def expand_groups(verb: Verb, flags: str = "") -> Verb:
     Args:
         verb: its parameters are taken by keyword. One that is no group goes before a field of its name, a field of an
             earlier group before that of a later one, which then has its default.
-        flags: the names of parameters and fields in the order of `--help`, which cuts across the groups. Fields that
-            are not named are no flags of this verb, and have their defaults. Empty for the order of the parameters.
+        flags: the names of parameters and fields. Fields that are not named are no flags of this verb, and have their
+            defaults. Empty for all of them.
 
     Raises:
         TypeError: a name stands for nothing, or a parameter that is no group is not named.
@@ -61,17 +62,25 @@ def expand_groups(verb: Verb, flags: str = "") -> Verb:
         parameters |= fields
     order = flags.split() or list(parameters)
     if strangers := (set(order) - parameters.keys()) | (single - set(order)):
-        raise TypeError(f"{verb.__name__}: {', '.join(sorted(strangers))} is no parameter, or has no place in the help")
+        raise TypeError(f"{verb.__name__}: {', '.join(sorted(strangers))} is no parameter, or is not named as a flag")
 
     @functools.wraps(verb)
     def run(**values: Any) -> None:
         filled = {name: group(**{field: values[field] for field in fields_of[name]}) for name, group in groups.items()}
         verb(**{name: values[name] for name in single}, **filled)
 
-    chosen = [parameters[name] for name in order]
+    chosen = [*(parameters[name] for name in order), HELP_ALL_FLAG]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in chosen}
     run.__signature__ = signature.replace(parameters=chosen)  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]
+
+
+HELP_ALL_FLAG = inspect.Parameter(
+    "help_all", inspect.Parameter.KEYWORD_ONLY, default=False,
+    annotation=Annotated[
+        bool, typer.Option(HELP_ALL, is_eager=True, callback=show_all_options, help="Show all options.")
+    ],
+)  # fmt: skip
 
 
 def _parameters_of(group: type) -> dict[str, inspect.Parameter]:

@@ -1,5 +1,6 @@
 """Options on results: how scores are read and compared, and where reports of them are written."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,22 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 from deviate.cli.options import flag, number_of, option, option_group, pair
 from deviate.errors import InputError
 from deviate.model import Direction
+from deviate.registry import wing
 from deviate.report import COLUMN_IN
-from deviate.workflows import refuse_paper_folder
+from deviate.workflows import refuse_output, refuse_paper_folder
 
 if TYPE_CHECKING:
     from deviate.workflows import AnalysisOptions
 
 # How scores are read and compared.
 
-Metric = Annotated[str | None, option("METRIC", "The primary metric, which decides the verdict.", "--metric")]
+Metric = Annotated[
+    str | None,
+    option("METRIC", "Primary metric, which decides the verdict. Default: chosen by rule before the runs.", "--metric"),
+]
 Aggregate = Annotated[
     str | None,
-    option("HOW", "How a run's values become its score: last, best, mean, median, min, max, at:K or at-best:METRIC."),
+    option("HOW", "Score of a run from its values: last, best, mean, median, min, max, at:STEP or at-best:METRIC."),
 ]
-Confidence = Annotated[float, option("LEVEL", "Level of the intervals.", min=0.5, max=0.9999)]
+Confidence = Annotated[float, option("LEVEL", "Confidence level of the intervals.", min=0.5, max=0.9999)]
 Importer = Annotated[
-    str | None, option("FORM", "How files are read: csv, json, tensorboard … Default: guessed.", "--format")
+    str | None, option("FORM", "Format of the files: csv, json, tensorboard … Default: recognised.", "--format")
 ]
 
 
@@ -32,31 +37,34 @@ class AnalysisFlags:
 
     metric: Metric = None
     aggregate: Aggregate = None
-    match: list[str] | None = flag("NAME=NAME", "Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME.")
-    margin: float | None = flag(
-        "X", "Smallest difference of the primary metric that matters, in its unit: 0.5, without a sign."
+    match: list[str] | None = flag(
+        "NAME=NAME", "Compare metrics of different names: BASELINE_NAME=CANDIDATE_NAME. May be repeated."
     )
-    paired: bool = flag(
-        None, "Runs of both sides share their seeds, replicate by replicate: compare pairs.", "--paired", default=False
-    )
+    margin: float | None = flag("X", "Smallest difference of the primary metric that matters, in its unit: 0.5.")
+    paired: bool = flag(None, "Compare pairs: replicates of both sides share their seeds.", "--paired", default=False)
     spread_ratio: float | None = flag(
-        "R", "Say whether the interval of the SD ratio lies within 1/R … R, such as 1.5; no verdict.", min=1
+        "R", "Say whether the interval of the SD ratio lies within 1/R … R: 1.5; no verdict.", min=1
     )
-    direction: list[str] | None = flag("METRIC=max|min", "Whether more or less of a metric is better. May be repeated.")
-    target: list[str] | None = flag("METRIC=VALUE", "Time how long runs take to reach a value. May be repeated.")
-    tasks: str | None = flag("PATTERN", "Metrics that are one measure on several tasks: '*/acc', or a,b,c.")
+    direction: list[str] | None = flag("METRIC=max|min", "Whether higher or lower values are better. May be repeated.")
+    target: list[str] | None = flag("METRIC=VALUE", "Report the time that runs take to reach a value. May be repeated.")
+    tasks: str | None = flag("PATTERN", "Metrics that are one measure on several tasks: '*/acc' or a,b,c.")
     groups: list[str] | None = flag(
         "FILE|COLUMN",
-        "Sub-groups of the test set: FILE.csv, FILE.csv:COLUMN,…, SET=FILE.csv, or a column that the script logs. May "
-        "be repeated.",
+        "Sub-groups of the test set: FILE.csv, FILE.csv:COLUMN, SET=FILE.csv, or a logged column. May be repeated.",
     )
-    weak_below: str | None = flag("METRIC=VALUE", "Show the spread of a metric also without runs worse than a value.")
+    weak_below: str | None = flag(
+        "METRIC=VALUE", "Show the spread of a metric also without the runs that are worse than a value."
+    )
     confidence: Confidence = 0.95
 
     def options(self) -> "AnalysisOptions":
         """Parse the options. Raises InputError for an invalid one."""
         from deviate.workflows import AnalysisOptions
 
+        if self.margin is not None:
+            refuse_margin(self.margin, f"{self.margin:g}")
+        if self.groups:
+            wing("stability").read_groups(self.groups)  # before the runs on which they are to be shown
         return AnalysisOptions(
             confidence=self.confidence,
             metric=self.metric,
@@ -70,6 +78,14 @@ class AnalysisFlags:
             spread_ratio=self.spread_ratio,
             groups=tuple(self.groups or ()),
             weak_below=_weak_below(self.weak_below),
+        )
+
+
+def refuse_margin(margin: float, text: str) -> None:
+    """Raise InputError for a margin that is not positive and finite; `text` is it as given."""
+    if not 0 < margin < math.inf:
+        raise InputError(
+            f"--margin {text}: a margin must be positive", "give it in the unit of the metric: --margin 0.5"
         )
 
 
@@ -105,7 +121,7 @@ STDOUT = "-"
 FORMS = ("html", "latex", "markdown", "json", "csv")
 DOCUMENTS = "html latex markdown json csv paper siunitx column_width dl_variance"
 """All flags of `Documents`, in the order of `--help`."""
-Html = Annotated[Path | None, option("FILE", "Write the report here ('-' is standard output).")]
+Html = Annotated[Path | None, option("FILE", "Write the report here; - is standard output.")]
 
 
 @option_group
@@ -117,28 +133,31 @@ class Documents:
         dl_variance: the folder of the two tables with the columns of that artifact.
 
     Raises:
-        InputError: two of them go to standard output, which has room for one only; the folder of a paper cannot be
-            written into; an option says how to write what nothing asks for.
+        InputError: two of them go to one file or to standard output; one cannot be written; an option says how to write
+            what nothing asks for.
     """
 
     html: Html = None
-    latex: Path | None = flag("FILE", "Write a table for a paper ('-' is standard output).")
-    markdown: Path | None = flag("FILE", "Write a table for a pull request ('-' is standard output).")
-    json: Path | None = flag("FILE", "Write all figures as JSON ('-' is standard output).")
-    csv: Path | None = flag("FILE", "Write the score of every run as CSV ('-' is standard output).")
+    latex: Path | None = flag("FILE", "Write a table for a paper; - is standard output.")
+    markdown: Path | None = flag("FILE", "Write a table for a pull request; - is standard output.")
+    json: Path | None = flag("FILE", "Write all numbers as JSON; - is standard output.")
+    csv: Path | None = flag("FILE", "Write the score of each run as CSV; - is standard output.")
     paper: Path | None = flag(
-        "FOLDER", "Write what a paper takes: table, macros, figures, references, checklist, an example."
+        "FOLDER", "Write table, macros, figures, references, checklist and an example for a paper."
     )
-    siunitx: bool = flag(None, "Align the numbers of LaTeX tables by the package siunitx.", "--siunitx", default=False)
+    siunitx: bool = flag(
+        None, "Align the numbers of LaTeX tables with the package siunitx.", "--siunitx", default=False
+    )
     column_width: float | None = flag(
         "INCHES", f"Width of the figures of --paper. Default: {COLUMN_IN:g}.", min=1, max=20
     )
     dl_variance: Path | None = flag(
         "FOLDER",
-        "Write analysis_result.csv and analysis_raw.csv with the columns of the artifact of Pham et al. (2020).",
+        "Write analysis_result.csv and analysis_raw.csv in the columns of Pham et al. (2020).",
     )
 
     def __post_init__(self) -> None:
+        refuse_targets(self.targets())
         if self.siunitx and not (self.latex or self.paper):
             raise InputError("--siunitx is for a table in LaTeX", "add --latex FILE or --paper FOLDER")
         if self.column_width is not None and not self.paper:
@@ -147,7 +166,6 @@ class Documents:
             refuse_paper_folder(self.paper)
         if self.dl_variance is not None:
             refuse_paper_folder(self.dl_variance, "tables")
-        takes_stdout(self.targets())
 
     @property
     def takes_stdout(self) -> bool:
@@ -160,12 +178,26 @@ class Documents:
 
 
 def takes_stdout(targets: Mapping[str, Path]) -> bool:
-    """Whether one of these outputs is standard output.
+    """Whether one of these outputs is standard output."""
+    return any(str(target) == STDOUT for target in targets.values())
+
+
+def refuse_targets(targets: Mapping[str, Path]) -> None:
+    """Check output files before anything is run.
+
+    Args:
+        targets: option, without its dashes, to file.
 
     Raises:
-        InputError: two of them do.
+        InputError: two are the same, or one cannot be written.
     """
-    taking = [name for name, target in targets.items() if str(target) == STDOUT]
-    if len(taking) > 1:
-        raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
-    return bool(taking)
+    flag_of_target: dict[str, str] = {}
+    for name, target in targets.items():
+        flag = f"--{name}"
+        key = STDOUT if str(target) == STDOUT else str(target.absolute().resolve())
+        other = flag_of_target.setdefault(key, flag)
+        if other != flag:
+            where = "standard output" if key == STDOUT else str(target)
+            raise InputError(f"{other} and {flag} cannot both go to {where}", "name another file for one of them")
+        if key != STDOUT:
+            refuse_output(target, flag)

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
 # How runs are executed: devices, limits, failures, and executor.
 
-Jobs = Annotated[int | None, option("N", "Runs at a time. Default: one per two cores.", "--jobs", "-j", min=1)]
-Gpus = Annotated[
-    str | None, option("DEVICES", "Devices for the runs: auto, none, or numbers as 0,1. Default: as the script finds.")
+Jobs = Annotated[
+    int | None,
+    option("N", "Runs at a time. Default: one per two cores, or as many as fit on --gpus.", "--jobs", "-j", min=1),
 ]
-Timeout = Annotated[str | None, option("TIME", "End a run after this time: 30s, 20m, 8h.")]
+Gpus = Annotated[
+    str | None, option("DEVICES", "GPUs for the runs: auto, none, or numbers: 0,1. Default: all that the script sees.")
+]
+Timeout = Annotated[str | None, option("TIME", "End a run after this time: 90s, 20m, 8h.")]
 Budget = Annotated[
-    str | None, option("TIME", "Time for all runs together: 8h. None is started that would not end in it.")
+    str | None, option("TIME", "Time for all runs together: 8h. No run starts that would not end within it.")
 ]
 
 
@@ -37,21 +40,23 @@ class ExecutionFlags:
 
     jobs: Jobs = None
     gpus: Gpus = None
-    per_gpu: int = flag("N", "Runs that share one GPU.", min=1, default=1)
-    gpus_per_run: int = flag("N", "GPUs that one run gets, for torchrun and the like.", min=1, default=1)
-    executor: str = flag("local|slurm|ray", "Where runs are carried out: local, slurm or ray.", default="local")
+    per_gpu: int = flag("N", "Runs that share a GPU.", min=1, default=1)
+    gpus_per_run: int = flag("N", "GPUs of each run, as for torchrun.", min=1, default=1)
+    executor: str = flag("local|slurm|ray", "Where runs are executed.", default="local")
     option: list[str] | None = flag(
-        "KEY=VALUE", "Setting of the executor: partition=gpu. May be repeated.", "--option", "-o"
+        "KEY=VALUE", "Option of the executor: partition=gpu. May be repeated.", "--option", "-o"
     )
     timeout: Timeout = None
-    stall_timeout: str | None = flag("TIME", "End a run that gives no value and no output for this time.")
-    retries: int = flag("N", "How often a lost run is started anew. Failed training never is.", min=0, default=1)
-    max_failures: int | None = flag("N", "Start no further run after this many failures.", min=1)
-    ignore_failure: str | None = flag("CODES", "Exit codes that count as success: 1,143.")
+    stall_timeout: str | None = flag("TIME", "End a run that reports and prints nothing for this time: 20m.")
+    retries: int = flag("N", "How often a lost run is restarted; runs whose training failed are not.", min=0, default=1)
+    max_failures: int | None = flag("N", "Start no further run after N failures. Default: no limit.", min=1)
+    ignore_failure: str | None = flag("CODES", "Exit codes of the script that count as success: 1,143.")
     requeue: str = flag(
-        "fresh|continue", "What a run that was lost begins with: fresh, or continue its files.", default="fresh"
+        "fresh|continue", "Files of a restarted run: fresh, or those that the lost run left.", default="fresh"
     )
-    keep: str = flag("all|best|none", "Work copies that stay: all, best (and worst), or none.", default="all")
+    keep: str = flag(
+        "all|best|none", "Work copies that are kept: all, those of the best and the worst run, or none.", default="all"
+    )
 
     def settings(self) -> Settings:
         """Parse the options.
@@ -64,7 +69,7 @@ class ExecutionFlags:
             ignored_codes = tuple(int(code) for code in codes.split(",")) if codes else ()
         except ValueError:
             raise InputError(f"--ignore-failure {codes} is no list of exit codes", "write 1 or 1,143") from None
-        devices = replay.choose_gpus(self.gpus)
+        devices = replay.choose_gpus(self.gpus, are_here=self.executor == "local")
         options = tuple(pair(text, "--option", "KEY=VALUE") for text in self.option or ())
         if self.executor not in replay.EXECUTORS:
             choice(self.executor, "--executor", list(replay.EXECUTORS))
@@ -113,24 +118,26 @@ Command = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="SCRIPT [-- ARGS]",
-        help="The training script or notebook and, after --, its arguments; or a whole command after --. "
-        "Default: what deviate.toml names.",
+        help="Training script or notebook, then -- and its arguments; or -- and a whole command. "
+        "Default: that of deviate.toml.",
     ),
 ]
 Python = Annotated[
-    list[str] | None, option("PATH", "Interpreter for the script; several are compared. Default: python on PATH.")
+    list[str] | None, option("PATH", "Interpreter of the script; several are compared. Default: python on PATH.")
 ]
-Env = Annotated[list[str] | None, option("KEY=VALUE", "Variable for every run: KEY=VALUE. May be repeated.")]
+Env = Annotated[list[str] | None, option("KEY=VALUE", "Environment variable of every run. May be repeated.")]
 
 
 @option_group
 class LaunchFlags:
     """How runs are launched, besides the command itself."""
 
-    prepare: list[str] | None = flag("COMMAND", "Command to run once before all runs. May be repeated.")
-    then: list[str] | None = flag("COMMAND", "Command after training, in the same files. May be repeated.")
+    prepare: list[str] | None = flag("COMMAND", "Command that runs once, before all runs. May be repeated.")
+    then: list[str] | None = flag(
+        "COMMAND", "Command that runs after each training, in the same folder. May be repeated."
+    )
     python: Python = None
-    wrap: str | None = flag("COMMAND", 'Container for each command: "apptainer exec --nv image.sif".')
+    wrap: str | None = flag("COMMAND", 'Command that starts a container for each run: "apptainer exec --nv image.sif".')
     env: Env = None
 
     def container(self) -> tuple[str, ...]:
@@ -192,13 +199,15 @@ class CaptureFlags:
     """What runs capture besides metrics, as options."""
 
     capture: str | None = flag(
-        "KINDS", "Keep of each run: predictions, weights, both with a comma between, or none. Default: none."
+        "KINDS", "Outputs to record: predictions, weights, or predictions,weights. Default: none."
     )
     capture_every: int | None = flag(
-        "K", "With --capture: also every K steps of the main loop. Default: at the end.", min=1
+        "K", "With --capture: also every K steps of the main loop. Default: only at the end.", min=1
     )
-    capture_limit: str | None = flag("SIZE", f"With --capture: most that a run keeps. Default: {replay.DEFAULT_LIMIT}.")
-    tta: str | None = flag("NAMES", "Keep predictions of augmented test inputs as well: flip,crop25.")
+    capture_limit: str | None = flag(
+        "SIZE", f"With --capture: limit for each run: 500MB. Default: {replay.DEFAULT_LIMIT}."
+    )
+    tta: str | None = flag("NAMES", "Record predictions of augmented test inputs too: flip,crop25.")
 
     def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
         """The capture as in `Spec.capture`; options have precedence over `deviate.toml`.
@@ -231,13 +240,13 @@ def _names(text: str, flag: str) -> Sequence[str]:
 
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
-Runs = Annotated[int | None, option("N", "How many runs of each variant. Default: 5.", "--runs", "-r", min=1)]
+Runs = Annotated[int | None, option("N", "Runs of each variant. Default: 5.", "--runs", "-r", min=1)]
 Variants = Annotated[
     str | None,
     option(
         "NAMES",
-        f"What varies: {', '.join(replay.VARIANTS)}, a combination as init+shuffle, or one of deviate.toml; "
-        "several with commas. Default: algo+impl.",
+        f"What varies: {', '.join(replay.VARIANTS)}; combinations: init+shuffle; or those of deviate.toml. "
+        "Several with commas. Default: algo+impl (seeds and kernels).",
     ),
 ]
 
@@ -248,9 +257,16 @@ class VariantFlags:
 
     variants: Variants = None
     warn_only: bool = flag(
-        None, "Where kernels are held: list operations without a deterministic version.", "--warn-only", default=False
+        None,
+        "Where kernels are held: warn of operations that cannot be deterministic, do not fail.",
+        "--warn-only",
+        default=False,
     )
-    trackers: str = flag("offline|as-is", "Experiment trackers in the runs: offline, or as-is.", default="offline")
+    trackers: str = flag(
+        "offline|as-is",
+        "Experiment trackers (wandb …) in the runs: offline, or as the script has them.",
+        default="offline",
+    )
 
     def choose(self, prepared: "PreparedScript") -> tuple[Variant, ...]:
         """The requested variants, else those of `deviate.toml`, else the default.
@@ -258,6 +274,8 @@ class VariantFlags:
         Raises:
             InputError: there is none of that name.
         """
+        if self.variants is not None and not any(name.strip() for name in self.variants.split(",")):
+            raise InputError(f"--variants {self.variants!r} names no variant", f"write --variants {DEFAULT_VARIANT}")
         names = self.variants.split(",") if self.variants else prepared.config.variants or (DEFAULT_VARIANT,)
         variants = replay.choose_variants(names, prepared.variants, is_warning_only=self.warn_only)
         if choice(self.trackers, "--trackers", ("offline", "as-is")) == "as-is":
@@ -269,10 +287,12 @@ class VariantFlags:
 class SampleSizeFlags:
     """Flags that determine the number of runs: a target precision, or declared looks."""
 
-    until: str | None = flag("TARGET", 'Add runs until an interval is that narrow: "test_acc ±0.5".')
-    min_runs: int | None = flag("N", "With --until: runs of the first look. Default: 5.", min=2)
-    max_runs: int | None = flag("N", "With --until: most runs. Default: 30.", min=2)
-    looks: str | None = flag("NUMBERS", 'Numbers of runs at which you mean to compare: "5,10,20", or "4" of them.')
+    until: str | None = flag("TARGET", 'Add runs until the interval of the mean is this narrow: "test_acc ±0.5".')
+    min_runs: int | None = flag("N", "With --until: runs before the first check. Default: 5.", min=2)
+    max_runs: int | None = flag("N", "With --until: at most N runs. Default: 30.", min=2)
+    looks: str | None = flag(
+        "NUMBERS", 'Numbers of runs at which results are compared: "5,10,20"; or how many looks: "4".'
+    )
 
     def declare(self, runs: int | None, confidence: float) -> SampleSizeRule:
         """The rule, as returned by `workflows.declare`."""
@@ -295,9 +315,9 @@ class SideFlags:
 
     runs: Runs = None
     variants: Variants = None
-    name: str | None = flag("NAME", "With --ref: name of the new experiment.")
-    seed: int | None = flag("N", "With --ref: the experiment seed. Default: 0.")
-    python: str | None = flag("PATH", "With --ref: interpreter for the script.")
+    name: str | None = flag("NAME", "With --ref: name of the experiment of the working tree.")
+    seed: int | None = flag("N", "With --ref: seed of the experiments. Default: 0.")
+    python: str | None = flag("PATH", "With --ref: interpreter of the script. Default: python on PATH.")
     env: Env = None
     jobs: Jobs = None
     gpus: Gpus = None

@@ -1,6 +1,7 @@
 """Runs as Slurm jobs: an array per submission through submitit, whose elements execute `deviate worker`."""
 
 import os
+import shutil
 import subprocess
 import sys
 import uuid
@@ -28,6 +29,8 @@ GOING_ON = frozenset((
 """States of a job that has not ended. Source: squeue(1), JOB STATE CODES."""
 KEPT = ("SLURM_CONF",)
 """Variables that sbatch needs and that submitit removes with those of an outer job."""
+PROGRAMS = ("sbatch", "srun")
+"""Programs that submit and start jobs."""
 OURS = ("parallel", "setup", "interval")
 
 
@@ -52,6 +55,11 @@ class SlurmBackend:
 
     def __init__(self, options: Sequence[tuple[str, str]]) -> None:
         self._submitit = load("submitit", "slurm")
+        if missing := next((program for program in PROGRAMS if shutil.which(program) is None), None):
+            raise InputError(
+                f"--executor slurm: there is no {missing} on PATH",
+                "start deviate on a machine from which jobs are submitted",
+            )
         self._name = f"deviate-{uuid.uuid4().hex[:8]}"
         ours = {key: value for key, value in options if key in OURS}
         values = {key.lstrip("-"): value for key, value in options if key not in OURS}
@@ -118,12 +126,7 @@ class SlurmBackend:
 
     def _start_array(self, orders: Sequence[Order]) -> list[str]:
         folder = log_folder(orders[0].experiment) / "slurm"
-        try:
-            executor = self._submitit.SlurmExecutor(folder=folder)
-        except RuntimeError as error:
-            raise InputError(
-                "--executor slurm: srun is not on PATH", "start deviate on a machine from which jobs are submitted"
-            ) from error
+        executor = self._submitit.SlurmExecutor(folder=folder)
         executor.update_parameters(
             job_name=self._name,
             time=None,  # the default of the partition instead of submitit's five minutes

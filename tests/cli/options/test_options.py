@@ -31,19 +31,27 @@ calls: list[tuple[str, Colour, Size, bool]] = []
 
 def test_flags_stand_in_the_order_that_the_verb_names_and_others_have_their_defaults() -> None:
     verb = expand_groups(draw, "name height shade quiet")
-    assert list(inspect.signature(verb).parameters) == ["name", "height", "shade", "quiet"]
+    assert list(inspect.signature(verb).parameters) == ["name", "height", "shade", "quiet", "help_all"]
     verb(name="a", height=9, shade="dark", quiet=True)  # type: ignore[call-arg]
     assert calls.pop() == ("a", Colour("dark", 0), Size(3, 9, 5), True)
 
 
 def test_without_an_order_the_parameters_come_first_and_an_earlier_group_has_the_shared_name() -> None:
     verb = expand_groups(draw)
-    assert list(inspect.signature(verb).parameters) == ["name", "quiet", "shade", "width", "height", "depth"]
+    assert list(inspect.signature(verb).parameters) == [
+        "name",
+        "quiet",
+        "shade",
+        "width",
+        "height",
+        "depth",
+        "help_all",
+    ]
     verb(name="a", quiet=False, shade="x", width=7, height=8, depth=9)  # type: ignore[call-arg]
     assert calls.pop() == ("a", Colour("x", 7), Size(3, 8, 9), False)
 
 
 @pytest.mark.parametrize("flags", ["name quiet colour", "name shade"])
-def test_a_name_that_stands_for_nothing_and_a_parameter_without_a_place_are_refused(flags: str) -> None:
-    with pytest.raises(TypeError, match="is no parameter, or has no place in the help"):
+def test_a_name_that_stands_for_nothing_and_a_parameter_that_is_not_named_are_refused(flags: str) -> None:
+    with pytest.raises(TypeError, match="is no parameter, or is not named as a flag"):
         expand_groups(draw, flags)

@@ -1,0 +1,62 @@
+"""Whether the swept argument changes anything: what the first runs of a sweep show, while the others go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from deviate import records
+from deviate.errors import DeviateError
+from deviate.model import Experiment, Run, Series
+from deviate.replay import RunUpdate
+from deviate.workflows.execute import PreparedExperiment
+
+Values = dict[str, Series]
+
+
+@dataclass(slots=True)
+class SweepEffect:
+    """Accepts updates on runs, and reports once if runs with two values of the argument gave the same in all metrics.
+
+    Runs are compared that have the same variant and replicate, and so the same seeds.
+    """
+
+    experiments: Sequence[PreparedExperiment]
+    _first: dict[tuple[str, int], tuple[str, Values]] = field(default_factory=dict)
+    _is_over: bool = False
+
+    def take(self, update: RunUpdate) -> str | None:
+        """Process an update; returns a sentence for the user, or None."""
+        if self._is_over or update.kind != "finished" or update.status != "completed":
+            return None
+        experiment = next((item for item in self.experiments if item.folder.name == update.experiment), None)
+        swept = experiment.plan.sweep if experiment is not None else None
+        if experiment is None or swept is None:
+            return None
+        try:
+            values = _quality_of(records.read_experiment(experiment.folder), update)
+        except DeviateError:  # reported when the records are read at the end
+            return None
+        value, others = self._first.setdefault((update.variant, update.replicate), (swept.value, values))
+        if value == swept.value or not values:
+            return None
+        self._is_over = True
+        if values != others:
+            return None
+        return (
+            f"{swept.argument} changed nothing so far: the first runs with {value} and with {swept.value} reported "
+            "bitwise identical values; check that the script uses it"
+        )
+
+
+def _quality_of(variants: Sequence[Experiment], update: RunUpdate) -> Values:
+    """The values of one run, without times, which always differ, and settings, which may be the argument itself."""
+    runs = [(variant, run) for variant in variants for run in variant.runs if _is_of(run, update)]
+    return {
+        metric.name: run.series[metric.name]
+        for variant, run in runs
+        for metric in variant.metrics
+        if metric.role == "quality" and metric.name in run.series
+    }
+
+
+def _is_of(run: Run, update: RunUpdate) -> bool:
+    return run.variant == update.variant and run.replicate == update.replicate

@@ -1,0 +1,144 @@
+"""Checks a request before anything is frozen or run: refuses what no run can satisfy, warns of what is doubtful."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from deviate import analysis, project, records
+from deviate.errors import InputError
+from deviate.model import TEXT_SINK, Analysis, Metric
+from deviate.model.metric_vocabulary import CONTAINERS
+from deviate.project import CONFIG, PreparedScript
+from deviate.workflows.execute import Request, make_executor
+from deviate.workflows.judge import AnalysisOptions
+
+SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
+"""Names of containers that are names of single values far more often."""
+AT_BEST = "at-best:"
+MOST_NAMED = 8
+
+
+def validate_request(
+    prepared: PreparedScript,
+    request: Request,
+    options: AnalysisOptions,
+    folder: Path,
+    *,
+    starts: bool = True,
+) -> tuple[str, ...]:
+    """Check before the first run whether it can start, and whether the user's questions can be answered.
+
+    Args:
+        folder: the `.deviate/` folder.
+        starts: whether runs are started, and not only planned.
+
+    Returns: warnings, where only the runs can tell whether there is such a metric.
+
+    Raises:
+        InputError: a program or script is missing, the script is empty or reports nothing, no experiment can have this
+            name, the executor cannot be used here, no run can report such a metric, or there is no such aggregate.
+    """
+    if request.name is not None:
+        records.place_of(folder, request.name)
+    refuse_missing_programs(prepared, request)
+    if prepared.target.script.is_file() and not prepared.target.script.read_bytes().strip():
+        raise InputError(f"{prepared.analysis.script} is empty", "name the script that trains")
+    if starts and request.settings.executor != "local":
+        make_executor(request.settings).close()
+    refuse_mute(prepared, request)
+    return validate_metrics(prepared, request, options)
+
+
+def refuse_missing_programs(prepared: PreparedScript, request: Request) -> None:
+    """Raise InputError for a program or script that is missing on this machine; a container has others."""
+    target = prepared.target
+    folder = target.root / target.cwd
+    if request.settings.executor != "local":
+        return
+    if request.wrap:
+        project.refuse_unknown_program(request.wrap, folder, "--wrap ")
+        return
+    for words in request.prepare:
+        project.refuse_unknown_program(words, folder, "--prepare ")
+    for words in request.prepare[:1]:  # a later command may need what an earlier one makes
+        project.refuse_missing_script(words, folder, "--prepare ")
+    for words in (target.command, *target.then):
+        project.refuse_unknown_program(words, folder)
+
+
+def refuse_mute(prepared: PreparedScript, request: Request) -> None:
+    """Raise InputError if a script cannot report anything: the analysis sees no site and no framework that reports."""
+    script = prepared.analysis
+    if request.needs_metrics and not (prepared.selection.metrics or script.sites or script.reporting):
+        raise analysis.explain_nothing_found(script)
+
+
+def validate_metrics(prepared: PreparedScript, request: Request, options: AnalysisOptions) -> tuple[str, ...]:
+    """Check the names of metrics in the user's questions.
+
+    Returns: warnings, where only the runs can tell whether there is such a metric.
+
+    Raises:
+        InputError: no run can report such a metric, or there is no such aggregate.
+    """
+    if options.aggregate is not None:
+        project.refuse_aggregate(options.aggregate, "--aggregate")
+    script = prepared.analysis
+    names = [item.name for item in prepared.selection.metrics]
+    warnings = []
+    for flag, name in _metrics_by_flag(request, options):
+        if name in names:
+            continue
+        near = difflib.get_close_matches(name, names, 3, 0.5)
+        listed = ", ".join([*near, *(other for other in names if other not in near)][:MOST_NAMED])
+        if not _may_be_reported(name, prepared):
+            raise InputError(
+                f"{flag} {name}: no metric of this name will be recorded of {script.script}",
+                f"name one of {listed}, or add it to {CONFIG}",
+            )
+        meant = f" (nearest: {', '.join(near)})" if near else f" (found: {listed})" if listed else ""
+        warnings.append(
+            f"{flag} {name} is not among the metrics found{meant}; only the runs will show if they report it"
+        )
+    return tuple(warnings)
+
+
+def has_all_names(prepared: PreparedScript) -> bool:
+    """Whether the metrics that the analysis found are all that a run can report from the code that it follows."""
+    script = prepared.analysis
+    metrics = prepared.selection.metrics
+    return bool(metrics) and not script.reporting and not any(_may_hold_more(item.metric, script) for item in metrics)
+
+
+def _metrics_by_flag(request: Request, options: AnalysisOptions) -> Iterable[tuple[str, str]]:
+    """The options that name a metric, each with its name."""
+    if options.metric is not None:
+        yield "--metric", options.metric
+    if options.aggregate is not None and options.aggregate.startswith(AT_BEST):
+        yield f"--aggregate {AT_BEST}", options.aggregate.removeprefix(AT_BEST)
+    if options.weak_below is not None:
+        yield "--weak-below", options.weak_below[0]
+    if request.sample_size.precision:
+        from deviate import stats
+
+        yield "--until", stats.parse_target(request.sample_size.precision).metric
+
+
+def _may_be_reported(name: str, prepared: PreparedScript) -> bool:
+    """Whether a run may report a metric of this name although the analysis did not see it."""
+    script = prepared.analysis
+    if script.reporting or any(_may_hold_more(item.metric, script) for item in prepared.selection.metrics):
+        return True
+    return any(metric.name in name or _may_hold_more(metric, script) for metric in script.unreached)
+
+
+def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
+    """Whether runs may report metrics under other names at a metric's site: items, labels, keys of a history."""
+    if metric.sink == TEXT_SINK:
+        return False
+    site = next((site for site in script_analysis.sites if site.id == metric.site), None)
+    if site is None or site.form == "call" or (site.label is not None and metric.label is None):
+        return True
+    identifier_words = set(re.findall(r"[a-z]+", metric.expression.lower()))
+    return "{" in metric.expression or not identifier_words.isdisjoint(CONTAINERS - SINGLE)
