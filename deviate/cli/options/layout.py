@@ -15,7 +15,7 @@ GROUPS = {
     "What varies": "variants variant seeds warn_only",
     "Difference": "effect difference pilot sd power correlation candidates",
     "Verdict": """
-        metric margin baseline match paired aggregate direction undecided control require_control ulps confirm rung
+        metric margin baseline match paired aggregate direction undecided control require_control ulps confirm level rung
         confidence spread_ratio target tasks groups weak_below
     """,
     "Output": """
@@ -36,7 +36,7 @@ COMMON = {
     "resume": "budget metric html markdown json csv jobs gpus timeout quiet",
     "compare": "metric margin baseline match paired aggregate direction confidence html markdown latex json csv",
     "check": "ref runs metric margin paired undecided require_control confidence html markdown junit github save jobs",
-    "diverge": "name dry_run variant seeds rung confirm html markdown json python second_env gpus",
+    "diverge": "name dry_run variant seeds level confirm html markdown json python second_env gpus",
     "report": "metric aggregate direction confidence html markdown latex json csv paper quiet",
     "overhead": "runs name dry_run variants html markdown latex json csv python gpus profile",
 }
