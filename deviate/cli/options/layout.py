@@ -15,8 +15,8 @@ GROUPS = {
     "What varies": "variants variant seeds warn_only",
     "Difference": "effect difference pilot sd power correlation candidates",
     "Verdict": """
-        metric margin baseline match paired aggregate direction undecided control require_control ulps confirm level rung
-        confidence spread_ratio target tasks groups weak_below
+        metric margin baseline match paired aggregate direction undecided control require_control ulps confirm level
+        rung confidence spread_ratio target tasks groups weak_below
     """,
     "Output": """
         html markdown latex json csv paper siunitx column_width dl_variance junit github form save everything explain
