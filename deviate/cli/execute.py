@@ -64,14 +64,16 @@ class Output:
                 watcher.expect(len(outcomes) + len(orders))
                 return orders
 
-            watchers = workflows.FirstRun(experiments), workflows.SameData(experiments)
+            outlook = workflows.outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
+            cost = workflows.FirstCost(experiments, outlook, least=runs or 0)
+            watchers = workflows.FirstRun(experiments), workflows.SameData(experiments), cost
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)
                 for text in filter(None, (each.take(update) for each in watchers)):
                     watcher.notice(text)
 
-            listeners = replay.Listeners(show, watcher.notice, further)
+            listeners = replay.Listeners(show, watcher.notice, further, cost.halt)
             outcomes = replay.execute_orders(
                 orders, workflows.make_executor(settings), settings, listeners, budget_s=budget_s, drains=True
             )

@@ -35,12 +35,14 @@ def announcement(
     *,
     name: str | None = None,
     apart: Mapping[str, Sequence[str]] = NONE,
+    cost: str = "",
 ) -> str:
     """Text for a terminal of that width; ends with an empty line before the output of runs.
 
     Args:
         name: of the experiment, where it is one of several that are run together.
         apart: names of experiments and their commands, where runs of one request are started from several.
+        cost: what the runs take, as far as it is known.
     """
     script_analysis = prepared.analysis
     paragraphs = [
@@ -56,7 +58,9 @@ def announcement(
     if script_analysis.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
     lines += [f"Note     {clean(note)}" for note in prepared.notes]
-    return "\n".join([*lines, *_commands(prepared, request, apart or {name: prepared.target.command}), ""])
+    lines += _commands(prepared, request, apart or {name: prepared.target.command})
+    lines += [_wrap(f"Cost     {cost}", width)] if cost else []
+    return "\n".join([*lines, ""])
 
 
 def _commands(

@@ -28,7 +28,7 @@ from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.pipeline import Requests
 from deviate.project import PreparedScript
-from deviate.workflows import AnalysisOptions, Request
+from deviate.workflows import AnalysisOptions, Outlook, Request
 
 
 @command(
@@ -99,10 +99,12 @@ def run_command(
     requests: Requests = {side: (prepared, request) for side, prepared in contenders.items()}
     if sweep_of is not None:
         requests = sweep.points(sweep_of, requests, sample_size, documents)
-    _announce(requests, options, output, is_silent=quiet and not dry_run)
+    folder = records.deviate_folder(first.target.root)
+    outlook = workflows.foresee(requests, folder)
+    workflows.refuse_short_budget(outlook)
+    _announce(requests, options, output, outlook, is_silent=quiet and not dry_run)
     if dry_run:
         return
-    folder = records.deviate_folder(first.target.root)
     experiments = pipeline.run(requests, folder, options, output, is_plan_only=plan_only)
     if plan_only:
         for experiment in experiments:
@@ -116,20 +118,26 @@ def run_command(
         conclude(experiments, names, options, output, documents, is_strict=strict)
 
 
-def _announce(requests: Requests, options: AnalysisOptions, output: Output, *, is_silent: bool) -> None:
-    """Show what is recorded and run; for a sweep, the first value and all names.
+def _announce(
+    requests: Requests, options: AnalysisOptions, output: Output, outlook: Outlook, *, is_silent: bool
+) -> None:
+    """Show what is recorded and run, and what that takes; for a sweep, the first value and all names.
 
     Raises:
         InputError: no run can answer what is asked.
     """
     swept = [side for side, (_, request) in requests.items() if side and request.sweep]
-    for side, (prepared, request) in list(requests.items())[: 1 if swept else None]:
+    shown = list(requests.items())[: 1 if swept else None]
+    for side, (prepared, request) in shown:
         if not is_silent:
-            typer.echo(announcement(prepared, request, width(), name=side), file=output.people)
+            cost = outlook.text(has_sources=True) if side == shown[-1][0] else ""
+            typer.echo(announcement(prepared, request, width(), name=side, cost=cost), file=output.people)
         for warning in workflows.validate_request(prepared, options, request.sample_size):
             typer.echo(f"Warning: {warning}", err=True)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
+    if shortage := outlook.shortage():
+        typer.echo(f"Warning: {shortage}", err=True)
 
 
 def _contenders(

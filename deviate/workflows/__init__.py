@@ -56,6 +56,11 @@ if TYPE_CHECKING:
     from deviate.workflows.report_files import write as write
     from deviate.workflows.report_files import write_paper as write_paper
     from deviate.workflows.report_files import write_tables as write_tables
+    from deviate.workflows.run_cost import FirstCost as FirstCost
+    from deviate.workflows.run_cost import Outlook as Outlook
+    from deviate.workflows.run_cost import foresee as foresee
+    from deviate.workflows.run_cost import outlook_of as outlook_of
+    from deviate.workflows.run_cost import refuse_short_budget as refuse_short_budget
     from deviate.workflows.sources import published_table as published_table
     from deviate.workflows.sources import read as read
     from deviate.workflows.sources import read_any as read_any
