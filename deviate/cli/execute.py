@@ -66,7 +66,8 @@ class Output:
 
             outlook = workflows.outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
             cost = workflows.FirstCost(experiments, outlook, least=runs or 0)
-            watchers = workflows.FirstRun(experiments), workflows.SameData(experiments), cost
+            names = workflows.FirstNames(experiments)
+            watchers = workflows.FirstRun(experiments), names, workflows.SameData(experiments), cost
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)
