@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from deviate.workflows.execute import find as find
     from deviate.workflows.execute import interpreter_labels as interpreter_labels
     from deviate.workflows.execute import make_executor as make_executor
+    from deviate.workflows.execute import open_experiment as open_experiment
     from deviate.workflows.execute import record_comparison as record_comparison
     from deviate.workflows.execute import record_report as record_report
     from deviate.workflows.execute import specs_of as specs_of
     from deviate.workflows.execute import work as work
     from deviate.workflows.first_run import FirstNames as FirstNames
     from deviate.workflows.first_run import FirstRun as FirstRun
-    from deviate.workflows.first_run import fix_primary as fix_primary
     from deviate.workflows.judge import AnalysisOptions as AnalysisOptions
     from deviate.workflows.judge import describe as describe
     from deviate.workflows.judge import design as design

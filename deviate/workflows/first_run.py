@@ -71,16 +71,19 @@ class FirstNames:
 
     def take(self, update: RunUpdate) -> str | None:
         """Process an update; returns a sentence for the user, or None."""
-        if update.status != "completed" or update.experiment not in self._open:
-            return None
-        choice = fix_primary(self._open.pop(update.experiment), update.folder)
+        choice = self.fix(update.experiment, update.folder) if update.status == "completed" else None
         if choice is None:
             return None
         others = first_few(list(choice.others), MOST_NAMED)
         return f"primary metric: {choice.name}, {choice.reason}" + (f"; not chosen: {others}" if others else "")
 
+    def fix(self, experiment: str, attempt: Path) -> PrimaryChoice | None:
+        """Fix the primary metric by an attempt that has completed; None where it is not the first, or names none."""
+        folder = self._open.pop(experiment, None)
+        return None if folder is None else _fix_primary(folder, attempt)
 
-def fix_primary(experiment: Path, attempt: Path) -> PrimaryChoice | None:
+
+def _fix_primary(experiment: Path, attempt: Path) -> PrimaryChoice | None:
     """Store the primary metric in a plan that has none, by the names of the metrics that an attempt reported.
 
     Returns: the choice; None where the plan has one, the rule chooses none, or the records cannot be read.
