@@ -58,6 +58,9 @@ def test_one_print_called_for_two_splits_is_two_metrics(project: Path, deviate) 
     (project / "train.py").write_text(TRAIN)
     document = json.loads(deviate("analyze", "train.py", "--format", "json").out)
     assert {metric["name"] for metric in document["metrics"]} == {"loss", "train_acc", "test_acc"}
+    assert document["primary"] == {
+        "name": "test_acc", "aggregate": "last", "reason": "measured on test data", "others": ["train_acc", "loss"],
+    }  # fmt: skip
     answer = deviate("run", "train.py", "--runs", "2", "--csv", "-")
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     scores = {(row["metric"], row["replicate"]): float(row["score"]) for row in rows if row["score"]}

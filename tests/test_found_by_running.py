@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from deviate import records
+from deviate.base.digests import with_digest
 
 LOOP = """\
 weight = 1.0
@@ -182,3 +183,44 @@ def test_a_run_that_reports_nothing_ends_the_experiment(project: Path, deviate_i
     assert "the first run reported no metric; it printed:\n  ready 0\n  ready 1\n  ready 2\n" in answer.both
     assert "train.py:2  epoch  (counter of the loop at line 1)" in answer.both
     assert len(list((project / ".deviate").glob("experiments/*/runs/*/*/result.json"))) < 5
+
+
+ITEMS = """\
+import os, random
+names = open("names.txt").read().split()
+if os.environ["DEVIATE_REPLICATE"] != "0":
+    names.append("test_acc")
+def evaluate():
+    return {name: random.random() for name in names}
+for epoch in range(2):
+    metrics = evaluate()
+    print(metrics)
+"""
+
+
+def test_the_names_of_the_first_run_fix_the_primary_metric_that_no_analysis_can_name(
+    project: Path, deviate_in: Callable[..., Any]
+) -> None:
+    deviate = deviate_in(project)
+    (project / "train.py").write_text(ITEMS)
+    (project / "names.txt").write_text("val_acc val_f1 val_loss")
+    first = deviate("run", "train.py", "--runs", "1")
+    why = "val_acc, a measure of merit before a loss, by the names that the first run reported"
+    assert f"primary metric: {why}; not chosen: val_f1, val_loss\n" in first.out, first.both
+    later = deviate("run", "train.py", "--runs", "3")
+    assert "Primary metric: val_acc, " in later.out, "what later runs report is no candidate"
+    assert "test_acc" in later.out
+    place = project / ".deviate" / "experiments" / "train"
+    plan = records.read_plan(place)
+    assert plan.selection.primary is not None
+    assert plan.selection.primary.is_by_first_run
+    assert any("primary" in change.fields for change in plan.history)
+
+    # An experiment of an earlier version has none: the rule is applied to all names, as it was.
+    document = json.loads((place / "experiment.json").read_text())
+    del document["primary"]
+    (place / "experiment.json").write_text(json.dumps(with_digest(document)))
+    earlier = deviate("run", "train.py", "--runs", "4")
+    assert "primary metric: " not in earlier.out
+    assert "Primary metric: test_acc, measured on test data." in earlier.out
+    assert records.read_plan(place).selection.primary is None

@@ -16,6 +16,12 @@ def test_runs_for_an_effect_are_told_before_anything_ran(project: Path, deviate)
     answer = deviate("plan", "--effect", "0.5", "--power", "0.8")
     assert answer.code == 0, answer.both
     assert "Runs     64 of each" in answer.out
+    first, *lines = answer.out.splitlines()
+    assert first == (
+        "Seeds    5 of each find a difference of 2.1 SD, 10 of 1.3 SD, 20 of 0.9 SD; "
+        "fewer than 5 give a description, no verdict"
+    )
+    assert [line.split()[1:3] for line in lines if line.startswith(("3 ", "5 "))] == [["no", "verdict"], ["2.11", "SD"]]
     assert not (project / ".deviate").exists()
 
 
@@ -29,6 +35,9 @@ def test_a_pilot_gives_the_spread_in_units_of_the_metric(project: Path, deviate)
     assert document["question"]["effect"] == pytest.approx(0.01 / 0.0111803, rel=1e-5)
     low, high = document["runs_range"]
     assert low < document["runs"] < high
+    assert [n for n, _ in document["usual"]] == [5, 10, 20]
+    told = deviate("plan", "pilot.csv").out.splitlines()[0]
+    assert told.startswith("Seeds    5 of each find a difference of 0.0236 in test_acc, 10 of 0.0148, 20 of 0.0102; ")
 
 
 @pytest.mark.parametrize(
@@ -40,6 +49,7 @@ def test_a_pilot_gives_the_spread_in_units_of_the_metric(project: Path, deviate)
         (("--effect", "1", "--correlation", "0.5"), "add --paired"),
         (("--effect", "1", "--looks", "often"), "write --looks 4"),
         (("--pilot", "nothing"), "no experiment named 'nothing'"),
+        (("a", "--pilot", "b"), "both tell the spread"),
     ],
 )
 def test_what_makes_no_sense_gets_one_message(deviate, arguments: tuple[str, ...], message: str) -> None:  # type: ignore[no-untyped-def]

@@ -59,16 +59,30 @@ def test_two_methods_run_in_pairs_of_random_order_and_are_compared(project: Path
 
 @pytest.mark.slow
 def test_a_budget_stops_with_nearly_equal_numbers_and_the_same_command_goes_on(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
-    command = ("run", *versus("2"), "--runs", "9", "--jobs", "2")
+    command = ("run", *versus("0.8"), "--runs", "30", "--jobs", "2")
     stopped = deviate(*command, "--budget", "10s")
     assert stopped.code == 0, stopped.both
     assert "No new runs:" in stopped.out
     numbers = Counter(name for name, _ in order(project, "base", "new"))
-    assert 1 <= numbers["base"] < 9
+    assert 1 <= numbers["base"] < 30
     assert abs(numbers["base"] - numbers["new"]) <= 2
-    whole = deviate(*command)
-    assert "Baseline   base   algo+impl · 9/9 completed" in whole.out
-    assert "Candidate  new   algo+impl · 9/9 completed" in whole.out
+    n_more = max(numbers.values()) + 1
+    whole = deviate(*command[:-4], "--runs", str(n_more), "--jobs", "2")
+    assert f"Baseline   base   algo+impl · {n_more}/30 completed" in whole.out
+    assert f"Candidate  new   algo+impl · {n_more}/30 completed" in whole.out
+
+
+@pytest.mark.slow
+def test_a_budget_too_small_for_a_verdict_stops_after_the_first_runs_of_both(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    command = ("run", *versus("1"), "--runs", "6", "--jobs", "1")
+    stopped = deviate(*command, "--budget", "4s")
+    assert stopped.code == 0, stopped.both
+    assert "runs of each, and a verdict takes 5" in stopped.out or "run of each, and a verdict takes 5" in stopped.out
+    assert "Go on: the same command with --budget" in stopped.out
+    assert len(order(project, "base", "new")) <= 2
+    few = deviate(*command[:-4], "--runs", "1", "--jobs", "1", "--budget", "60s")
+    assert few.code == 0, few.both
+    assert len(order(project, "base", "new")) == 2
 
 
 def test_runs_are_added_until_the_interval_is_narrow_enough(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

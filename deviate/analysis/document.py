@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from deviate.base import place_text
 from deviate.errors import InputError
-from deviate.model import Analysis, RejectionReason
+from deviate.model import Analysis, RejectionReason, Selection
 
-SCHEMA = 1
+SCHEMA = 2
 # 2026-11-21  1  first format.
+# 2026-11-26  2  the primary metric.
 METRIC_FIELDS = ("id", "name", "expression", "file", "line", "sink", "role", "direction", "evidence")
 REJECTED_FIELDS = ("expression", "file", "line", "reason")
 LOOP_FIELDS = ("file", "line", "kind", "variable", "evidence")
@@ -25,19 +26,33 @@ NEARNESS: tuple[tuple[RejectionReason, ...], ...] = (
 """Reasons of rejected values that may be metrics after all, most likely first."""
 
 
-def to_document(analysis: Analysis) -> dict[str, object]:
-    """What `deviate analyze --format json` prints: ready for `json.dumps`."""
+def to_document(analysis: Analysis, selection: Selection | None = None) -> dict[str, object]:
+    """What `deviate analyze --format json` prints: ready for `json.dumps`.
+
+    Args:
+        selection: tells the primary metric, which is null without one.
+    """
     return {
         "schema": SCHEMA,
         "root": str(analysis.root),
         "script": analysis.script,
         "main_loop": _select(analysis.main_loop, LOOP_FIELDS) if analysis.main_loop else None,
+        "primary": _primary(selection) if selection else None,
         "metrics": [_select(metric, METRIC_FIELDS) for metric in analysis.metrics],
         "rejected": [_select(rejected, REJECTED_FIELDS) for rejected in analysis.rejected],
         "alternatives": [_select(loop, LOOP_FIELDS) for loop in analysis.alternatives],
         "hazards": [_select(hazard, HAZARD_FIELDS) for hazard in analysis.hazards],
         "side_effects": [_select(effect, SIDE_EFFECT_FIELDS) for effect in analysis.side_effects],
     }
+
+
+def _primary(selection: Selection) -> dict[str, object] | None:
+    """The primary metric with how its score is read, why it is that one, and those that were not chosen."""
+    choice = selection.primary
+    if choice is None:
+        return None
+    aggregate = next((metric.aggregate for metric in selection.metrics if metric.name == choice.name), None)
+    return {"name": choice.name, "aggregate": aggregate, "reason": choice.reason, "others": list(choice.others)}
 
 
 def _select(record: object, names: Sequence[str]) -> dict[str, object]:

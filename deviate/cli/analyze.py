@@ -57,7 +57,7 @@ def analyze_command(
         summary = f" ({saved})" if str(saved) else ""
     prepared = project.apply_config(script)
     if form is Form.json:
-        typer.echo(as_json(analysis.to_document(prepared.analysis)))
+        typer.echo(as_json(analysis.to_document(prepared.analysis, prepared.selection)))
     else:
         text = render_analysis(
             prepared.analysis, prepared.selection, width(), is_explained=explain, is_whole=everything

@@ -64,18 +64,18 @@ class Output:
                 watcher.expect(len(outcomes) + len(orders))
                 return orders
 
-            watchers = (
-                workflows.FirstRun(experiments),
-                workflows.SameData(experiments),
-                workflows.SweepEffect(experiments),
-            )
+            outlook = workflows.outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
+            cost = workflows.FirstCost(experiments, outlook, least=runs or 0)
+            names = workflows.FirstNames(experiments)
+            same_data, effect = workflows.SameData(experiments), workflows.SweepEffect(experiments)
+            watchers = workflows.FirstRun(experiments), names, same_data, effect, cost
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)
                 for text in filter(None, (each.take(update) for each in watchers)):
                     watcher.notice(text)
 
-            listeners = replay.Listeners(show, watcher.notice, further)
+            listeners = replay.Listeners(show, watcher.notice, further, cost.halt)
             outcomes = replay.execute_orders(
                 orders, workflows.make_executor(settings), settings, listeners, budget_s=budget_s, drains=True
             )

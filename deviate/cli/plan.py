@@ -16,9 +16,17 @@ from deviate.report import align_columns, plain, plan_lines, plan_notes, plan_ta
 
 @command(
     "plan",
-    epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan --pilot base --difference 0.3",
+    epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan base --difference 0.3",
 )
 def plan_command(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[EXPERIMENT]",
+            help="Experiment on record, or file, that shows the spread, as --pilot.",
+            autocompletion=complete_sources,
+        ),
+    ] = None,
     effect: Annotated[float | None, option("D", "Difference to be seen, in standard deviations over runs.")] = None,
     difference: Annotated[float | None, option("X", "Difference to be seen, in units of the metric.")] = None,
     pilot: Annotated[
@@ -41,8 +49,13 @@ def plan_command(
     confidence: Confidence = 0.95,
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
 ) -> None:
-    """How many runs does it take to see a difference, and what can a number of runs see?"""
-    spread = _read_pilot(pilot, sd, metric, confidence)
+    """How many seeds? How many runs a difference takes, and what numbers of runs can see.
+
+    With an experiment on record, in units of its metric.
+    """
+    if name is not None and pilot is not None:
+        raise InputError(f"{name} and --pilot {pilot} both tell the spread", "leave one of them out")
+    spread = _read_pilot(name or pilot, sd, metric, confidence)
     n_looks, spending = _looks(looks)
     if correlation is not None and not paired:
         raise InputError("--correlation is that of pairs", "add --paired")
@@ -69,7 +82,7 @@ def plan_command(
 
 def _read_pilot(pilot: str | None, sd: float | None, metric: str | None, confidence: float) -> Pilot | None:
     if pilot is not None and sd is not None:
-        raise InputError("--pilot and --sd both tell the spread", "leave one of them out")
+        raise InputError(f"{pilot} and --sd both tell the spread", "leave one of them out")
     if pilot is not None:
         return workflows.pilot(workflows.records_folder(Path.cwd().resolve()), pilot, metric, confidence=confidence)
     if sd is None:

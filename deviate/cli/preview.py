@@ -27,6 +27,13 @@ FATES: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 """What becomes of each kind of side effect."""
 
+FATES_OF_SEEDS = {
+    "replaced": "replaced at {places} by one for each stream",
+    "kept with the split": "kept at {places} where split is held, for they choose examples",
+    "unknown": "maybe kept at {places}: the runs tell",
+}
+"""What becomes of the seeds of a script where a variant replaces them."""
+
 
 def announcement(
     prepared: PreparedScript,
@@ -35,12 +42,14 @@ def announcement(
     *,
     name: str | None = None,
     apart: Mapping[str, Sequence[str]] = NONE,
+    cost: str = "",
 ) -> str:
     """Text for a terminal of that width; ends with an empty line before the output of runs.
 
     Args:
         name: of the experiment, where it is one of several that are run together.
         apart: names of experiments and their commands, where runs of one request are started from several.
+        cost: what the runs take, as far as it is known.
     """
     script_analysis = prepared.analysis
     paragraphs = [
@@ -56,7 +65,9 @@ def announcement(
     if script_analysis.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
     lines += [f"Note     {clean(note)}" for note in prepared.notes]
-    return "\n".join([*lines, *_commands(prepared, request, apart or {name: prepared.target.command}), ""])
+    lines += _commands(prepared, request, apart or {name: prepared.target.command})
+    lines += [_wrap(f"Cost     {cost}", width)] if cost else []
+    return "\n".join([*lines, ""])
 
 
 def _commands(
@@ -81,22 +92,20 @@ def _command(words: Sequence[str]) -> str:
 
 
 def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
-    """What happens to the seeds of the script, whose places the analysis above lists."""
+    """What happens to the seeds of the script, in one line."""
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
     untouched = [variant.name for variant in request.variants if variant.name not in replacing]
     places: dict[str, dict[str, None]] = {}
     for seed in prepared.analysis.seeds:
         places.setdefault(analysis.fate_of(seed), {})[place_text(seed.file, seed.line)] = None
     texts = {fate: first_few(list(of_fate), MOST_PLACES) for fate, of_fate in places.items()}
-    if "replaced" in places and replacing:
-        how = "one for all runs where it is held, else one for each run"
-        yield f"Seeds    replaced in {', '.join(replacing)} by a seed for each stream: {how}"
-    if "kept with the split" in places and replacing:
-        yield f"Seeds    at {texts['kept with the split']} choose examples: kept where split is held"
-    if "unknown" in places and replacing:
-        yield f"Seeds    at {texts['unknown']} may stay as they are: the runs tell what no variant varies"
-    if prepared.analysis.seeds and untouched:
-        yield f"Seeds    kept in {', '.join(untouched)}"
+    parts = [text.format(places=texts[fate]) for fate, text in FATES_OF_SEEDS.items() if fate in texts and replacing]
+    if parts and untouched:
+        parts = [f"{parts[0]} ({', '.join(replacing)})", *parts[1:]]
+    if texts and untouched:
+        parts.append(f"as the script has them in {', '.join(untouched)}")
+    if parts:
+        yield f"Seeds    {'; '.join(parts)}"
 
 
 def _capture(request: Request) -> Iterator[str]:

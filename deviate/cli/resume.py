@@ -51,7 +51,13 @@ def resume_command(
         timeout_s=seconds(timeout, "--timeout") or before.timeout_s,
         retries=before.retries if retries is None else retries,
     )
-    pipeline.resume(experiment, settings, seconds(budget, "--budget"), output)
+    budget_s = seconds(budget, "--budget")
+    outlook = workflows.outlook_of([experiment], settings, budget_s=budget_s)
+    if cost := outlook.text(has_sources=True):
+        output.say(f"Cost     {cost}")
+    if shortage := outlook.shortage():
+        typer.echo(f"Warning: {shortage}", err=True)
+    pipeline.resume(experiment, settings, budget_s, output)
     conclude(
         [experiment], [variant.name for variant in experiment.plan.variants], analysis.options(), output, documents
     )

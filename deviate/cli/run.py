@@ -28,7 +28,7 @@ from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.pipeline import Requests
 from deviate.project import PreparedScript
-from deviate.workflows import AnalysisOptions, Request
+from deviate.workflows import AnalysisOptions, Outlook, Request
 
 
 @command(
@@ -103,7 +103,9 @@ def run_command(
         requests = sweep.points(sweep_of, requests, sample_size, documents)
     folder = records.deviate_folder(first.target.root)
     warnings = _validate(requests, options, folder, starts=not (dry_run or plan_only))
-    _announce(requests, output, is_silent=quiet and not dry_run)
+    outlook = workflows.foresee(requests, folder)
+    workflows.refuse_short_budget(outlook)
+    _announce(requests, output, outlook, is_silent=quiet and not dry_run)
     for warning in warnings:
         typer.echo(f"Warning: {warning}", err=True)
     if dry_run:
@@ -146,14 +148,18 @@ def _validate(requests: Requests, options: AnalysisOptions, folder: Path, *, sta
     return list(dict.fromkeys(warnings))
 
 
-def _announce(requests: Requests, output: Output, *, is_silent: bool) -> None:
-    """Show what is recorded and run; for a sweep, the first value and all names."""
+def _announce(requests: Requests, output: Output, outlook: Outlook, *, is_silent: bool) -> None:
+    """Show what is recorded and run, and what that takes; for a sweep, the first value and all names."""
     swept = [side for side, (_, request) in requests.items() if side and request.sweep]
-    for side, (prepared, request) in list(requests.items())[: 1 if swept else None]:
+    shown = list(requests.items())[: 1 if swept else None]
+    for side, (prepared, request) in shown:
         if not is_silent:
-            typer.echo(announcement(prepared, request, width(), name=side), file=output.people)
+            cost = outlook.text(has_sources=True) if side == shown[-1][0] else ""
+            typer.echo(announcement(prepared, request, width(), name=side, cost=cost), file=output.people)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
+    if shortage := outlook.shortage():
+        typer.echo(f"Warning: {shortage}", err=True)
 
 
 def _contenders(

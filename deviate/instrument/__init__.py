@@ -7,6 +7,7 @@ from deviate.base import load_on_first_use
 if TYPE_CHECKING:
     from deviate.instrument.snapshot import changed_files as changed_files
     from deviate.instrument.snapshot import freeze as freeze
+    from deviate.instrument.snapshot import is_current as is_current
     from deviate.instrument.snapshot import note_prepared as note_prepared
     from deviate.instrument.snapshot import take_over as take_over
     from deviate.instrument.snapshot import travelling_plugins as travelling_plugins

@@ -421,6 +421,26 @@ def changed_files(before: Path, after: Path) -> tuple[str, ...]:
     return tuple(sorted(changed + added))
 
 
+def is_current(snapshot: Path, root: Path) -> bool:
+    """Whether each file of a snapshot is in the project as it was; files that are new since do not count.
+
+    Raises:
+        RecordError: the manifest is missing or damaged.
+    """
+    return all(_is_same(root / name, content) for name, content in _contents(snapshot).items())
+
+
+def _is_same(path: Path, content: str) -> bool:
+    """Whether a file has these contents, as `_contents` identifies them."""
+    try:
+        if " " in content:
+            facts = path.stat()
+            return content == f"{facts.st_size} {facts.st_mtime_ns}"
+        return content == hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return False
+
+
 def _contents(snapshot: Path) -> Mapping[str, str]:
     """What identifies the contents of each file: its hash, or size and time if it is too large to read."""
     path = snapshot / "manifest.json"

@@ -77,6 +77,8 @@ class Design:
         looks: runs of each side at each declared look, the last one the most that can be needed.
         expected_runs: of each side on average, with these looks and this effect.
         spread_runs: of each side to tell SDs apart whose ratio is 1.25, 1.5, 2 and 3.
+        usual: numbers of runs of each side that many take, the first the fewest of a verdict, with the smallest
+            difference that they detect, in standard deviations.
     """
 
     question: Question
@@ -89,6 +91,7 @@ class Design:
     expected_runs: Estimate
     spread_runs: tuple[tuple[float, int | Unavailable], ...]
     rows: tuple[DesignRow, ...]
+    usual: tuple[tuple[int, Estimate], ...]
 
 
 # What numbers of runs could see, given the spread of these runs: planning after the fact.

@@ -36,13 +36,17 @@ class Selection:
 
     Attributes:
         is_fixed: whether the file lists them: then nothing that a run shows is added to them.
-        primary: the metric that decides, chosen before the first run; None where none could be chosen, and in
-            experiments from before 2026-11-26.
+        primary: the metric that decides, chosen before the first run, or by the names that the first run reported where
+            only these are known; None where none could be chosen, and in experiments from before 2026-11-26.
     """
 
     metrics: tuple["SelectedMetric", ...]
     is_fixed: bool = False
     primary: "PrimaryChoice | None" = None
+
+
+BY_FIRST_RUN = "by the names that the first run reported"
+"""End of the reason for a primary metric that no analysis could name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,11 @@ class PrimaryChoice:
     reason: str
     others: tuple[str, ...] = ()
     is_after_runs: bool = False
+
+    @property
+    def is_by_first_run(self) -> bool:
+        """Whether it was chosen among the names that the first run reported, before values were compared."""
+        return self.reason.endswith(BY_FIRST_RUN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
 from deviate.replay.executors.local import LocalExecutor
 from deviate.replay.protocol import Executor, Order, Outcome, RunUpdate
+from deviate.replay.slots import slots
 
 POLL_S = 0.25
 INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -32,11 +33,13 @@ class Listeners:
         on_update: news of a run.
         on_notice: a sentence for the user, as when no new runs are started.
         more: asked when nothing waits and nothing runs, with all outcomes so far: further orders, or none.
+        halt: asked after each update: why no more runs are to be started, or "".
     """
 
     on_update: Callable[[RunUpdate], None] = lambda _: None
     on_notice: Callable[[str], None] = lambda _: None
     more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: ()
+    halt: Callable[[], str] = lambda: ""
 
 
 def execute_orders(
@@ -182,6 +185,8 @@ class _Schedule:
         room = len(self.waiting)
         if self.executor.capacity is not None:
             room = min(room, self.executor.capacity - len(self.running))
+            if self.budget_s is not None and not self._times():  # the first run may show that the budget is too small
+                room = min(room, len(slots(self.settings)) - len(self.running))
         batch = [self.waiting.popleft() for _ in range(room)]
         if batch:
             self.executor.submit(batch)  # raises where none was taken, and then there is none to wait for
@@ -194,6 +199,9 @@ class _Schedule:
             if order is not None:
                 self._end(order, update.outcome)
         self.listeners.on_update(update)
+        reason = self.listeners.halt()
+        if reason and not self.is_closed:
+            self._close(reason)
 
     def _end(self, order: Order, outcome: Outcome) -> None:
         self.outcomes[order] = outcome
@@ -212,14 +220,17 @@ class _Schedule:
         if self.budget_s is None:
             return
         remaining_s = self.budget_s - (time.monotonic() - self.began)
-        times = [outcome.wall_time_s for outcome in self.outcomes.values() if outcome.status == "completed"]
-        if not self.is_closed and self.waiting and remaining_s < max(times, default=0.0):
+        if not self.is_closed and self.waiting and remaining_s < max(self._times(), default=0.0):
             self._close(
                 f"No new runs will start: {max(remaining_s, 0.0):.0f} s of the budget are left, too few for a run."
             )
         if remaining_s < 0:
             for order in self.running.values():
                 self.executor.cancel(order)
+
+    def _times(self) -> list[float]:
+        """Seconds of each completed run."""
+        return [outcome.wall_time_s for outcome in self.outcomes.values() if outcome.status == "completed"]
 
 
 @contextmanager

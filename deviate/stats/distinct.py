@@ -92,9 +92,11 @@ def _without_silent(
     reported = {name for run in runs for name in run.series}
     is_any_completed = any(run.status == "completed" for run in runs)
     has_failed = any(run.status != "completed" for run in runs)
+    planned = {experiment.primary.name for experiment in experiments if experiment.primary is not None}
 
     def is_silent(metric: SelectedMetric) -> bool:
-        may_be = metric.is_primary and has_failed  # a run that failed may have been about to report what decides
+        decides = metric.is_primary or metric.name in planned
+        may_be = decides and has_failed  # a run that failed may have been about to report what decides
         return is_any_completed and metric.name not in reported and metric.name not in keeps and not may_be
 
     metrics = [metric for experiment in experiments for metric in experiment.metrics]

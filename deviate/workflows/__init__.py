@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from deviate.workflows.execute import find as find
     from deviate.workflows.execute import interpreter_labels as interpreter_labels
     from deviate.workflows.execute import make_executor as make_executor
+    from deviate.workflows.execute import open_experiment as open_experiment
     from deviate.workflows.execute import record_comparison as record_comparison
     from deviate.workflows.execute import record_report as record_report
     from deviate.workflows.execute import specs_of as specs_of
     from deviate.workflows.execute import work as work
+    from deviate.workflows.first_run import FirstNames as FirstNames
     from deviate.workflows.first_run import FirstRun as FirstRun
     from deviate.workflows.judge import AnalysisOptions as AnalysisOptions
     from deviate.workflows.judge import describe as describe
@@ -57,6 +59,11 @@ if TYPE_CHECKING:
     from deviate.workflows.report_files import write as write
     from deviate.workflows.report_files import write_paper as write_paper
     from deviate.workflows.report_files import write_tables as write_tables
+    from deviate.workflows.run_cost import FirstCost as FirstCost
+    from deviate.workflows.run_cost import Outlook as Outlook
+    from deviate.workflows.run_cost import foresee as foresee
+    from deviate.workflows.run_cost import outlook_of as outlook_of
+    from deviate.workflows.run_cost import refuse_short_budget as refuse_short_budget
     from deviate.workflows.sources import published_table as published_table
     from deviate.workflows.sources import read as read
     from deviate.workflows.sources import read_any as read_any

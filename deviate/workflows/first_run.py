@@ -1,14 +1,18 @@
-"""What the first run of an experiment shows: that it records nothing, or metrics that the analysis did not see."""
+"""What the first run of an experiment shows: that it records nothing, or metrics that only a run names."""
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from deviate import analysis, records
 from deviate.base import first_few, place_text
 from deviate.errors import DeviateError, InputError
-from deviate.model import Analysis, Run
+from deviate.model import Analysis, PrimaryChoice, Run
+from deviate.model.plan import BY_FIRST_RUN
 from deviate.replay import RunUpdate
 from deviate.workflows.execute import PreparedExperiment
+from deviate.workflows.states import attempt_states, runs_on_record
 
 MOST_NAMED = 8
 STDOUT_LINES = 6
@@ -45,6 +49,65 @@ class FirstRun:
                 f"on; what it prints is in {records.log_files(update.folder)[0]}"
             )
         return None
+
+
+@dataclass(slots=True)
+class FirstNames:
+    """Accepts updates on runs, and fixes the primary metric of each experiment by the names that its first run told.
+
+    An experiment whose plan names one keeps it, and so does one of which runs have completed before: their values may
+    have been compared.
+    """
+
+    experiments: Sequence[PreparedExperiment]
+    _open: dict[str, Path] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._open = {
+            experiment.folder.name: experiment.folder
+            for experiment in self.experiments
+            if experiment.plan.selection.primary is None and not _has_completed(experiment.folder)
+        }
+
+    def take(self, update: RunUpdate) -> str | None:
+        """Process an update; returns a sentence for the user, or None."""
+        choice = self.fix(update.experiment, update.folder) if update.status == "completed" else None
+        if choice is None:
+            return None
+        others = first_few(list(choice.others), MOST_NAMED)
+        return f"primary metric: {choice.name}, {choice.reason}" + (f"; not chosen: {others}" if others else "")
+
+    def fix(self, experiment: str, attempt: Path) -> PrimaryChoice | None:
+        """Fix the primary metric by an attempt that has completed; None where it is not the first, or names none."""
+        folder = self._open.pop(experiment, None)
+        return None if folder is None else _fix_primary(folder, attempt)
+
+
+def _fix_primary(experiment: Path, attempt: Path) -> PrimaryChoice | None:
+    """Store the primary metric in a plan that has none, by the names of the metrics that an attempt reported.
+
+    Returns: the choice; None where the plan has one, the rule chooses none, or the records cannot be read.
+    """
+    from deviate.stats import choose_primary
+
+    try:
+        variants = records.read_experiment(experiment)
+        plan = records.read_plan(experiment)
+    except DeviateError:  # said when the records are read at the end
+        return None
+    reported = {name for item in variants for run in item.runs if run.folder == attempt for name in run.series}
+    choice = choose_primary([metric for metric in variants[0].metrics if metric.name in reported])
+    if choice is None or plan.selection.primary is not None:
+        return None
+    choice = replace(choice, reason=f"{choice.reason}, {BY_FIRST_RUN}")
+    selection = replace(plan.selection, primary=choice)
+    records.change_experiment(experiment, time=time.time(), selection=selection)
+    return choice
+
+
+def _has_completed(experiment: Path) -> bool:
+    last = (attempt for run, _ in runs_on_record(experiment) for attempt in attempt_states(run)[-1:])
+    return any(attempt.result is not None and attempt.result.status == "completed" for attempt in last)
 
 
 def _look(experiment: PreparedExperiment) -> str | None:

@@ -80,6 +80,8 @@ class ExperimentScores:
         """Read newly completed runs for the given number of seconds, but at least one."""
         began = time.monotonic()
         self.is_whole = False
+        if self.plan.selection.primary is None:  # the first run may have named it
+            self.plan = records.read_plan(self.experiment)
         for run, spec in self._unread():
             attempt = attempt_states(run)[-1:]
             result = attempt[0].result if attempt else None

@@ -29,16 +29,15 @@ def prepared(project: Path) -> PreparedScript:
 
 def told(prepared: PreparedScript, *names: str, width: int = 120) -> list[str]:
     variants = choose_variants(names, prepared.variants)
-    return announcement(prepared, Request(3, variants, None, 0), width).splitlines()
+    return announcement(prepared, Request(3, variants, None, 0), width, cost="one run 9 h").splitlines()
 
 
-def test_each_seed_is_named_once_and_its_fate_is_told(prepared: PreparedScript) -> None:
-    lines = told(prepared, "as-is", "algo", "control", width=140)
-    how = "one for all runs where it is held, else one for each run"
-    assert [line for line in lines if line.startswith("Seed")] == [
-        f"Seeds    replaced in algo, control by a seed for each stream: {how}",
-        "Seeds    kept in as-is",
-    ]
+def test_each_seed_is_named_once_and_its_fate_is_told_in_one_line(prepared: PreparedScript) -> None:
+    lines = told(prepared, "as-is", "algo", "control", width=200)
+    (line,) = (line for line in lines if line.startswith("Seed"))
+    replaced = "replaced at train.py:3, train.py:4 by one for each stream (algo, control)"
+    assert line == f"Seeds    {replaced}; as the script has them in as-is"
+    assert "Seeds    as the script has them in as-is" in told(prepared, "as-is")
 
 
 def test_seeds_that_are_not_known_to_be_replaced_are_not_said_to_be(project: Path) -> None:
@@ -54,18 +53,13 @@ for epoch in range(3):
     print("loss", 0.1 * epoch)
 """
     (project / "train.py").write_text(text)
-    lines = told(prepare(locate(["train.py"], project)), "algo", width=140)
-    assert [line for line in lines if line.startswith("Seeds")] == [
-        "Seeds    replaced in algo by a seed for each stream: one for all runs where it is held, else one for each run",
-        "Seeds    at train.py:4 choose examples: kept where split is held",
-        "Seeds    at train.py:7 may stay as they are: the runs tell what no variant varies",
+    lines = told(prepare(locate(["train.py"], project)), "algo", width=200)
+    (line,) = (line for line in lines if line.startswith("Seeds"))
+    assert line.split("; ") == [
+        "Seeds    replaced at train.py:6 by one for each stream",
+        "kept at train.py:4 where split is held, for they choose examples",
+        "maybe kept at train.py:7: the runs tell",
     ]
-
-
-def test_a_plain_run_keeps_the_seeds(prepared: PreparedScript) -> None:
-    lines = told(prepared, "as-is")
-    assert "Seeds    kept in as-is" in lines
-    assert not any("replaced" in line for line in lines)
 
 
 def test_of_experiments_that_are_run_together_each_is_announced_by_its_name(prepared: PreparedScript) -> None:
@@ -138,5 +132,6 @@ def test_before_the_first_run_stand_at_most_twelve_lines_also_with_thirty_metric
     )
     lines = told(prepare(locate(["train.py"], project)), "algo+impl", width=80)
     assert len([line for line in lines if line]) <= 12
+    assert lines[-1] == "Cost     one run 9 h"
     assert any(line.startswith("Primary  val_loss") for line in lines)
     assert any("more" in line for line in lines if line.startswith(("Metrics", " " * 9)))

@@ -6,7 +6,7 @@ import pytest
 
 from deviate.analysis import analyze
 from deviate.errors import RecordError
-from deviate.instrument import changed_files, freeze
+from deviate.instrument import changed_files, freeze, is_current
 
 SCRIPT = "for epoch in range(2):\n    print('loss %.4f' % (1 / (epoch + 1)))\n"
 
@@ -38,6 +38,7 @@ def test_what_a_run_would_see_counts(project: Path, name: str, text: str | None,
         (project / name).write_text(text)
     freeze(found, folder / "after", is_tapped=False)
     assert changed_files(folder / "before", folder / "after") == changed
+    assert is_current(folder / "before", project) == set(changed).isdisjoint({"train.py", "data.csv"})
 
 
 def test_a_damaged_manifest_is_told(project: Path) -> None:

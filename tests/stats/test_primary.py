@@ -116,3 +116,14 @@ def test_a_metric_that_was_named_after_the_runs_is_adjusted_and_a_planned_one_is
     ]
     mixed = judge([sides[0], replace(sides[1], primary=plan)])
     assert any("Plans differ" in warning for warning in mixed.warnings)
+
+
+def test_a_planned_metric_is_replaced_only_where_no_run_reports_it_and_none_failed() -> None:
+    names, plan = ("acc", "f1"), PrimaryChoice("f1", "measured on test data")
+    sides = [
+        replace(experiment(side, [metric(name) for name in names], {"acc": [0.1, 0.2, 0.3, 0.4, 0.5]}), primary=plan)
+        for side in "ab"
+    ]
+    assert judge(sides).primary == "acc"
+    failed = replace(sides[1], runs=(*sides[1].runs[:-1], replace(sides[1].runs[-1], status="crashed", series={})))
+    assert judge([sides[0], failed]).primary == "f1"

@@ -251,6 +251,8 @@ def _when_chosen(findings: Findings) -> str:
         return ""
     if choice.is_after_runs:
         return "exploratory: the primary metric was named after the runs"
+    if choice.is_by_first_run:
+        return "primary metric chosen by the names that the first run reported"
     return "primary metric chosen before the runs" if choice == findings.experiments[0].experiment.primary else ""
 
 

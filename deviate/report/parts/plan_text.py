@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deviate.model import Design, Estimate, Question, Unavailable
+from deviate.model import Design, DesignRow, Estimate, Question, Unavailable
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -20,9 +20,9 @@ LOOKS = {"obrien-fleming": "O'Brien-Fleming", "pocock": "Pocock"}
 
 
 def plan_lines(design: Design) -> tuple[str, ...]:
-    """What the question needs: a label and a sentence per line."""
+    """How many seeds, and what the question needs: a label and a sentence per line."""
     question = design.question
-    lines = [f"Plan     {_test(question)}"]
+    lines = [f"Seeds    {_usual(design)}", f"Plan     {_test(question)}"]
     lines += [f"Spread   {text}" for text in _describe_spread(design)]
     if question.effect is not None:
         lines += [f"Effect   {_amount(question.effect, design)}"]
@@ -47,9 +47,7 @@ def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
     rows = [
         (
             str(row.n),
-            _describe_effect(row.detectable, design),
-            *([_chance(row.power)] if has_effect else []),
-            *([_chance(row.equivalence)] if has_margin else []),
+            *_answers(row, design, has_effect=has_effect, has_margin=has_margin),
             _amount(row.half_width, design),
             f"× {ratio(row.sd_low)} … {ratio(row.sd_high)}",
         )
@@ -58,18 +56,44 @@ def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
     return (head, *rows)
 
 
+def _answers(row: DesignRow, design: Design, *, has_effect: bool, has_margin: bool) -> list[str]:
+    """What so many runs can decide; nothing below those that a verdict takes."""
+    answers = [
+        _describe_effect(row.detectable, design),
+        *([_chance(row.power)] if has_effect else []),
+        *([_chance(row.equivalence)] if has_margin else []),
+    ]
+    return answers if row.n >= design.usual[0][0] else ["no verdict"] * len(answers)
+
+
 def plan_notes(design: Design) -> tuple[str, ...]:
     """The assumptions behind the numbers."""
     text = "; ".join(
         f"{ratio(value)}: {_number(runs)}" for value, runs in design.spread_runs if not isinstance(runs, Unavailable)
     )
     notes = [f"To tell SDs apart, runs of each by their ratio: {text}."]
-    notes.append("For normal scores of equal spread. A verdict needs 5 runs of each, 6 pairs; a claim about SDs 16.")
+    notes.append("For normal scores of equal spread. A claim about SDs needs 16 runs of each.")
     if design.question.correlation is None:
         notes.append(
             "Runs that share their seeds may be compared as pairs: --paired --correlation, as compare shows it."
         )
     return tuple(notes)
+
+
+def _usual(design: Design) -> str:
+    """`5 of each find a difference of 2.1 SD, 10 of 1.3 SD, 20 of 0.9 SD; fewer than 5 give …`."""
+    (least, first), *others = design.usual
+    more = "".join(f", {n} of {_difference(effect, design)}" for n, effect in others)
+    fewer = f"fewer than {least} give a description, no verdict"
+    metric = f" in {clean(design.pilot.metric)}" if design.pilot and design.pilot.metric else ""
+    return f"{least} {_side(design)} find a difference of {_difference(first, design)}{metric}{more}; {fewer}"
+
+
+def _difference(effect: Estimate, design: Design) -> str:
+    """A detectable difference, in standard deviations with one decimal."""
+    if isinstance(effect, Unavailable):
+        return effect.reason
+    return _amount(effect, design) if design.pilot else f"{number(effect, 1)} SD"
 
 
 def _test(question: Question) -> str:

@@ -16,6 +16,7 @@ from deviate.stats.design.group_sequential import crossing, spending_bounds
 from deviate.stats.design.power import arrangement_loss, fewest
 
 SHOWN_RUNS = (3, 5, 8, 10, 16, 20, 30)
+USUAL_RUNS = (10, 20)
 SPREAD_RATIOS = (1.25, 1.5, 2.0, 3.0)
 
 
@@ -45,6 +46,7 @@ def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int
         expected_runs=expected,
         spread_runs=tuple((ratio, spread_runs(ratio, question)) for ratio in SPREAD_RATIOS),
         rows=tuple(_row(n, question) for n in sorted(sizes)),
+        usual=tuple((n, detectable(n, question)) for n in (_least(question), *USUAL_RUNS)),
     )
 
 

@@ -1,3 +1,4 @@
+import itertools
 import math
 from dataclasses import replace
 
@@ -34,6 +35,27 @@ def test_rows_are_those_of_the_contract() -> None:
             pytest.approx(ends[0], abs=0.005),
             pytest.approx(ends[1], abs=0.005),
         )
+
+
+def test_differences_that_usual_numbers_find_are_found_by_both_tests_in_four_of_five_cases() -> None:
+    """Welch's t and all arrangements of the permutation test; 20,000 trials have an SE of 0.3%."""
+    usual = dict(stats.design(Question()).usual)
+    assert usual == {
+        5: pytest.approx(2.1, abs=0.05),
+        10: pytest.approx(1.3, abs=0.05),
+        20: pytest.approx(0.9, abs=0.05),
+    }
+    chosen = np.array(list(itertools.combinations(range(10), 5)))
+    arrangements = np.zeros((len(chosen), 10))
+    arrangements[np.arange(len(chosen))[:, None], chosen] = 1
+    scores = np.random.default_rng(1).normal(size=(20_000, 10)) + np.repeat([0.0, usual[5]], 5)
+    sums = [((scores**k) @ arrangements.T, (scores**k).sum(axis=1)[:, None]) for k in (1, 2)]
+    (s, all_s), (q, all_q) = sums
+    variances = [(q - s**2 / 5) / 4, (all_q - q - (all_s - s) ** 2 / 5) / 4]
+    t = np.abs((all_s - 2 * s) / 5 / np.sqrt((variances[0] + variances[1]) / 5))
+    p_permutation = (t >= t[:, :1] - 1e-9).mean(axis=1)  # the first arrangement is the one observed
+    p_welch = scipy_stats.ttest_ind(scores[:, :5], scores[:, 5:], axis=1, equal_var=False).pvalue
+    assert float((np.maximum(p_permutation, p_welch) < 0.05).mean()) == pytest.approx(0.8, abs=0.015)
 
 
 def test_runs_that_tell_spreads_apart_are_those_of_the_contract() -> None:
