@@ -124,7 +124,7 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
         entry["problem"] or f"{entry['n_completed']}/{entry['n_runs']} completed",
         f"{entry['n_failed']} failed" if entry["n_failed"] else "",
         f"{entry['n_running']} running" if entry["n_running"] else "",
-        f"pair of a ladder: {entry['rung']}" if entry["rung"] else _mean_text(entry["mean"]),
+        f"pair of deviate diverge: {entry['rung']}" if entry["rung"] else _mean_text(entry["mean"]),
         duration(max(0.0, time.time() - entry["created"])),
         "" if entry["n_bytes"] is None else size_text(entry["n_bytes"]),
         _shorten_command(entry["command"]),

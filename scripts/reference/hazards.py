@@ -8,13 +8,14 @@ HEAD = """\
 # Hazards
 
 A hazard is code that can make runs of one script differ, or that draws random numbers which no variant controls.
-`deviate analyze` lists the hazards that a script reaches: in its own file, in imported files of the project, and in its
-data sets and models. Nothing is executed. A line is listed only if the source shows the hazard. Not listed are sorted
-names, sets used for membership tests, kernels that the script itself makes deterministic, and lines with the comment
-`# deviate: ignore`. The experiment shows whether a hazard affects the results: see `control` and `impl` in
-[variants](variants.md).
+`deviate analyze` lists the hazards that a script reaches: in its own file, in the files of the project that it imports,
+and in the data sets and models that it makes. It runs nothing.
 
-Generated from the files in `deviate/analysis/hazards/` by `python -m scripts.reference`.
+A line is listed if the source shows the hazard. Left out are sorted names, sets used only for membership tests, kernels
+that the script itself makes deterministic, and lines with the comment `# deviate: ignore`. Only an experiment shows
+whether a hazard matters for the results: see `control` and `impl` among the [variants](variants.md).
+
+Written from the files in `deviate/analysis/hazards/` by `python -m scripts.reference`.
 """
 
 

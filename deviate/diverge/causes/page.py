@@ -14,21 +14,24 @@ from deviate.diverge.causes.find import KNOWN_CAUSES
 HEAD = """\
 # Causes
 
-Why do two runs that should match diverge? `deviate diverge` finds the place, and lists possible causes from this table.
-A cause is *certain* if the evidence leaves no other known explanation: two values of a seed, two devices, a stream that
-the variant varies. It is *likely* if the first difference is typical of the cause, and *possible* if the program has
-the cause and the evidence does not distinguish it from others. A circumstance of the runs, such as two versions of a
-library or a line of the source, is likely only if no other cause is. If no cause is likely, the last one says what to
-try.
+`deviate diverge` finds where two runs diverge that should be equal, and names possible causes from this table:
 
-*deviate* names what deviate can change against a cause; `--confirm` does it and compares the runs again. All other
-cures are changes in the program: [hazards](hazards.md) lists the same places in the source, before any run.
+- *certain*: the evidence leaves no other known explanation, such as two values of a seed, two devices, or a stream
+  that the variant varies.
+- *likely*: what differs first is known to differ for this cause. Differences around the runs, such as two versions of
+  a library or a changed line of the source, are likely if no other cause is.
+- *possible*: the program has this cause, and the evidence does not distinguish it from others.
 
-The documentation of PyTorch lists the operations of each kernel. On a CPU each was also tested a dozen times on the
-same input (PyTorch 2.13, two threads): of 34 operations and gradients, only those under [index-put](#index-put) gave
+If no cause is likely, the last one says what to try.
+
+*deviate* lists what deviate can do against a cause; `--confirm` does it and compares the runs again. Everything else
+needs a change of the program: [hazards](hazards.md) lists the same places in the source, before any run.
+
+The documentation of PyTorch lists the operations of each kernel. On a CPU each was also run a dozen times on the same
+input (PyTorch 2.13, two threads): of 34 operations and gradients only those under [index-put](#index-put) gave
 different bits.
 
-Generated from the files in `deviate/diverge/causes/` by
+Written from the files in `deviate/diverge/causes/` by
 `python -m deviate.diverge.causes.page > docs/reference/causes.md`.
 """
 WIDTH = 120
