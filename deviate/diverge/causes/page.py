@@ -31,7 +31,7 @@ The documentation of PyTorch lists the operations of each kernel. On a CPU each 
 input (PyTorch 2.13, two threads): of 34 operations and gradients only those under [index-put](#index-put) gave
 different bits.
 
-Written from the files in `deviate/diverge/causes/` by
+Generated from the files in `deviate/diverge/causes/` by
 `python -m deviate.diverge.causes.page > docs/reference/causes.md`.
 """
 WIDTH = 120
