@@ -200,7 +200,7 @@ def test_a_saved_file_follows_the_script_until_what_it_names_is_gone(project: Pa
     script.write_text("import os\n" + TRAIN.replace('"loss %.4f" % loss', '"cost %.4f" % cost'))
     answer = deviate("run", "train.py")
     assert answer.code == 1
-    assert "train.py has changed, and deviate.toml no longer fits" in answer.err
+    assert "train.py has changed, and deviate.toml no longer matches" in answer.err
     assert "deviate analyze train.py --review" in answer.err
 
 
@@ -360,7 +360,7 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
         ({"train.py": TRAIN}, ("run", "train.py", "--python", "/no/such/python"), ["/no/such/python"]),
         ({"nb.ipynb": "{}"}, ("run", "nb.ipynb"), ["nb.ipynb is no notebook"]),
         ({"src/train.py": TRAIN, "src/util.py": "x = 1\n"}, ("run", "."), ["folder", "deviate run src/train.py"]),
-        ({"src/util.py": "x = 1\n"}, ("analyze", "src"), ["1 Python file", "none of which"]),
+        ({"src/util.py": "x = 1\n"}, ("analyze", "src"), ["1 Python file", "no likely training script"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--metric", "f1"), ["f1", "test_acc"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--aggregate", "first"), ["'first'", "at:K"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--csv", "-", "--json", "-"), ["json and csv", "standard output"]),

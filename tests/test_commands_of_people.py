@@ -131,7 +131,7 @@ def test_a_command_without_a_script_says_where_to_name_it(project: Path, deviate
     assert '[experiment] train = "train.py"' in answer.err
     nothing = deviate("run")
     assert nothing.code == 1
-    assert "there is nothing to run" in nothing.err
+    assert "no script or command" in nothing.err
 
 
 def test_places_and_variables_tell_a_command_which_run_it_is(

@@ -63,7 +63,7 @@ def diverge_command(
     ] = False,
     level: Annotated[
         str | None,
-        option("NAME", f"Level of detail to stop at, even if earlier levels are equal: {', '.join(RUNGS)}."),
+        option("NAME", f"Trace level to stop at, even if earlier levels are equal: {', '.join(RUNGS)}."),
     ] = None,
     rung: Annotated[str | None, option("NAME", "Former name of --level.", hidden=True)] = None,
     ulps: Annotated[

@@ -213,7 +213,7 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
             yield "Variant", f"{variant.name}, {counted(variant.n_runs, 'run')}{definition}"
     yield from () if plan.imported else _carried_out(plan)
     if rung := workflows.rung_of(plan):
-        yield "Made by", f"a pair of deviate diverge, level {rung}"
+        yield "Level", f"{rung}, a pair of deviate diverge"
     if plan.capture:
         yield "Capture", _capture_text(overview)
     ways = (

@@ -77,7 +77,7 @@ def find_first_difference(
     path.
 
     Args:
-        is_near: says of two records with other digests whether they are taken for equal all the same.
+        is_near: whether two records with different digests count as equal.
     """
     n = min(len(first), len(second))
     names = _number_heads(first, second, lambda head: head[:2])
@@ -197,20 +197,20 @@ def _without(trace: Trace, names: frozenset[str]) -> Trace:
 def compare_traces(
     first: Sequence[Trace], second: Sequence[Trace], rung: Rung, *, tolerance_ulps: int = 0
 ) -> RungFindings:
-    """Lay the processes of two runs side by side, by rank, in whatever order they come.
+    """Compare the processes of two runs by rank, in any order of the traces.
 
-    Of several ranks that part, the first one is that of the smallest step; within a step that of the earliest phase,
-    and then of the earliest record, for ranks do the same in a step; one whose first difference came to it through a
-    collective operation, as gradients after they were averaged do, stands behind those whose did not. Ranks that part
-    in the very same place are named in `more["ranks"]`, the lowest first: nobody can tell which was first.
+    If several ranks diverge, the first one has the smallest step; within a step the earliest phase, and then the
+    earliest record, because all ranks execute the same step. A rank whose first difference arrived through a collective
+    operation, such as averaged gradients, comes after ranks whose difference did not. Ranks that diverge at the same
+    place are listed in `more["ranks"]`, the lowest first, as their order is unknown.
 
-    Of what comes back, `rung`, `n_steps`, `n_compared`, `first`, `until`, `difference` and `by_rank` are set; the rest
-    knows who carried out the runs. A difference of program tells in `more["during"]` the phase in which it came, and in
-    `more["then"]` the first numbers that differ after it, where both runs have them.
+    The result has `rung`, `n_steps`, `n_compared`, `first`, `until`, `difference` and `by_rank`; the caller sets the
+    rest. A difference of phase `program` has its pass in `more["during"]`, and the next numbers that differ in both
+    runs in `more["then"]`.
 
     Args:
-        tolerance_ulps: what is still taken for equal in two environments, see `sums`; what one of them alone has
-            anywhere, such as the generator of a device, is left out then.
+        tolerance_ulps: differences up to this count as equal, for two environments, see `sums`; records of one
+            environment only, such as the generator of a device, are then ignored.
     """
     mine, theirs = ({trace.rank: trace for trace in run} for run in (first, second))
     rows = rows_of(first), rows_of(second)
@@ -436,8 +436,7 @@ def rows_of(traces: Sequence[Trace]) -> Rows:
 def data_or_order(record: TraceRecord, other: TraceRecord, rows: tuple[Rows, Rows]) -> Phase:
     """`order` if both batches have the same examples, or examples that were exchanged with other batches.
 
-    An example that another one has taken the place of stands elsewhere in the window that was traced, in both runs;
-    one that was changed stands nowhere in the other run.
+    An exchanged example is elsewhere in the traced window of both runs; a changed example is nowhere in the other run.
     """
     own_rows, other_rows = _rows(record.more), _rows(other.more)
     if own_rows == other_rows or record.form != other.form:  # batches with rows that have no checksum, or without rows

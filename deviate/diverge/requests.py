@@ -81,7 +81,7 @@ class Pair:
     Attributes:
         names: the experiments of both.
         traces: of each the processes that train together, by rank.
-        snapshots: the frozen projects that they were started from; none where they were on record.
+        snapshots: snapshots of the runs; none for runs recorded earlier.
     """
 
     names: tuple[str, ...]
@@ -158,7 +158,7 @@ def refuse_varied(variant: Variant) -> None:
 
 
 def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str]) -> str:
-    """A name for a new ladder that no recorded experiment uses.
+    """A name for a new comparison that no recorded experiment uses.
 
     Args:
         labels: of its sides, empty for one side.

@@ -24,7 +24,7 @@ Head = tuple[str, str, str, Place | None]
 """Kind, name, form and place: the part of a record that repeats from step to step."""
 
 NONE = -1
-"""Code for None in the column of main-loop steps."""
+"""Marker of None among steps of the main loop."""
 NO_DIGEST = (1 << 64) - 1
 """Code for None in the column of digests; a digest with this value is stored as the value below it."""
 SHARED = frozenset({str, bool, type(None), Place})

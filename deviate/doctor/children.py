@@ -16,7 +16,7 @@ from pathlib import Path
 
 TICK_S = 0.02
 LONGEST_TAIL = 4000
-"""Characters kept of what a child said."""
+"""Maximum number of characters of a child's output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def ask(
 
     Args:
         folder: takes what they say, a file for each.
-        on_change: told the names of those that run now, and how many have not ended; of none at the very end.
+        on_change: called with the names of running children and the number of unfinished ones; empty at the end.
 
     Raises:
         OSError: a command cannot be started.
@@ -187,13 +187,13 @@ def read_facts(path: Path) -> Facts:
 
 
 def describe_death(result: ChildResult, facts: Facts, timeout_s: float) -> str:
-    """Why a child ended before it had answered, in one line; empty if it has answered."""
+    """Why a child ended before it answered, in one line; empty if it answered."""
     if facts.text("import_fault"):
-        return f"importing it failed: {facts.text('import_fault')}"
+        return f"the import failed: {facts.text('import_fault')}"
     if facts.is_whole:
         return ""
     if result.code is None:
-        return f"it did not answer within {timeout_s:g} s, while {facts.doing}"
+        return f"no answer within {timeout_s:g} s, while {facts.doing}"
     last = [line.strip() for line in result.stderr.splitlines() if line.strip()][-1:]
     last_words = f" ({last[0][:200]})" if last else ""
     if result.code < 0:

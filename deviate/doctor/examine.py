@@ -24,7 +24,7 @@ PROBE = Path(__file__).with_name("probe.py")
 OLDEST = (3, 8)
 TIMEOUT_S = 60.0
 JOBS = 4
-"""At a time, on few CPUs too, for imports wait for files; not more, for each takes up to a gigabyte of memory."""
+"""Simultaneous child processes, also on few CPUs, as imports wait for files; each may use a gigabyte of memory."""
 MARK = "deviate_doctor_mark"
 # In syntax that every Python version supports, and in one process with the standard library only.
 FIRST_QUESTION = f"""
@@ -36,9 +36,9 @@ sys.stdout.write("\\n" + json.dumps(answer) + "\\n")
 """
 HASH_SEEDS = {"first": "1", "same": "1", "other": "2"}
 COST_ORDER = ("tensorflow", "lightning", "keras", "torch", "accelerate")
-"""What takes longest to import begins first."""
+"""Slow imports, which start first."""
 GENTLE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
-"""A look at a GPU must not take the memory of those that work on it."""
+"""Variables that keep a child from reserving GPU memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ def examine(
     """Examine which frameworks an interpreter has, and what deviate can control in them on this machine.
 
     Args:
-        python: a path, or a name that is looked for on PATH.
-        timeout_s: what each child may take.
-        on_change: told which frameworks are being looked at, and how many are left.
+        python: a path, or the name of a program on PATH.
+        timeout_s: time limit of each child process.
+        on_change: called with the frameworks under test and the number of remaining ones.
 
     Raises:
         InputError: it cannot be started, or is no Python.
@@ -76,7 +76,7 @@ def examine(
         interpreter = Interpreter(python, first.executable, version)
         if first.version[:2] < OLDEST:
             old = Concern(
-                f"Python {version}", "is too old for the guest, which needs 3.8", "run the script with a newer Python"
+                f"Python {version}", "too old: deviate needs Python 3.8 or newer", "run the script with a newer Python"
             )
             return Diagnosis(interpreter, None, (), (old,), time.monotonic() - began)
         diagnosed = asker.look(first, is_hash_seed_obeyed=works)
@@ -87,7 +87,7 @@ def _find_interpreter(python: str) -> str:
     path = shutil.which(python)
     if path is None:
         raise InputError(
-            f"looking for the interpreter {python}: there is no such program, or it cannot be executed",
+            f"no interpreter {python}: no such program, or it is not executable",
             "name another one: deviate doctor --python PATH",
         )
     return os.path.abspath(path)  # noqa: PTH100  a link is kept: a virtual environment is known by it
@@ -127,7 +127,7 @@ class _Asker:
             last = result.stderr.strip().splitlines()[-1:] or [f"exit code {result.code}"]
             why = last[0][:80] if result.code is not None else f"no answer within {self.timeout_s:g} s"
             raise InputError(
-                f"starting {self.python}: it does not answer as a Python does ({why})",
+                f"{self.python} does not answer as a Python interpreter does ({why})",
                 "name the interpreter that runs the script: deviate doctor --python PATH",
             ) from error
 
@@ -140,7 +140,7 @@ class _Asker:
         fault = describe_death(result, python_facts, self.timeout_s)
         if fault and "installed" not in python_facts.values:
             raise InputError(
-                f"asking {self.python} about itself: {fault}", "name another interpreter: deviate doctor --python PATH"
+                f"cannot examine {self.python}: {fault}", "name another interpreter: deviate doctor --python PATH"
             )
         first_facts = {
             "hash_seed_works": is_hash_seed_obeyed,
@@ -165,7 +165,11 @@ class _Asker:
         absent = [Framework(name, "absent") for name in python_facts.texts("known") if name not in names]
         frameworks = (python, *judged, *absent)
         machine = _machine(python_facts)
-        unheard = (Concern("what the machine is", fault, "see what its drivers say, e.g. nvidia-smi"),) if fault else ()
+        unheard = (
+            (Concern("the machine could not be examined", fault, "check its drivers, for example with nvidia-smi"),)
+            if fault
+            else ()
+        )
         return machine, frameworks, (*unheard, *hazards(python_facts, machine, frameworks))
 
     def _question(self, name: str, question: str = "", environment: Mapping[str, str] | None = None) -> Question:
@@ -178,7 +182,7 @@ class _Asker:
             return ask(list(questions), self.folder, jobs=JOBS, timeout_s=self.timeout_s, on_change=self.on_change)
         except OSError as error:
             raise InputError(
-                f"starting {self.python}: {error.strerror or error}",
+                f"cannot start {self.python}: {error.strerror or error}",
                 "name another interpreter: deviate doctor --python PATH",
             ) from error
 

@@ -16,10 +16,10 @@ UNDONE_IN_XLA = ("xla_gpu_deterministic_ops=false", "xla_gpu_exclude_nondetermin
 
 
 def hazards(facts: Facts, machine: Machine, frameworks: Sequence[Framework]) -> tuple[Concern, ...]:
-    """All hazards, in the order in which they should be fixed.
+    """All hazards, most urgent first.
 
     Args:
-        facts: those of the interpreter.
+        facts: of the interpreter.
     """
     variables = {name: str(value) for name, value in facts.table("variables").items()}
     return (
@@ -36,22 +36,24 @@ def _guest(facts: Facts) -> Iterator[Concern]:
         flags = facts.texts("flags")
         yield Concern(
             "sitecustomize is not loaded from PYTHONPATH",
-            f"the interpreter runs with {', '.join(flags)}" if flags else "the interpreter does not look for it there",
-            "start Python without -I, -S, -E and env -i; in a container, pass PYTHONPATH on",
+            f"the interpreter runs with {', '.join(flags)}"
+            if flags
+            else "the interpreter does not search PYTHONPATH for it",
+            "start Python without -I, -S, -E and env -i; in a container, pass PYTHONPATH",
         )
 
 
 def _accelerators(machine: Machine, frameworks: Sequence[Framework], variables: Mapping[str, str]) -> Iterator[Concern]:
     hidden = [name for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES") if name in variables]
     for name in hidden:
-        yield Concern(f"{name}={variables[name]}", "frameworks see these devices only")
+        yield Concern(f"{name}={variables[name]}", "only these devices are visible to frameworks")
     for framework in frameworks:
         sees_none = framework.name in {"torch", "tensorflow", "jax"} and len(framework.devices) == 1
         if machine.accelerators and sees_none and framework.state == "works" and not hidden:
             yield Concern(
-                f"{framework.name} sees no device but the CPU",
-                f"the machine has {machine.accelerators[0]}, and this is the build: {framework.build}",
-                f"install a build of {framework.name} for it, unless the script is to run on the CPU",
+                f"{framework.name} can use the CPU only",
+                f"the machine has {machine.accelerators[0]}; the build of {framework.name} is {framework.build}",
+                f"install a build of {framework.name} for the device, unless the script should run on the CPU",
             )
 
 
@@ -60,37 +62,37 @@ def _threads(machine: Machine, frameworks: Sequence[Framework], variables: Mappi
     if allowed and cpus and allowed < cpus:
         yield Concern(
             f"{allowed} of {cpus} CPUs are allowed",
-            "libraries start threads by what they are allowed or by what there is, and their number changes bits",
-            f"fix it for all experiments that are compared: export OMP_NUM_THREADS={allowed}",
+            "libraries choose the number of threads by allowed or by existing CPUs, and it changes the last bits",
+            f"use one number in all compared experiments: export OMP_NUM_THREADS={allowed}",
         )
     usable = min((limit for limit in (allowed, machine.quota) if limit), default=None)
     for framework in frameworks:
         threads = _first_number(framework.threads)
         if usable and threads and threads > usable:
             yield Concern(
-                f"{framework.name} works with {threads} threads on {usable:g} CPUs",
-                "runs get slow; the same script has other bits where fewer threads are started",
+                f"{framework.name} uses {threads} threads on {usable:g} CPUs",
+                "runs are slower; a different number of threads changes the last bits",
                 f"export OMP_NUM_THREADS={max(1, int(usable))}",
             )
     for name in ("OMP_DYNAMIC", "OMP_SCHEDULE"):
         value = variables.get(name, "").lower()
         if value in ON or value.startswith(("dynamic", "guided")):
             yield Concern(
-                f"{name}={variables[name]}", "the share of each thread may change from run to run", f"unset {name}"
+                f"{name}={variables[name]}", "the work of each thread may change between runs", f"unset {name}"
             )
 
 
 def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
     """Variables that variants cannot override, or only in part."""
     enabled_names = {name for name, value in variables.items() if value.lower() in ON}
-    free = "deviate takes it away where a variant leaves kernels free; in as-is it stays"
-    held = "deviate sets its own where kernels are held and takes it away where they are free; in as-is it stays"
-    tf32 = "decides on TF32 for every program, where precision is left free too"
-    autotune = "compiled code chooses kernels by time, which differs between runs"
+    free = "deviate removes it in variants with free kernels; unchanged in as-is"
+    held = "deviate sets its own value if kernels are held and removes it if they are free; unchanged in as-is"
+    tf32 = "it sets TF32 for every program, also in variants with free precision"
+    autotune = "compiled code chooses kernels by measured time, which differs between runs"
     for name, is_effective, why, advice in (
         *((name, name in enabled_names, free, "") for name in FORCED_DETERMINISM),
         ("CUBLAS_WORKSPACE_CONFIG", "CUBLAS_WORKSPACE_CONFIG" in variables, held, ""),
-        *((name, name in variables, tf32, f"unset {name}, and choose in the script") for name in TF32_OVERRIDES),
+        *((name, name in variables, tf32, f"unset {name}, and set TF32 in the script") for name in TF32_OVERRIDES),
         (AUTOTUNE, AUTOTUNE in enabled_names, autotune, f"unset {AUTOTUNE}"),
     ):
         if is_effective:
@@ -100,23 +102,23 @@ def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
         undone = [flag for flag in UNDONE_IN_XLA if flag in flags]
         yield Concern(
             f"XLA_FLAGS={shlex.quote(flags)}",
-            f"{', '.join(undone)} takes back what holds the kernels" if undone
-            else "stays in all variants; where a GPU is there deviate adds its own flags at the end",
+            f"{', '.join(undone)} disables deterministic kernels" if undone
+            else "unchanged in all variants; on a GPU deviate appends its own flags",
             "unset XLA_FLAGS" if undone else "",
         )  # fmt: skip
 
 
 def _remaining(variables: Mapping[str, str]) -> Iterator[Concern]:
     """Variables that are harmless unless they are changed."""
-    effects = {"PYTHONHASHSEED": "holds in as-is; every other variant sets its own"}
+    effects = {"PYTHONHASHSEED": "applies to as-is; every other variant sets its own value"}
     effects |= dict.fromkeys(
-        CODE_PATHS, "chooses the code for the processor, and with it the bits; stays in all variants"
+        CODE_PATHS, "selects the code path for the processor, which changes the last bits; unchanged in all variants"
     )
-    effects |= {"TF_ENABLE_ONEDNN_OPTS": "changes the bits of TensorFlow; stays in all variants but config"}
-    effects |= dict.fromkeys(RECORDED, "changes what JAX computes; deviate neither sets nor clears it")
+    effects |= {"TF_ENABLE_ONEDNN_OPTS": "changes the last bits of TensorFlow; unchanged in all variants except config"}
+    effects |= dict.fromkeys(RECORDED, "changes computations of JAX; deviate neither sets nor clears it")
     for name, why in effects.items():
         if name in variables:
-            yield Concern(f"{name}={variables[name]}", why, "leave it the same in all experiments that are compared")
+            yield Concern(f"{name}={variables[name]}", why, "use the same value in all compared experiments")
 
 
 def _first_number(text: str) -> int | None:

@@ -26,33 +26,33 @@ class Claim:
 
 YES = Claim("yes")
 NOTHING = {
-    "init": "makes no weights",
-    "shuffle": "shuffles nothing by itself",
-    "augment": "has no region of its own for it: what is drawn while a framework fetches examples counts there",
+    "init": "creates no weights",
+    "shuffle": "does not shuffle",
+    "augment": "draws no augmentation itself; draws while a framework fetches examples count as augment there",
     "dropout": "has no dropout",
-    "split": "splits no data",
-    "other": "draws nothing of its own",
-    "kernels": "has no nondeterministic kernels that are known",
+    "split": "does not split data",
+    "other": "draws no random numbers itself",
+    "kernels": "has no known nondeterministic kernels",
     "autotune": "does not search for kernels",
     "precision": "does not reduce precision",
-    "hash": "has the hash seed of Python",
-    "threads": "starts no threads of its own",
+    "hash": "uses the hash seed of Python",
+    "threads": "starts no threads",
     "onednn": "has no switch for oneDNN",
-    "one-bit": "has no weights that training begins with",
+    "one-bit": "has no initial weights",
     "weights": "has no weights",
 }
-"""Why there is nothing to control, where a framework says nothing else."""
+"""Default reason why there is nothing to control."""
 
-_KEYS = "a key of jax.random carries no meaning"
-_OTHERS = "by hand from a raw key counts as other"
-_NAMED = "draw it through flax or haiku, which name their keys; or vary other, which moves it too"
+_KEYS = "keys of jax.random have no purpose attached"
+_OTHERS = "from a raw key count as other"
+_NAMED = "draw through flax or haiku, which name their keys; or vary other, which includes these draws"
 
-_ONE_SEED = "draws examples and features from one generator, which counts as other"
-_OTHER = "vary other, which moves both"
-_TREES = "trees are in C++; they are hashed, not changed"
+_ONE_SEED = "examples and features are drawn from one generator, which counts as other"
+_OTHER = "vary other, which includes both"
+_TREES = "trees are in C++; deviate hashes them but cannot change them"
 
-_STEPS = "weights are known in steps by optax or flax, and in compiled steps that give back what they were given"
-_KEPT = "train with optax or flax"
+_STEPS = "weights are recorded in steps of optax or flax, and in compiled steps that return updated inputs"
+_SUPPORTED = "train with optax or flax"
 
 CLAIMS: dict[str, dict[str, Claim]] = {
     "python": {"shuffle": YES, "split": YES, "other": YES},
@@ -66,13 +66,13 @@ CLAIMS: dict[str, dict[str, Claim]] = {
     "sklearn": {
         "init": Claim(
             "no",
-            "an estimator draws its first weights and its order from one random_state, which counts as other",
-            "vary other, which moves both",
+            "an estimator draws initial weights and order from one random_state, which counts as other",
+            "vary other, which includes both",
         ),
         "shuffle": Claim(
             "partly",
-            "utils.shuffle is reached; the order inside of an estimator comes from its random_state",
-            "vary other for what happens inside of estimators",
+            "utils.shuffle is controlled; the order inside an estimator depends on its random_state",
+            "vary other for draws inside estimators",
         ),
         "split": YES,
         "other": YES,
@@ -82,26 +82,26 @@ CLAIMS: dict[str, dict[str, Claim]] = {
     "torch": dict.fromkeys((*STREAMS, "kernels", "precision", "threads", "one-bit", "weights"), YES),
     "tensorflow": {
         **dict.fromkeys((*STREAMS, "kernels", "precision", "threads"), YES),
-        "one-bit": Claim("partly", "weights are known where Keras trains them", "train with Keras fit or its models"),
-        "weights": Claim("partly", "weights are known where Keras has them", "keep the weights in a keras.Model"),
+        "one-bit": Claim("partly", "only weights trained by Keras are recorded", "train with Keras fit or its models"),
+        "weights": Claim("partly", "only weights of Keras models are recorded", "store the weights in a keras.Model"),
     },
     "keras": {
         **dict.fromkeys(("init", "shuffle", "augment", "dropout", "other", "one-bit", "weights"), YES),
-        "kernels": Claim("nothing", "those of its backend"),
-        "autotune": Claim("nothing", "that of its backend"),
-        "precision": Claim("nothing", "that of its backend"),
-        "threads": Claim("nothing", "those of its backend"),
+        "kernels": Claim("nothing", "uses the kernels of its backend"),
+        "autotune": Claim("nothing", "uses the search of its backend"),
+        "precision": Claim("nothing", "uses the precision of its backend"),
+        "threads": Claim("nothing", "uses the threads of its backend"),
     },
     "jax": {
-        "init": Claim("partly", f"{_KEYS}: what initializers draw is reached, what is drawn {_OTHERS}", _NAMED),
+        "init": Claim("partly", f"{_KEYS}: draws of initializers are controlled, draws {_OTHERS}", _NAMED),
         "shuffle": YES,
-        "augment": Claim("partly", f"{_KEYS}: keys of that name in flax are reached, what is drawn {_OTHERS}", _NAMED),
-        "dropout": Claim("partly", f"{_KEYS}: what layers draw is reached, a mask drawn {_OTHERS}", _NAMED),
+        "augment": Claim("partly", f"{_KEYS}: flax keys of this name are controlled, draws {_OTHERS}", _NAMED),
+        "dropout": Claim("partly", f"{_KEYS}: draws of layers are controlled, masks {_OTHERS}", _NAMED),
         "split": YES,
         "other": YES,
-        "one-bit": Claim("partly", _STEPS, _KEPT),
-        "weights": Claim("partly", _STEPS, _KEPT),
-        "threads": Claim("nothing", "bits do not depend on the number of threads on a CPU, as far as was measured"),
+        "one-bit": Claim("partly", _STEPS, _SUPPORTED),
+        "weights": Claim("partly", _STEPS, _SUPPORTED),
+        "threads": Claim("nothing", "in tests on a CPU, results did not depend on the number of threads"),
     },
     "flax": {"init": YES, "augment": YES, "dropout": YES, "one-bit": YES, "weights": YES},
     "haiku": {"init": YES, "dropout": YES, "one-bit": YES, "weights": YES},
@@ -118,48 +118,46 @@ CLAIMS: dict[str, dict[str, Claim]] = {
     "catboost": {
         **dict.fromkeys(("split", "other", "threads", "weights"), YES),
         "shuffle": Claim("no", _ONE_SEED, _OTHER),
-        "kernels": Claim(
-            "partly", "it repeats itself on a CPU, and has no deterministic kernels on a GPU", "use a CPU"
-        ),
+        "kernels": Claim("partly", "deterministic on a CPU; no deterministic kernels on a GPU", "use a CPU"),
         "one-bit": Claim("nothing", _TREES),
     },
     "gymnasium": {"split": YES, "other": YES},
 }
 RESTS_ON = {"lightning": "torch", "transformers": "torch", "accelerate": "torch", "optax": "jax"}
-"""Those that draw and compute through another one."""
+"""Frameworks that draw and compute through another framework."""
 
 LIMITS: dict[str, tuple[Concern, ...]] = {
     "python": (
         Concern(
-            "os.urandom, secrets, uuid4, SystemRandom, seeds made from the time",
-            "come from outside of every generator: they differ in every run, in control too",
-            "seed a generator with a constant instead; runs tell where such calls are",
+            "os.urandom, secrets, uuid4, SystemRandom, seeds computed from the time",
+            "no generator produces them: they differ in every run, in control too",
+            "use a generator with a constant seed; runs report the places of such calls",
         ),
     ),
     "torch": (
         Concern(
             "draws in threads of the script",
-            "the states of the streams belong to the thread that trains",
-            "draw in the main thread or in workers that are processes",
+            "streams are controlled in the training thread only",
+            "draw in the main thread or in worker processes",
         ),
     ),
     "gymnasium": (
         Concern(
-            "environments that draw in C, as those of Atari",
-            "they get the seed of the script in every variant",
-            "give each run another seed: --seed {replicate}",
+            "environments that draw in C, such as Atari",
+            "they use the seed of the script in every variant",
+            "pass a different seed to each run: --seed {replicate}",
         ),
     ),
     "tensorflow": (
         Concern(
             "sessions of tf.compat.v1, ParameterServerStrategy",
-            "TensorFlow does not promise op determinism for them",
-            "run eagerly or in tf.function; else read the control variant before you trust impl",
+            "TensorFlow does not guarantee op determinism for them",
+            "run eagerly or in tf.function; otherwise check the control variant before you trust impl",
         ),
         Concern(
-            "random operations with a seed of their own in Dataset.map with num_parallel_calls",
-            "where kernels are free its threads race for the numbers of one operation",
-            "leave the seed or num_parallel_calls out in a study of impl; runs tell the lines",
+            "random operations with their own seed in Dataset.map with num_parallel_calls",
+            "if kernels are free, threads race for the numbers of one operation",
+            "omit the seed or num_parallel_calls in a study of impl; runs report the lines",
         ),
     ),
 }
@@ -167,9 +165,9 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
 
 # ---------------------------------------------------------------- tested here
 
-ON_GPUS_ONLY = "searching for the fastest kernel happens on GPUs only, and it sees none here"
+ON_GPUS_ONLY = "the search for the fastest kernel runs on GPUs only, and no GPU is visible"
 WITH_KERNELS = Claim(
-    "partly", "op determinism holds it together with the kernels", "vary impl, which moves both; neither moves alone"
+    "partly", "op determinism holds it together with kernels", "vary impl, which varies both; neither varies alone"
 )
 DETERMINISTIC_OPS = "--xla_gpu_deterministic_ops=true"
 
@@ -180,7 +178,7 @@ def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], pyt
     Args:
         facts: of this framework. answers: facts from every child process, by the name of its question, such as
             `torch.again`.
-        fault: why it has not said all; empty when it has.
+        fault: why its answers are incomplete; empty if they are complete.
         python: the interpreter, for commands that the user can type.
     """
     controls, tried = _controls(name, facts, answers), _list_trials(name, facts, answers)
@@ -198,7 +196,7 @@ def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], pyt
         limits=() if fault else LIMITS.get(name, ()),
         tried=() if fault else tried,
         fault=fault,
-        advice=f"try it with: {python} -c 'import {name}'; mend what it names, or install {name} anew" if fault else "",
+        advice=f"run: {python} -c 'import {name}'; fix the error, or reinstall {name}" if fault else "",
     )
 
 
@@ -223,11 +221,11 @@ def _controls(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[Co
     for factor, lacks in missing.items():
         if claims.get(factor, YES).answer in {"yes", "partly"}:
             names = ", ".join(f"{name}.{item}" for item in lacks) if isinstance(lacks, list) else str(lacks)
-            claims[factor] = Claim("no", f"this version has no {names}, where it is controlled", f"update {name}")
+            claims[factor] = Claim("no", f"this version has no {names}, which the control needs", f"update {name}")
     return tuple(
         Control(factor, claim.answer, claim.why, claim.advice)
         for factor in FACTORS
-        for claim in (claims.get(factor) or Claim("nothing", f"it {NOTHING[factor]}"),)
+        for claim in (claims.get(factor) or Claim("nothing", f"{name} {NOTHING[factor]}"),)
     )
 
 
@@ -248,32 +246,32 @@ def _hash_seed(facts: Facts) -> Claim:
     if facts.is_true("hash_seed_works"):
         return YES
     why = "PYTHONHASHSEED has no effect on this interpreter"
-    return Claim("no", f"{why}{_flags(facts)}", "start Python without -E and -I, or sort what comes out of sets")
+    return Claim("no", f"{why}{_flags(facts)}", "start Python without -E and -I, or sort items of sets")
 
 
 def _flags(facts: Facts) -> str:
     flags = facts.texts("flags")
-    return f": it runs with {', '.join(flags)}" if flags else ""
+    return f", which runs with {', '.join(flags)}" if flags else ""
 
 
 def _judge_torch(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     claims = {"autotune": YES if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
     again = answers.get("torch.again", Facts())
     if not (facts.is_true("is_deterministic") and facts.is_true("refuses")):
-        why = facts.faults.get("is_deterministic") or "deterministic algorithms were switched on to no effect"
+        why = facts.faults.get("is_deterministic") or "enabling deterministic algorithms has no effect"
         claims["kernels"] = Claim("no", why, "update torch to 1.11 or newer")
     elif not again.text("deterministic_gradient"):
-        why = "deterministic algorithms are on, but a second process to compare with did not answer"
+        why = "deterministic algorithms are on, but the second process for the comparison did not answer"
         claims["kernels"] = Claim("partly", why, "run deviate doctor again")
     elif facts.text("deterministic_gradient") != again.text("deterministic_gradient"):
-        why = "with deterministic algorithms two processes still gave different gradients"
-        claims["kernels"] = Claim("partly", why, "use one thread: set = { threads = 1 } in a variant of your own")
+        why = "with deterministic algorithms, two processes still computed different gradients"
+        claims["kernels"] = Claim("partly", why, "use one thread: set = { threads = 1 } in a custom variant")
     if not facts.is_true("precision"):
         why = facts.faults.get("precision", "set_float32_matmul_precision has no effect")
         claims["precision"] = Claim("no", why, "update torch to 1.12 or newer")
     if not facts.is_true("sets_threads"):
         why = facts.faults.get("sets_threads", "set_num_threads has no effect")
-        claims["threads"] = Claim("no", why, "set OMP_NUM_THREADS yourself: --env OMP_NUM_THREADS=1")
+        claims["threads"] = Claim("no", why, "set the variable: --env OMP_NUM_THREADS=1")
     claims["onednn"] = YES if facts.is_true("onednn") else Claim("nothing", "torch is built without oneDNN")
     return claims
 
@@ -281,13 +279,13 @@ def _judge_torch(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]
 def _judge_tensorflow(facts: Facts) -> dict[str, Claim]:
     claims = {"autotune": WITH_KERNELS if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
     if not (facts.is_true("is_deterministic") and facts.is_true("refuses")):
-        why = facts.faults.get("is_deterministic") or "op determinism was switched on to no effect"
+        why = facts.faults.get("is_deterministic") or "enabling op determinism has no effect"
         claims["kernels"] = Claim("no", why, "update tensorflow to 2.9 or newer")
     if not facts.is_true("sets_threads"):
         why = facts.faults.get("sets_threads", "set_intra_op_parallelism_threads has no effect")
-        claims["threads"] = Claim("no", why, "set TF_NUM_INTRAOP_THREADS yourself with --env")
+        claims["threads"] = Claim("no", why, "set the variable: --env TF_NUM_INTRAOP_THREADS=1")
     if facts.values.get("onednn") is False:
-        claims["onednn"] = Claim("nothing", "it is built or started without oneDNN")
+        claims["onednn"] = Claim("nothing", "TensorFlow is built or started without oneDNN")
     else:
         claims["onednn"] = YES
     return claims
@@ -297,7 +295,7 @@ def _judge_keras(facts: Facts) -> dict[str, Claim]:
     backend = facts.text("backend")
     if backend == "tensorflow":
         return {}
-    why = f"the backend is {backend or 'unknown'}, whose fit is not reached"
+    why = f"deviate does not control fit of the backend {backend or '(unknown)'}"
     unreached = Claim("partly", why, "set KERAS_BACKEND=tensorflow for a study of single streams")
     return {"shuffle": unreached, "one-bit": unreached, "weights": unreached}
 
@@ -307,12 +305,12 @@ def _judge_jax(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     accepts = answers.get("jax.accepts", Facts())
     on_cpu = facts.text("backend") == "cpu"
     if on_cpu:
-        claims["kernels"] = Claim("nothing", "on a CPU no nondeterministic kernels of XLA are known")
+        claims["kernels"] = Claim("nothing", "XLA has no known nondeterministic kernels on a CPU")
         claims["autotune"] = Claim("nothing", ON_GPUS_ONLY)
     elif accepts.is_true("accepts"):
         claims["kernels"] = claims["autotune"] = YES
     else:
-        why = f"XLA does not take {DETERMINISTIC_OPS}"
+        why = f"XLA does not accept {DETERMINISTIC_OPS}"
         claims["kernels"] = claims["autotune"] = Claim("no", why, "update jaxlib")
     if facts.is_true("precision"):
         claims["precision"] = YES
@@ -323,13 +321,15 @@ def _judge_jax(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
 
 
 def _list_trials(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[str, ...]:
-    """What was tried, whatever came of it."""
+    """Results of tests, positive or negative."""
     if name == "python" and facts.is_true("hash_seed_works"):
-        return ("PYTHONHASHSEED: equal seeds gave equal hashes in two processes, another seed gave others",)
+        return (
+            "PYTHONHASHSEED: equal seeds gave equal hashes in two processes, a different seed gave different hashes",
+        )
     if name == "torch":
         return tuple(_list_torch_trials(facts, answers.get("torch.again", Facts())))
     if name == "tensorflow" and facts.is_true("refuses"):
-        return ("op determinism: once on, a random operation without a seed was refused",)
+        return ("op determinism: a random operation without a seed was rejected",)
     if name == "jax":
         word = "was accepted" if answers.get("jax.accepts", Facts()).is_true("accepts") else "was not accepted"
         return (f"XLA_FLAGS={DETERMINISTIC_OPS}: {word} by this build",)
@@ -341,12 +341,12 @@ def _list_torch_trials(facts: Facts, again: Facts) -> list[str]:
     default = {facts.text("default_gradient"), again.text("default_gradient")}
     held_gradients = {facts.text("deterministic_gradient"), again.text("deterministic_gradient")}
     if "" not in default | held_gradients:
-        gradients = "different gradients" if len(default) > 1 else "equal gradients this time"
+        gradients = "different gradients" if len(default) > 1 else "equal gradients in this test"
         after = "different ones" if len(held_gradients) > 1 else "equal ones"
         trials.append(
-            f"advanced indexing on several threads, backward: two processes gave {gradients};"
+            f"advanced indexing with several threads, backward: two processes computed {gradients};"
             f" with deterministic algorithms, {after}"
         )
     if facts.is_true("refuses"):
-        trials.append("deterministic algorithms: once on, an operation without a deterministic version was refused")
+        trials.append("deterministic algorithms: an operation without a deterministic version was rejected")
     return trials

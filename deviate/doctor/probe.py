@@ -28,7 +28,7 @@ PACKAGES = {
     "sklearn": ("scikit-learn",),
     "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "tensorflow-macos"),
 }
-"""Modules that come in packages of other names."""
+"""Modules whose package has a different name."""
 
 
 class Notes:
@@ -80,7 +80,7 @@ def main(path: str, name: str, question: str) -> None:
         if name == "python" or module is not None:
             questions = _questions(name)
             if questions is not None:
-                notes.begin_step("trying it out")
+                notes.begin_step("testing it")
                 if question == "look":
                     notes.record_missing(module, getattr(questions, "PLACES", {}))
                 probe = getattr(questions, question, None)

@@ -29,7 +29,7 @@ def freeze_git(root: Path, tree: Path, *, changed: Sequence[str], linked: Sequen
         linked: folders that the tree only points to.
 
     Returns:
-        A warning when the history will not be readable in the runs, else None.
+        A warning if runs cannot read the history, else None.
     """
     if not (root / ".git").exists():
         return None
@@ -46,7 +46,7 @@ def freeze_git(root: Path, tree: Path, *, changed: Sequence[str], linked: Sequen
     except (OSError, subprocess.SubprocessError) as error:
         shutil.rmtree(private, ignore_errors=True)
         detail = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
-        return f"the git history of {root} is not readable in the runs: {detail}"
+        return f"runs cannot read the git history of {root}: {detail}"
     return None
 
 
@@ -95,10 +95,10 @@ def _hide(root: Path, tree: Path, changed: Sequence[str], linked: Sequence[str])
 # ---------------------------------------------------------------- the state of the project
 
 LONGEST_DIFF = 1 << 20
-"""Bytes of the diff that are kept: more is data or generated, and the snapshot has the sources anyway."""
+"""Maximum size of the stored diff in bytes; longer diffs are data or generated, and the snapshot has the sources."""
 MOST_NAMED = 1_000
 INSIDE = "--ignore-submodules=dirty"
-"""A submodule has settings of its own, so that git is not sent into it; another commit of it is seen all the same."""
+"""Flags that keep git out of submodules, which have their own settings; a change of their commit is still visible."""
 SOURCES = (
     *(".py", ".pyx", ".pyi", ".ipynb", ".sh", ".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".rs", ".jl", ".R"),
     *(".yaml", ".yml", ".toml", ".json", ".cfg", ".ini", ".gin", ".txt"),

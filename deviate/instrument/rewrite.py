@@ -21,8 +21,8 @@ AROUND: dict[TapForm, str] = {
 }
 """Taps that all sites of one span share, by form."""
 IN_TWO_STEPS = ("call", "meter")
-"""The tap is handed the arguments and gives back the call that is left to do, which the script itself then does with
-`()`: so no frame of ours stands between the script and what it calls, and each argument is evaluated once."""
+"""Pattern of a tapped call. The tap receives the arguments and returns a callable, which the script itself calls with
+`()`: no frame of deviate is between the script and the function, and each argument is evaluated once."""
 
 BOOTSTRAP = (
     '__import__("builtins").__dict__.get("__deviate_log__") or exec("import builtins as b, os, sys\\n'
@@ -181,7 +181,7 @@ def _call_edits(callees: Sequence[Span], parsed: _Parsed) -> list[Edit]:
     for callee in callees:
         if callee not in calls:
             raise ToolError(
-                f"nothing is called at line {callee.line}, column {callee.column}",
+                f"no call at line {callee.line}, column {callee.column}",
                 "report this script to the authors of deviate",
             )
         call = calls[callee]
@@ -298,4 +298,7 @@ def _check(original: str, instrumented: str) -> None:
     try:
         cst.parse_module(instrumented)
     except cst.ParserSyntaxError as error:
-        raise ToolError(f"instrumentation broke the syntax: {error.message} at line {error.raw_line}") from error
+        raise ToolError(
+            f"instrumentation broke the syntax: {error.message} at line {error.raw_line}",
+            "report this script to the authors of deviate",
+        ) from error

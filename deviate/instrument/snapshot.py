@@ -67,7 +67,7 @@ def freeze(
         RecordError: there is a whole snapshot already, or it cannot be written.
     """
     if (destination / "manifest.json").exists():
-        raise RecordError(f"freezing into {destination}: there is a snapshot already", "choose another experiment name")
+        raise RecordError(f"{destination} already has a snapshot", "choose another experiment name")
     root = sources or analysis.root
     try:
         shutil.rmtree(destination, ignore_errors=True)
@@ -88,7 +88,7 @@ def freeze(
         write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, tapped, is_tapped=is_tapped))
     except OSError as error:
         raise RecordError(
-            f"freezing {root} into {destination}: {error}", "check free space and permissions there"
+            f"cannot copy {root} into {destination}: {error}", "check free space and permissions there"
         ) from error
     return snapshot
 
@@ -177,7 +177,7 @@ def _decode(data: bytes, name: str) -> tuple[str, str]:
         return data.decode(encoding), encoding
     except (SyntaxError, UnicodeDecodeError) as error:
         raise InputError(
-            f"reading {name}: {error}", "save it as UTF-8, or name its encoding in the first line"
+            f"cannot read {name}: {error}", "save it as UTF-8, or declare its encoding in the first line"
         ) from error
 
 
@@ -198,7 +198,7 @@ def _copy_guest(guest: Path) -> None:
         for part, name in (("guest", "runtime"), ("sinks", "sinks")):
             shutil.copytree(package / part, guest / GUEST / name, ignore=without)
     except FileNotFoundError as error:
-        raise ToolError(f"a part of the guest is missing: {error.filename}", "install deviate again") from error
+        raise ToolError(f"the installation of deviate lacks {error.filename}", "reinstall deviate") from error
     (guest / GUEST / "runtime" / "sitecustomize.py").unlink()
 
 
@@ -314,7 +314,7 @@ def _packages(plugin: Plugin, path: Path) -> list[str]:
         ]
         return list(dict.fromkeys(name.partition(".")[0] for name in values[0]))
     except (ValueError, IndexError, AttributeError, TypeError) as error:
-        warn_of(plugin, ValueError(f"{path.name} has no MODULES, a tuple of names of modules: {error}"))
+        warn_of(plugin, ValueError(f"{path.name} needs MODULES, a tuple of module names: {error}"))
         return []
 
 
@@ -323,7 +323,7 @@ def _packages(plugin: Plugin, path: Path) -> list[str]:
 # What preparing commands created in the tree is added to the manifest, so that runs share large files.
 
 SHARED = frozenset({"shared", "linked"})
-"""Kinds of files of which runs have links, which are verified."""
+"""Kinds of files that runs link; the links are verified."""
 
 
 def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_above: int = CROWD_ABOVE) -> None:
@@ -359,7 +359,7 @@ def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_abo
         write_json(path, document)
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(
-            f"entering into {path} what was prepared: {error}", "run under another --name; this snapshot is damaged"
+            f"cannot add prepared files to {path}: {error}", "run under another --name; this snapshot is damaged"
         ) from error
 
 
@@ -392,7 +392,7 @@ def take_over(snapshot: Snapshot, destination: Path) -> Snapshot:
         write_json(manifest, {**document, "originals": str((destination / "originals").absolute())})
     except (OSError, shutil.Error, ValueError) as error:
         raise RecordError(
-            f"taking over {snapshot.folder} into {destination}: {error}", "check free space and permissions there"
+            f"cannot copy {snapshot.folder} into {destination}: {error}", "check free space and permissions there"
         ) from error
     return replace(snapshot, folder=destination)
 
@@ -405,8 +405,8 @@ def _link(source: str, target: str) -> None:
 
 
 CODE = SOURCE_SUFFIXES | {".cfg", ".ini", ".toml", ".yaml", ".yml"}
-"""What changes a run by being there. Other files that are new since were not there for the runs on record either, and
-are often what somebody saved beside the script."""
+"""Suffixes of new files that can change a run. Other new files are ignored: recorded runs did not have them either, and
+they are often outputs saved beside the script."""
 
 
 def changed_files(before: Path, after: Path) -> tuple[str, ...]:
@@ -453,4 +453,4 @@ def _contents(snapshot: Path) -> Mapping[str, str]:
             if is_seen(name, scripts)
         }
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise RecordError(f"reading {path}: {error}", "run under another --name; this record is damaged") from error
+        raise RecordError(f"cannot read {path}: {error}", "run under another --name; this record is damaged") from error

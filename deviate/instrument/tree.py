@@ -105,20 +105,20 @@ def _identity(descriptor: Path, is_kind: Callable[[int], bool]) -> Identity | No
 # ---------------------------------------------------------------- tree
 
 COPY_BELOW = 1 << 20
-"""Bytes up to which a file is copied rather than linked."""
+"""Maximum size in bytes of a file to copy; larger files are linked."""
 CROWD_ABOVE = 1_000
-"""Data files of one kind above which runs share the snapshot's copies of them …"""
+"""Number of data files of one kind above which runs share the copies of the snapshot."""
 CROWD_BYTES = 2 << 30
-"""… which are made of all crowds together up to so many bytes: beyond, they are linked as large files are."""
+"""Maximum total size in bytes of such copies; beyond it, the files are linked."""
 LINK_WHOLE_ABOVE = 200_000
-"""Files above which a folder without code is linked whole: to link each would take every run seconds."""
+"""Number of files above which a folder without code is linked as a whole: single links would take seconds per run."""
 SOURCE_SUFFIXES = frozenset({".py", ".pyi", ".pyx", ".sh", ".bash"})
-"""Code: copied whatever its size, for nothing may be instrumented or changed through a link."""
+"""Code, which is always copied: a link must not be instrumented."""
 LEFT_OUT = frozenset({".deviate", ".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"})
 NOT_HASHED = frozenset({"deviate.toml"})
-"""The user's choice of metrics is no part of what runs."""
+"""Files that do not affect runs: the choice of metrics."""
 DOCUMENTS = frozenset({".html", ".pdf", ".tex", ".svg", ".md", ".log"})
-"""Nor is what people read: a report written beside the script must not make it another script."""
+"""Suffixes of documents, which do not affect runs: a report beside the script must not change its hash."""
 
 FileKind = Literal["copied", "shared", "linked", "symlinked"]
 NO_DIGITS = str.maketrans("", "", string.digits)
@@ -322,7 +322,7 @@ def _freeze_folder(
                 else:
                     tree.files[name] = _freeze_file(entry, place, survey, copy_below)
         except OSError as error:
-            tree.warnings.append(f"{name} could not be taken into the snapshot: {error.strerror or error}")
+            tree.warnings.append(f"{name} could not be copied into the snapshot: {error.strerror or error}")
 
 
 def _freeze_file(entry: os.DirEntry[str], place: str, survey: Survey, copy_below: int) -> FrozenFile:

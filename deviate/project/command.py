@@ -18,7 +18,7 @@ TRAIN_KEY = '[experiment] train = "train.py"'
 COMMAND_KEY = '[experiment] command = "python train.py"'
 SCRIPTS = (".py", ".ipynb")
 JUPYTER = ("jupyter", "ipython", "papermill")
-"""Programs that run a notebook in a kernel, where nothing would be recorded; a run has the script of a notebook."""
+"""Programs that run a notebook in a kernel, where deviate records nothing; deviate runs notebooks as scripts."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-xc"})
 
@@ -31,9 +31,8 @@ class Target:
         root: git top level of the working folder, else the working folder itself.
         cwd: the working folder, relative to root.
         script: the entry script, absolute.
-        then: commands that follow in the same work copy.
-        later_scripts: further Python scripts that a run comes to, absolute: those of commands that follow, or of a
-            shell script.
+        then: following commands in the same working copy.
+        later_scripts: further Python scripts of a run, absolute: those of following commands, or of a shell script.
     """
 
     root: Path
@@ -57,10 +56,10 @@ def locate(
 
     Args:
         words: a script with its arguments, or a whole command.
-        folder: where the user is.
-        python: interpreter for a script, where the user named one.
-        default: interpreter where none is named; by default the one on PATH that would have run the script.
-        then: commands that follow, of the same form; they need not run Python.
+        folder: working folder of the user.
+        python: interpreter for a script, if the user named one.
+        default: default interpreter; None for the one on PATH.
+        then: following commands, of the same form; they need not run Python.
         train: the training script relative to the project root, for a command that names none, such as `make train`.
 
     Raises:
@@ -68,18 +67,16 @@ def locate(
     """
     if not words:
         raise InputError(
-            "there is nothing to run", f"name a script: deviate run train.py; or a command in {CONFIG}: {COMMAND_KEY}"
+            "no script or command", f"name a script: deviate run train.py; or a command in {CONFIG}: {COMMAND_KEY}"
         )
     root = project_root(folder)
     script = _script_of(words, folder, root, train)
     if not script.is_relative_to(root):
-        raise InputError(
-            f"{script} lies outside the project {root}", "change to the folder of the script's project first"
-        )
+        raise InputError(f"{script} is outside the project {root}", "change to the folder of its project first")
     interpreter = python or default or default_python()
     command = with_interpreter(words, interpreter)
     if python is not None and command == tuple(words):
-        raise InputError("--python is for a script", "name the interpreter in the command itself")
+        raise InputError("--python applies to scripts, not to commands", "name the interpreter in the command")
     following, scripts = [], list(_scripts_of_shell_words(words, folder))
     for later_words in then:
         following.append(with_interpreter(later_words, interpreter))
@@ -125,13 +122,13 @@ def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None
     if first_script is not None:
         return first_script
     if len(words) == 1 and len(words[0].split()) > 1 and not (folder / words[0]).exists():
-        raise InputError(f"{words[0]!r} is one word", f"write a command after --: deviate run -- {words[0]}")
+        raise InputError(f"{words[0]!r} is one quoted word", f"write a command after --: deviate run -- {words[0]}")
     shell = words[1] if len(words) > 1 and Path(words[0]).name in SHELLS else ""
     if shell.endswith((".sh", ".bash")) and not (folder / shell).is_file():
         raise InputError(f"no script {shell} in {folder}", _near(folder / shell, "*.sh"))
     if train is not None and (shutil.which(words[0]) or (folder / words[0]).is_file()):
         if not (root / train).is_file():
-            raise InputError(f"{CONFIG} names the script {train}, which is not there", _near(root / train))
+            raise InputError(f"{CONFIG} names the script {train}, which does not exist", _near(root / train))
         return (root / train).resolve()
     if len(words) == 1 and (folder / words[0]).is_dir():
         raise InputError(f"{words[0]} is a folder", "name the training script in it")
@@ -141,7 +138,7 @@ def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None
         raise InputError(f"no script {words[0]} in {folder}", _near(folder / words[0]))
     raise InputError(
         f"no Python script in the command {shlex.join(words)}",
-        f"name the script that it comes to in {CONFIG}: {TRAIN_KEY}; or in the command: deviate run -- python train.py",
+        f"name the script that it runs in {CONFIG}: {TRAIN_KEY}; or in the command: deviate run -- python train.py",
     )
 
 
@@ -221,7 +218,7 @@ def _module(name: str, folder: Path) -> Path | None:
 
 def _near(path: Path, pattern: str = "*.py") -> str:
     neighbours = sorted(neighbour.name for neighbour in path.parent.glob(pattern))[:8] if path.parent.is_dir() else []
-    return f"there are: {', '.join(neighbours)}" if neighbours else "check the path"
+    return f"found there: {', '.join(neighbours)}" if neighbours else "check the path"
 
 
 def project_root(folder: Path) -> Path:
@@ -235,7 +232,7 @@ def project_root(folder: Path) -> Path:
     ) if shutil.which("git") else None  # fmt: skip
     root = Path(query.stdout.strip()).resolve() if query and query.returncode == 0 and query.stdout.strip() else folder
     if root in (Path.home().resolve(), Path("/")):
-        raise InputError(f"the project would be {root}", "change to the folder of the project: a run copies it")
+        raise InputError(f"the project would be {root}", "change to the folder of the project; each run copies it")
     return root
 
 
@@ -248,7 +245,7 @@ def default_python(*, has_container: bool = False) -> str:
     """The default interpreter for a script: the one on PATH that would have run it.
 
     Args:
-        has_container: the path of an interpreter here would mean nothing in there.
+        has_container: whether the script runs in a container, where paths of this machine do not exist.
     """
     if has_container:
         return "python"

@@ -77,12 +77,12 @@ class Config:
     """A complete `deviate.toml`. Keys that are not set are None.
 
     Attributes:
-        main_loop: the loop that the user takes for the main loop.
-        metrics: None without a metrics part: then every metric that was found is selected.
-        definitions: variants of the user's own.
+        main_loop: the main loop, if the user named it.
+        metrics: None without a metrics part: every metric of the analysis is selected.
+        definitions: custom variants.
         fresh: folders that start empty in each run.
-        capture: what runs are to keep beside their metrics.
-        statements: what stood at the places of the metrics part when it was saved, by "file:line".
+        capture: artifacts that runs store in addition to metrics.
+        statements: statements at the places of the metrics part when it was saved, by "file:line".
     """
 
     train: str | None = None
@@ -122,7 +122,7 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is no valid TOML: {error}", "Save it as UTF-8.") from None
+        raise InputError(f"{path.name} is not valid TOML: {error}", "Save it as UTF-8.") from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}", "Check the path and its permissions.") from None
 
@@ -136,7 +136,7 @@ def parse(text: str, file: str) -> Config:
     try:
         content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{file} is no valid TOML: {error}", "Correct the line.") from None
+        raise InputError(f"{file} is not valid TOML: {error}", "Correct the line.") from None
     _refuse_unknown(content, PARTS, file)
     experiment = _Section(f"{file} [experiment]", _table(content, "experiment", file))
     _refuse_unknown(experiment.values, EXPERIMENT_KEYS, experiment.title)
@@ -171,11 +171,11 @@ def _metric_configs(metrics: Mapping[str, object], file: str) -> tuple[MetricCon
     patterns = [config.match for config in configs if config.match is not None]
     for pattern in patterns:
         if patterns.count(pattern) > 1:
-            raise InputError(f"{file} has match = {pattern!r} more than once", "Leave it in one section.")
+            raise InputError(f"{file} has match = {pattern!r} more than once", "Keep it in one section.")
     primary = [config.name for config in configs if config.is_primary]
     if len(primary) > 1:
         raise InputError(
-            f"{file} names {len(primary)} primary metrics: {', '.join(primary)}", "Leave one of them primary."
+            f"{file} names {len(primary)} primary metrics: {', '.join(primary)}", "Keep one of them primary."
         )
     return configs
 
@@ -192,7 +192,7 @@ def _metric_config(name: str, values: Mapping[str, object], file: str) -> Metric
         for key in ("where", "expression", "path", "label"):
             if key in values:
                 raise InputError(
-                    f"{section.title} has match and {key}", "Name a value by its text or by its place, not by both."
+                    f"{section.title} has both match and {key}", "Name a value by its text or by its place, not both."
                 )
     return MetricConfig(
         name=name,
@@ -226,12 +226,12 @@ def _variant_config(name: str, values: Mapping[str, object], file: str) -> Varia
 
 
 def refuse_aggregate(aggregate: str, title: str) -> None:
-    """Raise InputError for an unknown aggregate; `title` says where it was given."""
+    """Raise InputError for an unknown aggregate; `title` names its section."""
     if aggregate not in AGGREGATES and not AT.fullmatch(aggregate):
         raise InputError(
             f"{title} has the unknown aggregate {aggregate!r}",
             f"Use one of {', '.join(AGGREGATES)}, at:K (K: step of the main loop, from 0) or "
-            "at-best:METRIC (where that metric is best).",
+            "at-best:METRIC (at the best value of that metric).",
         )
 
 
@@ -243,24 +243,24 @@ class _Section:
     values: Mapping[str, object]
 
     def text(self, key: str) -> str | None:
-        return self._read(key, str, bool, 'a text, for example "…"')
+        return self._read(key, str, bool, 'a string, for example "…"')
 
     def texts(self, key: str) -> tuple[str, ...] | None:
         texts = self._read(
             key, list, lambda items: all(isinstance(item, str) and item for item in items),
-            'a list of texts, for example ["…"]',
+            'a list of strings, for example ["…"]',
         )  # fmt: skip
         return None if texts is None else tuple(texts)
 
     def count(self, key: str) -> int | None:
-        return self._read(key, int, lambda number: number > 0, "a whole number above 0")
+        return self._read(key, int, lambda number: number > 0, "a positive integer")
 
     def level(self, key: str) -> str:
-        wanted = "a level as text, or a whole number"
+        wanted = "a level as a string or an integer"
         return str(self._read(key, object, lambda level: isinstance(level, str | int) and level != "", wanted))
 
     def amount(self, key: str) -> float | None:
-        return self._read(key, float, lambda number: math.isfinite(number) and number >= 0, "a number from 0")
+        return self._read(key, float, lambda number: math.isfinite(number) and number >= 0, "a number, at least 0")
 
     def number(self, key: str) -> float | None:
         return self._read(key, float, math.isfinite, "a number")
@@ -273,10 +273,10 @@ class _Section:
         return self._read(key, str, options.__contains__, f"one of {', '.join(options)}") if value else value
 
     def _read(self, key: str, kind: type[T], is_right: Callable[[T], object], wanted: str) -> T | None:
-        """The value of a key; None where it is not there. A whole number is a float too, and a truth value neither.
+        """The value of a key; None if it is absent. An integer is a valid float; a boolean is no number.
 
         Raises:
-            InputError: it is of another kind, or not right.
+            InputError: its type or its value is wrong.
         """
         value = self.values.get(key)
         if kind is float and type(value) is int:
@@ -285,13 +285,13 @@ class _Section:
             return None
         if isinstance(value, kind) and isinstance(value, bool) == (kind is bool) and is_right(value):
             return value
-        raise InputError(f"{self.title}: {key} = {self.values[key]!r} cannot be used", f"Give {wanted}.")
+        raise InputError(f"{self.title}: {key} = {self.values[key]!r} is invalid", f"Use {wanted}.")
 
 
 def _table(content: Mapping[str, object], key: str, title: str) -> Mapping[str, object]:
     value = content.get(key, {})
     if not isinstance(value, dict):
-        raise InputError(f"{title}: {key} must be a section, not a value", f"Write [{key}] on a line of its own.")
+        raise InputError(f"{title}: {key} must be a section, not a value", f"Write [{key}] on a separate line.")
     return value
 
 
@@ -309,5 +309,5 @@ def _place(text: str, title: str) -> Place:
         return Place(Path(in_cell[1]).as_posix(), line_of(int(in_cell[2]), int(in_cell[3])))
     match = WHERE.fullmatch(text)
     if match is None:
-        raise InputError(f"{title}: {text!r} is no place", 'Give file and line: "train.py:61".')
+        raise InputError(f"{title}: {text!r} is not a place", 'Write file and line: "train.py:61".')
     return Place(Path(match[1]).as_posix(), int(match[2]))

@@ -20,8 +20,8 @@ from deviate.model import Place
 from deviate.project.config import METRIC_KEYS, MetricConfig, parse
 
 WIDTH = 116
-OFFERED = "---- Reported too, but not recorded. Take the comment signs away to record one of these."
-REMEMBERED = "# What stood at these places when deviate saved them: by that they are found again when lines move.\n"
+OFFERED = "---- Also reported, but not recorded. Uncomment a section to record it."
+REMEMBERED = "# Statements at these places when deviate saved them, used to find them again when lines move.\n"
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 HEADER = re.compile(r"\s*\[")
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -54,7 +54,7 @@ class Rewriting:
         introduction: comment above a first metrics part.
         entries: the metrics that it is to list; sections of others are left alone.
         dropped: sections to be commented out, each with a note that says why.
-        offered: new sections that are written as comments, for the user to take the signs away.
+        offered: new sections, written as comments for the user to uncomment.
         statements: what stands at the places of the metrics part.
     """
 
@@ -113,8 +113,8 @@ def rewrite(text: str, wanted: Rewriting) -> str:
         listed = ()
     if {section.name: section for section in listed} != {entry.section.name: entry.section for entry in wanted.entries}:
         raise ToolError(
-            "deviate.toml could not be rewritten in its present form, and is left as it is",
-            "Write each metric as a section of its own, [metrics.NAME], and try again.",
+            "deviate.toml could not be rewritten in its present form, and is unchanged",
+            "Write each metric as a separate section, [metrics.NAME], and try again.",
         )
     return new_text.replace("\n", "\r\n") if is_dos else new_text
 

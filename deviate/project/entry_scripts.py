@@ -19,7 +19,7 @@ def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = 
     """Plain text of at most `width` columns (from 60), ending in a newline.
 
     Args:
-        cwd: where the user is; the commands shown are for that folder.
+        cwd: working folder of the user, for which the commands are written.
         is_whole: show all of them, not only the best.
 
     Raises:
@@ -68,17 +68,17 @@ def refuse_folder(entries: Entries, cwd: Path, verb: str) -> InputError:
 
 def _nothing_found(entries: Entries, cwd: Path) -> InputError:
     count = f"{entries.n_files} Python file{'s' * (entries.n_files != 1)}"
-    hint = "Name the script itself: deviate analyze FILE."
+    hint = "Name the script: deviate analyze FILE."
     if entries.notebooks:
         hint = f"{hint} Notebooks are {_of_notebooks(entries, cwd)}"
-    return InputError(f"{entries.folder} has {count}, none of which looks like a training script", hint)
+    return InputError(f"{entries.folder} has {count}, but no likely training script", hint)
 
 
 def _of_notebooks(entries: Entries, cwd: Path) -> str:
     first, *more = entries.notebooks
     rest = f" and {len(more)} more" if more else ""
     command = f"deviate analyze {shlex.quote(_seen_from(entries.folder / first, cwd))}"
-    return _clean(f"not ranked: {first}{rest}; to look into one: {command}")
+    return _clean(f"not ranked: {first}{rest}; to analyse one: {command}")
 
 
 def _command(verb: str, entries: Entries, cwd: Path) -> str:

@@ -111,7 +111,7 @@ def _read_config(target: Target, script_analysis: Analysis) -> AnalyzedScript:
     settings = config.load(target.root / CONFIG)
     if not settings.is_for(script_analysis.script):
         return AnalyzedScript(
-            target, script_analysis, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",)
+            target, script_analysis, config.Config(), None, None, (f"{CONFIG} is for {settings.train} and was ignored",)
         )
     script_analysis, problem = selection.choose_loop(script_analysis, settings)
     script_analysis, matches = selection.match(script_analysis, settings)
@@ -193,6 +193,6 @@ def review(script: AnalyzedScript, screen: "Screen") -> bool:
     if chosen is None:
         return False
     if config.load(script.config_path) != settings:
-        raise InputError(f"{CONFIG} was changed during the review, and is left as it is", "Review again.")
+        raise InputError(f"{CONFIG} changed during the review, and was not overwritten", "Review again.")
     saving.write_listed(chosen, script.config_path)
     return True

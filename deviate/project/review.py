@@ -30,7 +30,7 @@ from deviate.project.review_items import (
 from deviate.project.selection import Match
 
 MOST_MISSES = 12
-UNWANTED = "Left out in a review."
+UNWANTED = "Excluded in a review."
 WORDS = {
     "keep": "k", "drop": "x", "where": "w", "back": "b", "finish": "f", "quit": "q", "all": "a",
     **{setting.word: key for key, setting in SETTINGS.items()},
@@ -263,14 +263,12 @@ class Terminal:
     """Writes to standard output and reads from standard input.
 
     Raises:
-        InputError: one of them is no terminal.
+        InputError: one of them is not a terminal.
     """
 
     def __init__(self) -> None:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise InputError(
-                "--review asks questions, and this is no terminal", "Use --save, and edit deviate.toml by hand."
-            )
+            raise InputError("--review needs a terminal", "Use --save, and edit deviate.toml by hand.")
         self.console = Console(highlight=False, no_color="NO_COLOR" in os.environ)
 
     def show(self, content: RenderableType) -> None:

@@ -28,10 +28,10 @@ class Item:
     """A metric under review.
 
     Attributes:
-        section: what its section is to say.
-        metric: None when the section fits nothing; then `problem` says why.
-        was: its section as it is in the file; None for one that the file does not list.
-        is_gone: whether the script had it when the file was saved, and has it no longer.
+        section: its section after the review.
+        metric: None if the section matches nothing; then `problem` says why.
+        was: its section in the file; None for one that the file does not list.
+        is_gone: whether the script had it when the file was saved, and no longer has it.
     """
 
     section: MetricConfig
@@ -75,7 +75,7 @@ def with_place(text: str, script: str, section: MetricConfig) -> MetricConfig:
     """
     match = PLACE.fullmatch(text)
     if match is None:
-        raise InputError(f"{text!r} is no place", f"Give file, line and expression: {script}:61 correct / total")
+        raise InputError(f"{text!r} is not a place", f"Type file, line and expression: {script}:61 correct / total")
     where = Place(match["file"] or script, int(match["line"]))
     return dataclasses.replace(section, where=where, expression=match["expression"], path=None, label=None)
 
@@ -94,7 +94,7 @@ def attach(analysis: Analysis, section: MetricConfig, item: Item, items: Sequenc
         None,
     )
     if same is not None:
-        raise InputError(f"that is {same.section.name}, which is listed already", "Go back to it with b.")
+        raise InputError(f"this is {same.section.name}, which is already listed", "Go back to it with b.")
     exact = selection.section_of(metric)
     item.section = dataclasses.replace(
         section, where=exact.where, expression=exact.expression, path=exact.path, label=exact.label
@@ -123,19 +123,19 @@ DIRECTIONS = {
 
 def _set_direction(item: Item, text: str, _: Sequence[Item]) -> None:
     if text not in DIRECTIONS:
-        raise InputError(f"{text!r} is no direction", "Use max (higher is better), min (lower is better) or none.")
+        raise InputError(f"{text!r} is not a direction", "Use max (higher is better), min (lower is better) or none.")
     item.change(direction=DIRECTIONS[text])
 
 
 def _set_aggregate(item: Item, text: str, _: Sequence[Item]) -> None:
     if text not in AGGREGATES and not AT.fullmatch(text):
-        raise InputError(f"{text!r} is no aggregate", f"Use one of {', '.join(AGGREGATES)}, or at:K.")
+        raise InputError(f"{text!r} is not an aggregate", f"Use one of {', '.join(AGGREGATES)}, or at:K.")
     item.change(aggregate=text)
 
 
 def _set_role(item: Item, text: str, _: Sequence[Item]) -> None:
     if text not in get_args(Role):
-        raise InputError(f"{text!r} is no role", f"Use one of {', '.join(get_args(Role))}.")
+        raise InputError(f"{text!r} is not a role", f"Use one of {', '.join(get_args(Role))}.")
     item.change(role=text)
 
 
@@ -157,7 +157,7 @@ def _set_margin(item: Item, text: str, _: Sequence[Item]) -> None:
     except ValueError:
         margin = math.nan
     if margin is not None and not 0 <= margin < math.inf:
-        raise InputError(f"{text!r} is no margin", "Give a number from 0, or nothing for none.")
+        raise InputError(f"{text!r} is not a margin", "Type a number, at least 0, or leave it empty for none.")
     item.change(margin=margin)
 
 
@@ -166,8 +166,8 @@ SETTINGS: Mapping[str, Setting] = {
     "d": Setting("direction", "direction (max, min, none)", _set_direction),
     "a": Setting("aggregate", f"aggregate ({', '.join(AGGREGATES)}, at:K)", _set_aggregate),
     "r": Setting("role", f"role ({', '.join(get_args(Role))})", _set_role),
-    "u": Setting("unit", "unit (nothing for none)", _set_unit),
-    "m": Setting("margin", "margin (nothing for none)", _set_margin),
+    "u": Setting("unit", "unit (empty for none)", _set_unit),
+    "m": Setting("margin", "margin (empty for none)", _set_margin),
     "p": Setting("primary", "", _set_primary),
 }
 
@@ -179,7 +179,7 @@ SETTINGS: Mapping[str, Setting] = {
 MOST_LINES = 4
 STRINGS = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|#[^\n]*")
 TITLE_WIDTH = 10
-WALK_KEYS = (("Enter", "go on"), ("b", "back"), ("f", "finish"), ("q", "quit, write nothing"))
+WALK_KEYS = (("Enter", "next"), ("b", "back"), ("f", "finish"), ("q", "quit without writing"))
 
 
 def show_loop(analysis: Analysis) -> RenderableType:
@@ -191,7 +191,7 @@ def show_loop(analysis: Analysis) -> RenderableType:
         rows += _loop("Main loop", analysis.main_loop, analysis)
     for number, loop in enumerate(analysis.alternatives, start=1):
         rows += _loop(f"or {number}", loop, analysis)
-    choice = [("1", "take that loop")] if analysis.alternatives else []
+    choice = [("1", "use that loop")] if analysis.alternatives else []
     return Group(_rows(rows), Text(), _keys([*choice, *WALK_KEYS]))
 
 
@@ -205,10 +205,10 @@ def _loop(title: str, loop: Loop, analysis: Analysis) -> list[tuple[str, Rendera
 def show_item(item: Item, number: int, count: int, analysis: Analysis) -> RenderableType:
     """A metric: its state, place, how it is read, and why it was selected."""
     section, metric = item.section, item.metric
-    state = "recorded" if item.is_kept else "left out"
+    state = "recorded" if item.is_kept else "excluded"
     title = Text.assemble(Text(f"{number}/{count}  "), (_clean(section.name), "bold"), Text(f"  {state}"))
     if metric is None:
-        cure = _text("Enter comments it out; w FILE:LINE EXPRESSION says where it is now")
+        cure = _text("Enter comments it out; w FILE:LINE EXPRESSION sets its new place")
         return Group(Text(), title, _rows([("Problem", Text(_clean_lines(item.problem))), ("To do", cure)]))
     role = section.role or metric.role
     better = {"max": "higher is better", "min": "lower is better", None: "direction unknown"}[item.direction]
@@ -231,20 +231,20 @@ def show_misses(misses: Sequence[Rejected], most: int | None) -> RenderableType:
         table.add_row(
             f"{number:>3}", _text(item.expression), _text(place_text(item.file, item.line)), _text(item.reason)
         )
-    keys = [("1 3", "record these too"), *WALK_KEYS]
+    keys = [("1 3", "also record these"), *WALK_KEYS]
     if len(listed) < len(misses):
         keys.insert(1, ("a", f"show all {len(misses)}"))
-    return Group(Text("\nReported, but taken for no metrics", style="bold"), table, Text(), _keys(keys))
+    return Group(Text("\nReported, but not selected as metrics", style="bold"), table, Text(), _keys(keys))
 
 
 def show_places(analysis: Analysis) -> RenderableType:
     """How to add a value by its place."""
-    how = f"FILE:LINE EXPRESSION records one more value, such as {_clean(analysis.script)}:61 correct / total"
-    return Group(Text("\nAnything else?", style="bold"), Text(how), Text(), _keys(WALK_KEYS))
+    how = f"FILE:LINE EXPRESSION records another value, for example {_clean(analysis.script)}:61 correct / total"
+    return Group(Text("\nOther values", style="bold"), Text(how), Text(), _keys(WALK_KEYS))
 
 
 def show_summary(items: Sequence[Item], analysis: Analysis) -> RenderableType:
-    """What will be listed, and what is left out."""
+    """Metrics to list, and excluded ones."""
     table = Table.grid(padding=(0, 2))
     for item in items:
         if not item.is_kept or item.metric is None:
@@ -257,18 +257,18 @@ def show_summary(items: Sequence[Item], analysis: Analysis) -> RenderableType:
             _text(item.section.name), _text(where), item.section.role or item.metric.role, better, ", ".join(settings)
         )
     left_out = [item.section.name for item in items if not item.is_kept]
-    parts: list[RenderableType] = [Text(f"\nTo record of {_clean(analysis.script)}", style="bold"), table]
+    parts: list[RenderableType] = [Text(f"\nMetrics of {_clean(analysis.script)}", style="bold"), table]
     if left_out:
-        parts.append(_rows([("Left out", _text(", ".join(left_out)))]))
-    keys = (("Enter", "write deviate.toml"), ("b", "back"), ("q", "quit, write nothing"))
+        parts.append(_rows([("Excluded", _text(", ".join(left_out)))]))
+    keys = (("Enter", "write deviate.toml"), ("b", "back"), ("q", "quit without writing"))
     return Group(*parts, Text(), _keys(keys))
 
 
 def show_keys() -> RenderableType:
     """The keys for a metric."""
-    of_item = [("Enter", "go on"), ("x", "leave it out"), ("k", "record it")]
+    of_item = [("Enter", "next"), ("x", "exclude"), ("k", "record")]
     of_item += [(key, setting.word) for key, setting in SETTINGS.items()]
-    return _keys([*of_item, ("w", "where it is"), *WALK_KEYS[1:], ("?", "keys")])
+    return _keys([*of_item, ("w", "place"), *WALK_KEYS[1:], ("?", "keys")])
 
 
 def show_error(error: InputError) -> RenderableType:

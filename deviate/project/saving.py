@@ -17,12 +17,12 @@ from deviate.project.config_edit import Entry, Rewriting, rewrite
 from deviate.project.selection import Match, places_now, section_of
 
 INTRODUCTION = """\
-What deviate records of {script}. {loop}
-Take a section out to leave its metric out; rename a metric by the name of its section. A value that is not listed is
-added by where (file:line) and expression. Also: direction (max, min, none), aggregate (last, best, mean, median, min,
-max, at:K), unit, role (quality, time, other), primary = true, margin, target, n_examples. When the script has changed,
-deviate analyze {script} --save brings this file up to date, and --review asks."""
-GONE = "Left out by deviate, for the script no longer has it:"
+Metrics that deviate records in {script}. {loop}
+Delete a section to exclude its metric; rename a metric by renaming its section. Add another value with where
+(file:line) and expression. Other keys: direction (max, min, none), aggregate (last, best, mean, median, min, max,
+at:K), unit, role (quality, time, other), primary = true, margin, target, n_examples. After a change of the script,
+deviate analyze {script} --save updates this file, and --review asks."""
+GONE = "Commented out by deviate, because the script no longer has it:"
 BOM = b"\xef\xbb\xbf"
 
 
@@ -31,8 +31,8 @@ class Saved:
     """Changes to an existing metrics section, as names of metrics.
 
     Attributes:
-        left: found, but left out by the user before.
-        offered: found and written down as comments.
+        left: found, but excluded by the user before.
+        offered: found, and written as comments.
     """
 
     added: tuple[str, ...] = ()
@@ -45,9 +45,9 @@ class Saved:
         names_by_change = {
             "added": self.added,
             "moved with the script": self.moved,
-            "gone from the script and commented out": self.gone,
-            "left out as before": self.left,
-            "found too, written as comments": self.offered,
+            "no longer in the script, commented out": self.gone,
+            "still excluded": self.left,
+            "new, written as comments": self.offered,
         }
         return "; ".join(f"{change}: {', '.join(names)}" for change, names in names_by_change.items() if names)
 
@@ -100,7 +100,9 @@ def split_unlisted(
 def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
     """Raise InputError when the file was written for another script."""
     if not config.is_for(analysis.script):
-        raise InputError(f"{path} is for {config.train}, not for {analysis.script}", "Move it away and save again.")
+        raise InputError(
+            f"{path} is for {config.train}, not for {analysis.script}", "Move the file away, and save again."
+        )
 
 
 def listing(
@@ -122,12 +124,14 @@ def listing(
     """
     if not entries:
         raise InputError(
-            f"nothing would be left to record of {analysis.script}",
+            f"no metric of {analysis.script} would be recorded",
             "Keep a metric, or name a value in deviate.toml by where and expression.",
         )
     loop = analysis.main_loop
     chosen = Place(loop.file, loop.line) if loop is not None and has_chosen_loop else None
-    loop_sentence = "It has no main loop." if loop is None else f"Main loop: {place_text(loop.file, loop.line)}."
+    loop_sentence = (
+        "The script has no main loop." if loop is None else f"Main loop: {place_text(loop.file, loop.line)}."
+    )
     introduction = INTRODUCTION.format(script=analysis.script, loop=loop_sentence)
     statements = _statements(analysis, [entry.section for entry in entries], chosen)
     return Rewriting(analysis.script, chosen, introduction, entries, dropped, offered, statements)

@@ -21,10 +21,10 @@ from deviate.project.config import Config, MetricConfig, read_text
 # Places of `deviate.toml` are found again in a script that has changed, by the statements that were there.
 
 ALIKE, CLEARLY_MORE = 0.5, 0.05
-"""Share of its text that a rewritten statement has in common with the old one, and lead before the next candidate."""
+"""Minimum similarity of a rewritten statement to the old one, and minimum lead over the next candidate."""
 SCOPE = re.compile(r"\w+(\.\w+)*")
 CLEARLY_NEARER = 3
-"""By this factor the nearest of several statements is nearer than the next, where nothing is remembered."""
+"""Minimum ratio of the distances of the second nearest and the nearest statement, if no text is stored."""
 
 
 def relocate(
@@ -36,7 +36,7 @@ def relocate(
     expression is searched: in the statement most similar to the old one, or nearest to the old place.
 
     Args:
-        remembered: what stood at a place when the file was saved.
+        remembered: statements at the places when the file was saved.
     """
     relocator = _Relocator(analysis, remembered)
     same = [None if section.where is None else relocator.same_statement(section.where) for section in sections]
@@ -205,8 +205,8 @@ def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputErro
         return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *why))), None
     choices = ", ".join(dict.fromkeys(place_text(loop.file, loop.line) for loop in loops))
     return analysis, InputError(
-        f"deviate.toml [experiment]: {place} is no loop that trains or that reports a metric",
-        f"Name one of {choices}, or take main_loop out." if choices else "Take main_loop out.",
+        f"deviate.toml [experiment]: {place} is not a loop that trains or reports a metric",
+        f"Name one of {choices}, or delete main_loop." if choices else "Delete main_loop.",
     )
 
 
@@ -253,15 +253,15 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
         matches: None without a metrics part.
 
     Raises:
-        InputError: the file names a metric that the script does not report, or one that cannot be told apart.
+        InputError: the file names a metric that the script does not report, or an ambiguous one.
     """
     if matches is None:
         metrics = tuple(_select(metric, MetricConfig(metric.name)) for metric in analysis.metrics)
         return _read_at_best(_with_primary(metrics, analysis.kept_by), analysis.kept_by)
     if not matches:
         raise InputError(
-            "the metrics part is empty: nothing is left to record",
-            "List a metric in deviate.toml, or delete that part.",
+            "the metrics part of deviate.toml is empty: no metric would be recorded",
+            "List a metric in it, or delete it.",
         )
     errors = [(one, one.outcome) for one in matches if isinstance(one.outcome, InputError)]
     if errors:
@@ -310,9 +310,7 @@ def describe_moves(matches: Sequence[Match]) -> str:
     if not moved:
         return ""
     more = f" and {len(moved) - MOST_MOVES} more" if len(moved) > MOST_MOVES else ""
-    return (
-        f"moved with the script: {', '.join(moved[:MOST_MOVES])}{more}; analyze --save brings deviate.toml up to date"
-    )
+    return f"moved with the script: {', '.join(moved[:MOST_MOVES])}{more}; analyze --save updates deviate.toml"
 
 
 def _explain(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> InputError:
@@ -321,14 +319,15 @@ def _explain(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> 
     if len(errors) == 1 and not has_changed:
         return errors[0][1]
     sections = "".join(
-        f"\n  [metrics.{one.section.name}] {error.message}" + (f"\n    it stood in: {one.stood}" if one.stood else "")
+        f"\n  [metrics.{one.section.name}] {error.message}"
+        + (f"\n    former statement: {one.stood}" if one.stood else "")
         for one, error in errors
     )
     if not has_changed:
-        return InputError(f"deviate.toml does not fit {analysis.script}:{sections}", errors[0][1].hint)
+        return InputError(f"deviate.toml does not match {analysis.script}:{sections}", errors[0][1].hint)
     return InputError(
-        f"{analysis.script} has changed, and deviate.toml no longer fits:{sections}",
-        f"Choose anew with deviate analyze {analysis.script} --review; --save comments out what is gone.",
+        f"{analysis.script} has changed, and deviate.toml no longer matches:{sections}",
+        f"Choose again with deviate analyze {analysis.script} --review; --save comments out missing metrics.",
     )
 
 
@@ -374,7 +373,7 @@ def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric
         raise _unknown_name(analysis, section)
     if section.expression is None:
         raise InputError(
-            f"deviate.toml [metrics.{section.name}]: no metric was found at {section.where}",
+            f"deviate.toml [metrics.{section.name}]: no metric at {section.where}",
             'Add expression = "…" to name the value.',
         )
     if section.path is not None or section.label is not None:
@@ -395,8 +394,8 @@ def _add(analysis: Analysis, section: MetricConfig, where: Place, expression: st
     path = PurePosixPath(where.file)
     if path.is_absolute() or ".." in path.parts or not (analysis.root / path).is_file():
         raise InputError(
-            f"deviate.toml [metrics.{section.name}] names {where}, and the project has no such file",
-            f"Name files from the folder of the project on, for example {analysis.script}:{where.line}.",
+            f"deviate.toml [metrics.{section.name}] names {where}, but the project has no such file",
+            f"Write the path relative to the project, for example {analysis.script}:{where.line}.",
         )
     from deviate.analysis import add_site  # imports libcst, which known places do not need
 
@@ -438,7 +437,7 @@ def _with_pattern(analysis: Analysis, section: MetricConfig, pattern: str) -> tu
         sink=TEXT_SINK,
         role=section.role or role_of(name_words) or role_of(text_words) or "quality",
         direction=direction_of(name_words) or direction_of(text_words),
-        evidence=("a pattern of text in deviate.toml",),
+        evidence=("a text pattern in deviate.toml",),
         site=None,
     )
     return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric
@@ -473,8 +472,8 @@ def _ambiguous(section: MetricConfig, candidates: Sequence[Metric]) -> Ambiguous
 
     listing = "".join(f"\n  {metric.name}: {', '.join(section_lines(section_of(metric)))}" for metric in candidates)
     return AmbiguousError(
-        f"deviate.toml [metrics.{section.name}] fits several metrics, or none of these exactly:{listing}",
-        "Add the expression, path or label of the one you mean.",
+        f"deviate.toml [metrics.{section.name}] matches several metrics, or none of these exactly:{listing}",
+        "Add the expression, path or label of the intended one.",
     )
 
 
@@ -482,7 +481,7 @@ def _unknown_name(analysis: Analysis, section: MetricConfig) -> InputError:
     names = [metric.name for metric in analysis.metrics]
     near = difflib.get_close_matches(section.name, names, 3, 0.4) or names[:5]
     return InputError(
-        f"deviate.toml [metrics.{section.name}]: {analysis.script} reports no metric of that name",
+        f"deviate.toml [metrics.{section.name}]: {analysis.script} reports no metric of this name",
         (f"Found: {', '.join(near)}. " if near else "") + 'Name a value by where = "file:line" and expression = "…".',
     )
 

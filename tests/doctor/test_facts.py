@@ -31,7 +31,7 @@ def test_a_fact_of_another_type_is_as_good_as_none() -> None:
 
 def test_an_import_that_failed_is_told_even_where_the_process_ended_well() -> None:
     facts = Facts({"import_fault": "ImportError: no", "is_done": True})
-    assert describe_death(OK, facts, 60) == "importing it failed: ImportError: no"
+    assert describe_death(OK, facts, 60) == "the import failed: ImportError: no"
 
 
 def test_whoever_said_all_has_not_died_whatever_its_exit_code() -> None:

@@ -21,14 +21,14 @@ def test_a_machine_without_hazards_has_none() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told", "advice"),
     [
-        ("PYTHONHASHSEED", "7", "every other variant sets its own", "leave it the same"),
-        ("MKL_CBWR", "AVX2", "chooses the code", "leave it the same"),
-        ("TF_DETERMINISTIC_OPS", "1", "takes it away", ""),
-        ("CUBLAS_WORKSPACE_CONFIG", ":4096:8", "takes it away", ""),
+        ("PYTHONHASHSEED", "7", "every other variant sets its own value", "use the same value"),
+        ("MKL_CBWR", "AVX2", "selects the code path", "use the same value"),
+        ("TF_DETERMINISTIC_OPS", "1", "removes it", ""),
+        ("CUBLAS_WORKSPACE_CONFIG", ":4096:8", "removes it", ""),
         ("NVIDIA_TF32_OVERRIDE", "1", "TF32", "unset"),
-        ("XLA_FLAGS", "--xla_gpu_deterministic_ops=false", "takes back", "unset"),
-        ("OMP_DYNAMIC", "true", "share of each thread", "unset"),
-        ("OMP_SCHEDULE", "dynamic,4", "share of each thread", "unset"),
+        ("XLA_FLAGS", "--xla_gpu_deterministic_ops=false", "disables", "unset"),
+        ("OMP_DYNAMIC", "true", "work of each thread", "unset"),
+        ("OMP_SCHEDULE", "dynamic,4", "work of each thread", "unset"),
     ],
 )
 def test_a_variable_that_matters_is_told(name: str, value: str, told: str, advice: str) -> None:
@@ -48,14 +48,14 @@ def test_a_variable_that_changes_nothing_is_not_told(name: str, value: str) -> N
 
 def test_flags_of_xla_that_take_nothing_back_need_no_advice() -> None:
     (hazard,) = found({"XLA_FLAGS": "--xla_cpu_use_onednn=true"})
-    assert "stays in all variants" in hazard.why
+    assert "unchanged in all variants" in hazard.why
     assert hazard.advice == ""
 
 
 def test_more_threads_than_the_container_has_time_for_are_told_with_the_number_to_set() -> None:
     machine = Machine("Linux x86_64", "some", n_cpus=8, n_cpus_allowed=8, quota=2.5)
     (hazard,) = found(machine=machine)
-    assert hazard.what == "torch works with 8 threads on 2.5 CPUs"
+    assert hazard.what == "torch uses 8 threads on 2.5 CPUs"
     assert hazard.advice == "export OMP_NUM_THREADS=2"
 
 
@@ -68,7 +68,7 @@ def test_fewer_cpus_than_the_machine_has_are_told() -> None:
 def test_a_gpu_that_a_build_for_the_cpu_cannot_use_is_told() -> None:
     machine = Machine("Linux x86_64", "some", accelerators=("NVIDIA L4 (driver 570)",))
     (hazard,) = found(machine=machine)
-    assert hazard.what == "torch sees no device but the CPU"
+    assert hazard.what == "torch can use the CPU only"
     assert "NVIDIA L4" in hazard.why
 
 

@@ -128,7 +128,7 @@ def test_sites_of_one_callee_share_a_tap_and_forms_nest() -> None:
 
 
 def test_what_is_not_called_cannot_be_tapped_as_if() -> None:
-    with pytest.raises(ToolError, match="nothing is called at line 2, column 4"):
+    with pytest.raises(ToolError, match="no call at line 2, column 4"):
         sited("import os\nx = w.add\n", ("w.add", "call"))
 
 

@@ -53,7 +53,7 @@ def test_a_script_runs_with_the_python_on_the_path_or_the_one_that_is_named(proj
     write(project, "train.py")
     assert locate(["train.py"], project).command == (shutil.which("python") or shutil.which("python3"), "train.py")
     assert locate(["train.py"], project, "python3.8").command == ("python3.8", "train.py")
-    with pytest.raises(InputError, match="--python is for a script"):
+    with pytest.raises(InputError, match="--python applies to scripts"):
         locate(["python", "train.py"], project, "python3.8")
 
 
@@ -77,7 +77,7 @@ def test_a_command_that_names_no_script_runs_the_one_of_the_settings(project: Pa
     write(project, "train.py")
     target = locate(["make", "train"], project, train="train.py")
     assert (target.script, target.command) == (project / "train.py", ("make", "train"))
-    with pytest.raises(InputError, match=r"deviate\.toml names the script trian\.py, which is not there") as caught:
+    with pytest.raises(InputError, match=r"deviate\.toml names the script trian\.py, which does not exist") as caught:
         locate(["make", "train"], project, train="trian.py")
     assert "train.py" in caught.value.hint
     with pytest.raises(InputError, match="no script mkae"):
@@ -104,12 +104,12 @@ def test_a_home_folder_is_never_a_project(project: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "nothing to run"),
+        ([], "no script or command"),
         (["nope.py"], r"no script nope\.py"),
         (["pkg"], "is a folder"),
         (["bash", "run.sh"], "no Python script"),
         (["bash", "nope.sh"], r"no script nope\.sh"),
-        (["python train.py"], "is one word"),
+        (["python train.py"], "is one quoted word"),
         (["no-such-program"], "no script no-such-program"),
         (["../elsewhere.py"], "outside the project"),
         (["book.ipynb"], "no notebook"),

@@ -86,7 +86,7 @@ def test_a_new_file_holds_all_in_order() -> None:
     text = rewritten(
         "", [NEW], offered=[Entry(MetricConfig("step"), reason="counter")], statements={Place("a.py", 3): "x = 1"}
     )
-    assert re.sub(r"\n# What stood .*\n", "\n# …\n", text) == (
+    assert re.sub(r"\n# Statements at .*\n", "\n# …\n", text) == (
         "# Introduced.\n"
         "\n"
         "[experiment]\n"
@@ -97,7 +97,7 @@ def test_a_new_file_holds_all_in_order() -> None:
         'where = "train.py:7"\n'
         "expression = 'f(\"x\")'\n"
         "\n"
-        "# ---- Reported too, but not recorded. Take the comment signs away to record one of these.\n"
+        "# ---- Also reported, but not recorded. Uncomment a section to record it.\n"
         "\n"
         "# [metrics.step]\n"
         "# # counter\n"
@@ -193,7 +193,7 @@ def test_what_stood_at_places_is_replaced_as_a_whole_and_comments_stay() -> None
 
 
 def test_a_file_that_would_not_say_what_is_wanted_is_not_written() -> None:
-    with pytest.raises(ToolError, match="left as it is"):
+    with pytest.raises(ToolError, match="is unchanged"):
         rewritten('[metrics.a]\nunit = "%"\n', [Entry(MetricConfig("a"))])
 
 

@@ -62,10 +62,10 @@ def test_a_run_of_a_folder_is_refused_with_its_scripts() -> None:
 
 
 def test_a_folder_without_a_training_script_is_told() -> None:
-    with pytest.raises(InputError, match="has 7 Python files, none of which") as caught:
+    with pytest.raises(InputError, match="has 7 Python files, but no likely training script") as caught:
         render_entries(entries(notebooks=("a.ipynb",)), HERE, 80)
     assert "deviate analyze a.ipynb" in caught.value.hint
-    assert "none of which" in refuse_folder(entries(), HERE, "run").message
+    assert "no likely training script" in refuse_folder(entries(), HERE, "run").message
 
 
 def test_the_document_holds_all() -> None:

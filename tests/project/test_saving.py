@@ -97,7 +97,7 @@ def test_a_metric_that_is_new_in_the_script_is_added_and_one_that_was_left_out_i
     change(path.parent / "train.py", "    evaluate(model, train", "    print('f1', f1(x))\n    evaluate(model, train")
     told = saved(path)
     assert told == Saved(added=("f1",), moved=(), left=("train_acc",))
-    assert str(told) == "added: f1; left out as before: train_acc"
+    assert str(told) == "added: f1; still excluded: train_acc"
     assert list(selected(path)) == ["test_acc", "loss", "f1"]
     change(
         path.parent / "train.py",
@@ -126,10 +126,10 @@ def test_what_is_gone_is_commented_out_and_told(path: Path) -> None:
     change(path.parent / "train.py", '    print(epoch, "loss", criterion(model(x), "it\'s \\\\n"))\n', "")
     with pytest.raises(InputError, match=r"train\.py has changed") as caught:
         selected(path)
-    assert "it stood in: print(epoch, 'loss'" in caught.value.message
+    assert "former statement: print(epoch, 'loss'" in caught.value.message
     told = saved(path)
     assert (told.gone, told.moved) == (("loss",), ())
-    assert "# Left out by deviate, for the script no longer has it:\n# [metrics.loss]\n" in path.read_text()
+    assert "# Commented out by deviate, because the script no longer has it:\n# [metrics.loss]\n" in path.read_text()
     assert list(selected(path)) == ["train_acc", "test_acc"]
 
 
@@ -148,7 +148,7 @@ def test_a_metric_that_became_several_is_not_taken_for_gone(path: Path) -> None:
     script.write_text(SCRIPT.replace("train_loader", "other_loader"))
     before = re.sub(r"\[metrics\.\w*acc\]", "[metrics.mine]", path.read_text())
     path.write_text(before)
-    with pytest.raises(InputError, match="fits several metrics"):
+    with pytest.raises(InputError, match="matches several metrics"):
         saved(path)
     assert path.read_text() == before
 
@@ -179,7 +179,7 @@ def test_a_plan_of_nothing_is_refused(path: Path) -> None:
     saved(path)
     before = path.read_text()
     (path.parent / "train.py").write_text("for epoch in range(3):\n    loss.backward()\n")
-    with pytest.raises(InputError, match="nothing would be left"):
+    with pytest.raises(InputError, match="would be recorded"):
         saved(path)
     assert path.read_text() == before
 

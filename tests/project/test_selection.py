@@ -98,16 +98,16 @@ def test_a_value_that_the_analysis_did_not_list_is_added_with_a_site(analysis: A
         ("[metrics.loss]\nwhere = 'train.py'\n", ["train.py", "file and line"]),
         ("[metrics]\nloss = 1\n", ["section"]),
         ("[metrics]\n", ["empty"]),
-        ("[experiment]\nruns = 0\n", ["runs", "above 0"]),
+        ("[experiment]\nruns = 0\n", ["runs", "positive"]),
         ("[experiment]\nvariants = 'algo'\n", ["variants", "list"]),
         ("[experiment]\nrun = 3\n", ["Did you mean runs?"]),
         ("[snapshot]\nfresh = [1]\n", ["fresh", "list"]),
-        ("[metrics.loss\n", ["no valid TOML", "line 1"]),
-        ("[metrics.los]\n", ["no metric of that name", "loss"]),
+        ("[metrics.loss\n", ["not valid TOML", "line 1"]),
+        ("[metrics.los]\n", ["no metric of this name", "loss"]),
         ("[metrics.train_acc]\nprimary = true\n[metrics.loss]\nprimary = true\n", ["2 primary metrics"]),
         ("[metrics.a]\nwhere = 'train.py:4'\nexpression = 'acc'\n", ["several metrics", "train.py:9", "train.py:10"]),
         ("[metrics.a]\nwhere = 'train.py:4'\nexpression = 'acc'\npath = ['train.py:7']\n", ["train.py:9", "path"]),
-        ("[metrics.a]\nwhere = 'train.py:11'\n", ["no metric was found at train.py:11", "expression"]),
+        ("[metrics.a]\nwhere = 'train.py:11'\n", ["no metric at train.py:11", "expression"]),
         ("[metrics.a]\nwhere = 'train.py:11'\nexpression = 'b[1]'\n", ["b[0]"]),
         ("[metrics.a]\nwhere = 'train.py:2'\nexpression = 'x'\n", ["It stands at train.py:6, train.py:8"]),
         ("[metrics.a]\nwhere = 'train.py:99'\nexpression = 'x + y'\n", ["train.py:99", "beyond the end"]),
@@ -177,7 +177,7 @@ def test_a_main_loop_that_is_none_is_told_with_those_there_are(tmp_path: Path) -
     same, problem = choose_loop(outcome, parse('[experiment]\nmain_loop = "train.py:4"\n', "deviate.toml"))
     assert same == outcome
     assert problem is not None
-    assert "train.py:4 is no loop" in problem.message
+    assert "train.py:4 is not a loop" in problem.message
     assert "train.py:3, train.py:8" in problem.hint
 
 
@@ -205,9 +205,9 @@ def test_a_section_whose_statement_is_gone_says_what_stood_there_and_what_to_do(
     with pytest.raises(InputError) as caught:
         select_metrics(analysis, match(analysis, config)[1])
     message = caught.value.message
-    assert message.startswith("train.py has changed, and deviate.toml no longer fits:")
+    assert message.startswith("train.py has changed, and deviate.toml no longer matches:")
     assert "[metrics.b]" in message
-    assert "it stood in: hidden = combine(a, b[7])" in message
+    assert "former statement: hidden = combine(a, b[7])" in message
     assert "[metrics.c]" in message
     assert "--review" in caught.value.hint
 

@@ -29,7 +29,7 @@ VARIABLES = (
     "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "CUDA_VISIBLE_DEVICES",
     "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "TORCHINDUCTOR_MAX_AUTOTUNE",
 )  # fmt: skip
-"""Those whose values matter here. No others are read: a variable may be a secret."""
+"""The only variables that are read: others may be secrets."""
 INSTRUCTIONS = ("sse4_2", "avx", "avx2", "avx512f", "avx512_bf16", "amx_tile", "asimd", "sve")
 PATIENCE_S = 10
 
@@ -50,7 +50,7 @@ def look(module: Any, notes: Any) -> None:
         notes.record("n_cpus_allowed", len(os.sched_getaffinity(0)))
     notes.attempt("quota", quota)
     notes.attempt("container", container)
-    notes.begin_step("asking the drivers for their devices")
+    notes.begin_step("querying the drivers for devices")
     notes.attempt("accelerators", accelerators)
 
 
@@ -130,7 +130,7 @@ def accelerators() -> list[str]:
             if comma:
                 devices.append(f"{name} (driver {driver})")
     if not devices and Path("/proc/driver/nvidia/version").exists():
-        devices.append("NVIDIA driver without a device that nvidia-smi shows")
+        devices.append("NVIDIA driver, but nvidia-smi lists no device")
     if Path("/dev/kfd").exists():
         version = _read_file("/sys/module/amdgpu/version").strip()
         devices.append(f"AMD GPU (driver {version or 'of unknown version'})")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 SEEDS = "python.framework.random_seed.get_seed"
-"""Where every random operation asks for its seeds."""
+"""The function from which every random operation reads its seeds."""
 PLACES = {
     **{stream: [SEEDS] for stream in ("init", "shuffle", "augment", "dropout", "split", "other")},
     "kernels": ["config.experimental.enable_op_determinism"],
@@ -24,9 +24,9 @@ def look(tf: Any, notes: Any) -> None:
     notes.attempt("onednn", _has_onednn)
     notes.attempt("threads", lambda: _threads(tf))
     notes.attempt("sets_threads", lambda: _sets_threads(tf))
-    notes.begin_step("looking for its devices")
+    notes.begin_step("listing its devices")
     notes.attempt("gpus", lambda: _devices(tf))
-    notes.begin_step("switching op determinism on")
+    notes.begin_step("enabling op determinism")
     notes.attempt("is_deterministic", lambda: _switch_on(tf))
     notes.attempt("refuses", lambda: _refuses(tf))
 

@@ -27,7 +27,7 @@ PLACES = {
     "one-bit": ["nn.Module.__call__"],
     "weights": ["optim.Optimizer.__init__"],
 }
-"""Where the guest puts itself for each control. Source: deviate/guest/frameworks/pytorch."""
+"""The places that the guest patches for each control. Source: deviate/guest/frameworks/pytorch."""
 
 
 def look(torch: Any, notes: Any) -> None:
@@ -36,9 +36,9 @@ def look(torch: Any, notes: Any) -> None:
     notes.record("n_threads", torch.get_num_threads())
     notes.record("threads", f"{torch.get_num_threads()}, inter-op {torch.get_num_interop_threads()}")
     notes.attempt("onednn", lambda: bool(torch.backends.mkldnn.is_available()))
-    notes.begin_step("looking for its devices")
+    notes.begin_step("listing its devices")
     notes.attempt("gpus", lambda: _gpus(torch))
-    notes.begin_step("trying its switches")
+    notes.begin_step("testing its switches")
     notes.attempt("precision", lambda: _set_precision(torch))
     _answer_twice(torch, notes, torch.use_deterministic_algorithms)
     notes.attempt("refuses", lambda: _refuses(torch))
@@ -80,7 +80,7 @@ def _answer_twice(torch: Any, notes: Any, switch: Callable[[bool], object]) -> N
     """Gradients with default and with deterministic algorithms."""
     torch.set_num_threads(max(2, torch.get_num_threads()))
     notes.attempt("default_gradient", lambda: _gradient(torch))
-    notes.begin_step("switching deterministic algorithms on")
+    notes.begin_step("enabling deterministic algorithms")
     notes.attempt("is_deterministic", lambda: _switch_on(torch, switch))
     notes.attempt("deterministic_gradient", lambda: _gradient(torch))
 

@@ -83,6 +83,6 @@ def test_without_a_terminal_there_is_one_message(project: Path, deviate_in) -> N
     (project / "train.py").write_text(SCRIPT)
     answer = deviate_in(project)("analyze", "train.py", "--review")
     assert answer.code == 1
-    assert "no terminal" in answer.err
+    assert "needs a terminal" in answer.err
     assert "--save" in answer.err
     assert answer.out == ""

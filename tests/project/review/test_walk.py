@@ -117,15 +117,15 @@ def test_every_setting_can_be_changed_by_letter_or_word(path: Path, walk: Walk) 
     [
         ("n test_acc", "another metric is named test_acc"),
         ("n \x07", "printable"),
-        ("d up", "'up' is no direction"),
-        ("a first", "'first' is no aggregate"),
-        ("r main", "'main' is no role"),
-        ("m -1", "'-1' is no margin"),
-        ("m nan", "'nan' is no margin"),
-        ("w train", "'train' is no place"),
-        ("w 7 loss", "that is loss, which is listed already"),
+        ("d up", "'up' is not a direction"),
+        ("a first", "'first' is not an aggregate"),
+        ("r main", "'main' is not a role"),
+        ("m -1", "'-1' is not a margin"),
+        ("m nan", "'nan' is not a margin"),
+        ("w train", "'train' is not a place"),
+        ("w 7 loss", "this is loss, which is already listed"),
         ("w 99 loss", "beyond the end"),
-        ("what", "leave it out"),
+        ("what", "exclude"),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_told_and_asked_again(path: Path, walk: Walk, answer: str, told: str) -> None:
@@ -139,7 +139,7 @@ def test_what_is_left_out_stands_in_the_file_as_a_comment(path: Path, walk: Walk
     assert list(sections(path)) == ["test_acc", "loss"]
     assert "# [metrics.train_acc]\n" in path.read_text()
     shown = walk("", "", "", "k", *LAST)  # sections of the file come first
-    assert "3/3  train_acc  left out" in shown
+    assert "3/3  train_acc  excluded" in shown
     assert list(sections(path)) == ["test_acc", "loss", "train_acc"]
 
 
@@ -147,7 +147,7 @@ def test_a_section_that_is_left_out_is_commented_out_where_it_stands(path: Path,
     path.write_text("[metrics.loss] # mine\n# keep me\n\n[metrics.test_acc]\n")
     walk(*FIRST, "x", "n best", *LAST)
     text = path.read_text()
-    assert text.startswith("# Left out in a review.\n# [metrics.loss] # mine\n# keep me\n\n[metrics.best]\n")
+    assert text.startswith("# Excluded in a review.\n# [metrics.loss] # mine\n# keep me\n\n[metrics.best]\n")
     assert sections(path)["best"].path == (Place("train.py", 9),), "a name alone would not find it any more"
 
 
@@ -159,7 +159,7 @@ def test_one_step_back_comes_again(path: Path, walk: Walk) -> None:
 def test_near_misses_and_places_become_metrics_and_are_looked_at_next(path: Path, walk: Walk) -> None:
     shown = walk("", "", "", "", "9", "1", "n step", "", "10 b[0]", "", "b", "n half", "", "train.py:5 y", "", "", "")
     assert "4/4  epoch" in shown
-    assert "Reported, but taken for no metrics" in shown
+    assert "Reported, but not selected as metrics" in shown
     listed = sections(path)
     assert list(listed) == ["train_acc", "test_acc", "loss", "step", "half", "y"]
     assert (listed["half"].where, listed["half"].expression) == (Place("train.py", 10), "b[0]")
@@ -169,8 +169,8 @@ def test_near_misses_and_places_become_metrics_and_are_looked_at_next(path: Path
 def test_a_place_without_such_a_value_shows_what_is_there(path: Path, walk: Walk) -> None:
     shown = " ".join(walk("", "", "", "", "", "10 b[1]", "nonsense", "7 loss", "", "").split())
     assert "it holds:" in shown
-    assert "'nonsense' is no place" in shown
-    assert "that is loss, which is listed already" in shown
+    assert "'nonsense' is not a place" in shown
+    assert "this is loss, which is already listed" in shown
     assert list(sections(path)) == ["train_acc", "test_acc", "loss"]
 
 
@@ -189,7 +189,7 @@ def test_a_section_that_no_longer_fits_can_be_given_another_place(path: Path, wa
 
 def test_a_choice_that_cannot_be_recorded_is_not_written(path: Path, walk: Walk) -> None:
     shown = " ".join(walk("", "x", "x", "x", "f", "", "q").split())
-    assert "nothing is left to record" in shown
+    assert "no metric would be recorded" in shown
     shown = " ".join(walk("", "d none", "a best", "f", "", "q").split())
     assert 'the aggregate "best" needs a direction' in shown
     assert not path.exists()
