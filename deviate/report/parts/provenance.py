@@ -34,6 +34,25 @@ def outcome_counts(experiment: Experiment) -> str:
     return ", ".join(parts)
 
 
+STREAMS = frozenset({"init", "shuffle", "augment", "dropout", "other"})
+KERNELS = frozenset({"kernels", "autotune", "precision"})
+
+
+def freedom(experiment: Experiment) -> str:
+    """What differs between the runs, in words for someone who has not met the variants; empty for a part of a group."""
+    varied = set(experiment.varied)
+    if any(run.flips for run in experiment.runs):
+        return "one bit of one weight differs, all else is held" if not varied else ""
+    match varied >= STREAMS, varied >= KERNELS:
+        case True, True:
+            return "all randomness free: seeds and kernels"
+        case True, False if not KERNELS & varied:
+            return "seeds free, kernels held"
+        case False, True if not STREAMS & varied:
+            return "kernels free, seeds held"
+    return "all randomness held" if experiment.held and not varied else ""
+
+
 def circumstances(experiment: Experiment) -> tuple[str, ...]:
     """Circumstances that affect all results: unplanned runs, and limited threads."""
     n_threads, n_looks = experiment.n_threads, experiment.n_unplanned_looks

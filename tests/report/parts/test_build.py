@@ -124,7 +124,7 @@ def test_the_summary_has_a_metric_once_that_is_matched_and_has_a_namesake() -> N
         for name in ("a", "b")
     ]  # fmt: skip
     _, candidate = build_report(judge(sides, matches={"acc": "f1"})).experiments
-    assert len([*candidate.lines, *candidate.others]) == len({*candidate.lines, *candidate.others})
+    assert len(candidate.lines) == len(set(candidate.lines))
 
 
 def test_without_a_primary_metric_there_is_no_headline_verdict_but_a_way_to_get_one() -> None:
