@@ -270,6 +270,7 @@ class Run:
         attempt: number of the attempt that counts, from 1.
         artifacts: files with outputs and weights, in the order in which they were kept.
         not_captured: what was asked for and could not be kept, a sentence each.
+        notes: those of the warnings that ask for nothing.
     """
 
     id: str
@@ -301,6 +302,7 @@ class Run:
     attempt: int = 1
     artifacts: tuple[Artifact, ...] = ()
     not_captured: tuple[NotCaptured, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,3 +419,4 @@ class Experiment:
     siblings: tuple[str, ...] = ()
     counter: LoopCounter | None = None
     primary: PrimaryChoice | None = None
+    notes: tuple[str, ...] = ()

@@ -131,6 +131,13 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
     primary = [(description, label) for description, label in tailed if description.metric.is_primary]
     heavy = [(description, label) for description, label in primary or tailed if description.tails]
     advice = "Read median, MAD and bootstrap beside it: Shape and cross-checks in the report"
+    if primary and len(heavy) > 1:
+        whose = [
+            f"{label} (far out: {_replicates(description.outliers)})" if description.outliers else label
+            for description, label in heavy
+        ]
+        sentence = f"{heavy[0][0].metric.name} has heavy tails in {first_few(whose, N_NAMED)}"
+        return [f"{sentence}: the interval of the SD does not hold there. {advice}."]
     if primary:
         return [
             f"{description.metric.name} of {label}: {description.tails}. {_look_at(description.outliers)}{advice}."

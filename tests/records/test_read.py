@@ -81,6 +81,18 @@ def test_faults_and_cut_lines_are_told_and_never_fatal(experiment: Path, add_run
         assert part in text
 
 
+def test_what_is_written_outside_is_one_warning_and_caches_of_libraries_are_none(
+    experiment: Path, add_run: AddRun
+) -> None:
+    theirs = ("/home/me/.cache/matplotlib/fontlist.json", "/usr/lib/torch/__pycache__/nn.cpython-311.pyc")
+    ours = ("/data/cache/features.npy", "/out/a.pt", "/out/b.pt")
+    add_run(0, values(0.1) + "".join(encode("write", path) for path in (*theirs, *ours)))
+    add_run(1, values(0.1) + "".join(encode("write", path) for path in theirs))
+    (read,) = read_experiment(experiment)
+    assert read.runs[0].warnings == ("wrote outside its work copy: /data/cache/features.npy, /out (2 files)",)
+    assert read.runs[1].warnings == ()
+
+
 def test_runs_that_differ_in_a_version_are_warned_of(experiment: Path, add_run: AddRun) -> None:
     add_run(0, values(0.1) + encode("environment", {"torch": "2.13.0"}))
     add_run(1, values(0.1) + encode("environment", {"torch": "2.12.1"}))

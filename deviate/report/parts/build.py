@@ -38,7 +38,8 @@ def build_report(findings: Findings) -> Report:
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
     level, rows = confidence_text(findings.confidence), matched_rows(findings)
-    warnings = _warnings(findings, labels)
+    notes = _notes(findings, labels)
+    warnings = tuple(dict.fromkeys((*_warnings(findings, labels), *notes)))
     summaries = tuple(
         _summary(item, index, label, findings, [row[index] for row in rows])
         for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
@@ -70,7 +71,7 @@ def build_report(findings: Findings) -> Report:
         primary=primary_sentence(findings),
         measured=_measured(findings, summaries),
         runners_up=() if findings.primary_choice is None else findings.primary_choice.others,
-        notes=(),
+        notes=notes,
         scope=caveats.scope(findings),
         limits=tuple(caveats.limits(findings)),
         points_note=_first_caption(metric.estimation for metric in metrics),
@@ -320,6 +321,11 @@ def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     sentences = [clean(text) for text in findings.warnings]
     sentences += provenance.record_warnings([item.experiment for item in findings.experiments], labels)
     return tuple(dict.fromkeys(_with_short_names(sentences, findings)))
+
+
+def _notes(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    recorded = [item.experiment for item in findings.experiments]
+    return tuple(_with_short_names(provenance.record_warnings(recorded, labels, are_notes=True), findings))
 
 
 def _with_short_names(sentences: Iterable[str], findings: Findings) -> Iterator[str]:

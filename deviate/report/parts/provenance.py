@@ -63,12 +63,19 @@ def circumstances(experiment: Experiment) -> tuple[str, ...]:
     return tuple(filter(None, parts))
 
 
-def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> tuple[str, ...]:
-    """Warnings of the records; equal warnings of several runs and experiments are merged."""
+def record_warnings(
+    experiments: Sequence[Experiment], labels: Sequence[str], *, are_notes: bool = False
+) -> tuple[str, ...]:
+    """Warnings of the records, or notes; equal ones of several runs and experiments are merged."""
     places: list[tuple[str, str]] = []
     for experiment, label in zip(experiments, labels, strict=True):
-        places += [(clean(text), label) for text in experiment.warnings]
-        of_runs = group_pairs((clean(text), run.replicate) for run in experiment.runs for text in run.warnings)
+        places += [(clean(text), label) for text in experiment.warnings if (text in experiment.notes) == are_notes]
+        of_runs = group_pairs(
+            (clean(text), run.replicate)
+            for run in experiment.runs
+            for text in run.warnings
+            if (text in run.notes) == are_notes
+        )
         places += [(text, f"{label}, {replicates(runs)}") for text, runs in of_runs.items()]
     return tuple(f"{'; '.join(whose)}: {text}" for text, whose in group_pairs(places).items())
 
