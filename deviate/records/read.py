@@ -244,6 +244,8 @@ def experiment_of_plan(
     plan: Plan, variant: VariantPlan, metrics: Sequence[SelectedMetric], runs: Sequence[Run]
 ) -> Experiment:
     """A variant with its runs, and with all that the plan says of them."""
+    n_ended = sum(run.status not in {"lost", "cancelled"} for run in runs)
+    is_cut_short = plan.is_cut_short(variant.n_runs, n_ended)
     return Experiment(
         name=plan.name,
         variant=variant.name,
@@ -259,7 +261,9 @@ def experiment_of_plan(
         held=variant.held,
         n_threads=plan.n_threads,
         looks=plan.looks,
-        n_unplanned_looks=plan.n_unplanned_looks,
+        n_unplanned_looks=plan.n_unplanned_looks(is_cut_short=is_cut_short),
+        n_pending=plan.n_pending(variant.n_runs, n_ended),
+        is_cut_short=is_cut_short,
         precision=plan.precision,
         spending=plan.spending,
         imported=plan.imported,
@@ -301,6 +305,7 @@ def _read_runs(
 ) -> tuple[list[Run], list[str]]:
     candidates: dict[int, list[_Candidate]] = {}
     warnings: list[str] = []
+    running: list[int] = []
     for path, spec in specs:
         if spec.replicate >= variant.n_runs:
             continue
@@ -308,10 +313,13 @@ def _read_runs(
         claim = read_claim(attempt)
         age_s = None if claim is None else abs(time.time() - claim.heartbeat)  # clocks differ either way
         if not damaged and result is None and age_s is not None and age_s < STALE_S:
-            warnings.append(f"replicate {spec.replicate} was still running just now; read again when it has ended")
+            running.append(spec.replicate)
             continue
         started = result.started if result else claim.started if claim else 0.0
         candidates.setdefault(spec.replicate, []).append(_Candidate(spec, attempt, result, started, damaged))
+    if running:
+        replicates = ", ".join(map(str, sorted(running)))
+        warnings.append(f"still running just now, and not read: replicate{'s' * (len(running) > 1)} {replicates}")
     several = [str(replicate) for replicate, those in sorted(candidates.items()) if len(those) > 1]
     if several:
         warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")

@@ -221,7 +221,10 @@ def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
         warnings.append(f"{count(len(lost), 'run')} of {label} lost or cancelled ({_replicates(lost)}): run again.")
     absent = experiment.n_planned - len(experiment.runs)
     if absent > 0 and n_counted(experiment) not in experiment.looks:  # it may end at any declared look
-        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not on record: run them.")
+        advice = (
+            "to run them after a comparison was shown is an unplanned look" if experiment.is_cut_short else "run them"
+        )
+        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not on record: {advice}.")
     return warnings
 
 

@@ -62,7 +62,7 @@ def test_a_run_without_a_result_is_lost_unless_somebody_is_at_it(experiment: Pat
     (read,) = read_experiment(experiment)
     assert [(run.replicate, run.status) for run in read.runs] == [(0, "lost")]
     assert "without a result" in read.runs[0].reason
-    assert any("replicate 1 was still running" in warning for warning in read.warnings)
+    assert "still running just now, and not read: replicate 1" in read.warnings
 
 
 def test_a_failed_run_shows_its_last_lines(experiment: Path, add_run: AddRun) -> None:

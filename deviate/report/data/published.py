@@ -76,7 +76,9 @@ SHAPES: dict[type, Shape] = {
         without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}
     ),
     # Where the rules of experiments differ, a warning says so.
-    model.Experiment: Shape(without=_but("folder", "root", "warnings", "notes", "metrics", "streams", "scores")),
+    model.Experiment: Shape(
+        without=_but("folder", "root", "warnings", "notes", "metrics", "streams", "scores", "n_pending", "is_cut_short")
+    ),
     # The diffs are for people, and in files of their own.
     model.Revision: Shape(without=_but("diff")),
     model.InjectedCode: Shape(without=_but("diff")),
