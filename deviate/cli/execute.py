@@ -79,6 +79,7 @@ class Output:
             outcomes = replay.execute_orders(
                 orders, workflows.make_executor(settings), settings, listeners, budget_s=budget_s, drains=True
             )
+        workflows.record_end(outcomes)
         reused = sum(outcome.is_reused for outcome in outcomes.values())
         if reused:
             where = ", ".join(str(experiment.folder) for experiment in experiments)

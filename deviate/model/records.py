@@ -270,6 +270,7 @@ class Run:
         attempt: number of the attempt that counts, from 1.
         artifacts: files with outputs and weights, in the order in which they were kept.
         not_captured: what was asked for and could not be kept, a sentence each.
+        notes: those of the warnings that ask for nothing.
     """
 
     id: str
@@ -301,6 +302,7 @@ class Run:
     attempt: int = 1
     artifacts: tuple[Artifact, ...] = ()
     not_captured: tuple[NotCaptured, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +374,8 @@ class Experiment:
         looks: numbers of runs per variant at which the user meant to compare, declared before the first run.
         spending: how these looks share the error.
         n_unplanned_looks: how often runs were added after results had been reported, without that being declared.
+        n_pending: planned runs that have not ended, for which a verdict waits.
+        is_cut_short: whether a budget or too many failures ended the plan before all its runs had ended.
         precision: what the number of runs was decided by, such as "test_acc ±0.5"; empty where it was given.
         imported: sentences on what was read from elsewhere, guessed or relabelled; empty where deviate ran it.
         tasks: names of metrics that are one measure on several tasks or data sets.
@@ -417,3 +421,6 @@ class Experiment:
     siblings: tuple[str, ...] = ()
     counter: LoopCounter | None = None
     primary: PrimaryChoice | None = None
+    notes: tuple[str, ...] = ()
+    n_pending: int = 0
+    is_cut_short: bool = False

@@ -70,6 +70,8 @@ class Plan:
         sweep: which value of which argument this is, where it is one of a sweep.
         streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when it began; None where deviate did not run it.
         plugins: sinks and adapters of other packages whose files lie in the snapshot.
+        n_ended: runs per variant that had ended when runs were last executed to their end, which a budget or
+            `--max-failures` may have set before all had; None in plans of older versions, for which no verdict waits.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Plan:
     streams: int | None = 1
     scores: int | None = 1
     plugins: tuple[Plugin, ...] = ()
+    n_ended: int | None = None
 
     @property
     def n_runs(self) -> int:
@@ -112,12 +115,25 @@ class Plan:
         """Whether every value that a run reports counts; else the last one within a step of the main loop alone."""
         return self.scores is None or self.scores >= ALL_VALUES_FROM
 
-    @property
-    def n_unplanned_looks(self) -> int:
+    def is_cut_short(self, n_planned: int, n_ended: int) -> bool:
+        """Whether a variant with so many planned and ended runs is to get no more of them."""
+        return self.n_ended is not None and n_ended < n_planned and n_ended <= self.n_ended
+
+    def n_pending(self, n_planned: int, n_ended: int) -> int:
+        """Runs of a variant that a verdict waits for; none where looks are declared, which say when to compare."""
+        is_open = self.n_ended is not None and not self.looks and not self.is_cut_short(n_planned, n_ended)
+        return max(0, n_planned - n_ended) if is_open else 0
+
+    def n_unplanned_looks(self, *, is_cut_short: bool) -> int:
         """How often runs were added after a comparison was shown, without a declared look."""
         if self.looks or self.precision:
             return 0
-        return len({report.n_runs for report in self.reported if report.is_comparison and report.n_runs < self.n_runs})
+        n_runs = self.n_reached(is_cut_short=is_cut_short)
+        return len({report.n_runs for report in self.reported if report.is_comparison and report.n_runs < n_runs})
+
+    def n_reached(self, *, is_cut_short: bool) -> int:
+        """The number of runs per variant of a plan that is carried out."""
+        return min(self.n_ended or self.n_runs, self.n_runs) if is_cut_short else self.n_runs
 
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
@@ -209,21 +225,38 @@ def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
         return new
 
 
-def tell_reported(folder: Path, *, time: float, is_comparison: bool, compared: Sequence[PastComparison] = ()) -> None:
+def tell_reported(
+    folder: Path,
+    *,
+    time: float,
+    is_comparison: bool,
+    is_cut_short: bool = False,
+    compared: Sequence[PastComparison] = (),
+) -> None:
     """Write down that results were shown: runs that are added from now on were not planned without knowing them.
 
     Args:
+        is_cut_short: whether the plan had ended before all its runs had, as in `Plan.is_cut_short`.
         compared: what was shown of this experiment as the baseline; the latest comparison with a candidate stands.
     """
     with lock_folder(folder, waits=True):
         plan = read_plan(folder)
         new = plan
-        if not any(report.n_runs == plan.n_runs and report.is_comparison >= is_comparison for report in plan.reported):
-            new = dataclasses.replace(new, reported=(*plan.reported, Reported(time, plan.n_runs, is_comparison)))
+        n_runs = plan.n_reached(is_cut_short=is_cut_short)
+        if not any(report.n_runs == n_runs and report.is_comparison >= is_comparison for report in plan.reported):
+            new = dataclasses.replace(new, reported=(*plan.reported, Reported(time, n_runs, is_comparison)))
         past = {comparison.key: comparison for comparison in (*plan.past_comparisons, *compared)}
         new = dataclasses.replace(new, past_comparisons=tuple(past.values()))
         if new != plan:
             _write_plan(folder, new)
+
+
+def tell_ended(folder: Path, n_ended: int) -> None:
+    """Write down that runs were executed to their end, with how many of a variant had ended then."""
+    with lock_folder(folder, waits=True):
+        plan = read_plan(folder)
+        if plan.n_ended is None or plan.n_ended < n_ended:
+            _write_plan(folder, dataclasses.replace(plan, n_ended=n_ended))
 
 
 def _write_plan(folder: Path, plan: Plan) -> None:
@@ -304,6 +337,7 @@ def _to_file(plan: Plan) -> ExperimentFile:
         "settings": SettingsEntry(**{**_fields(plan.settings), "options": dict(plan.settings.options)}),
         "capture": dict(plan.capture),
         "plugins": plan.plugins or UNSET,
+        "n_ended": UNSET if plan.n_ended is None else plan.n_ended,
         **{name: UNSET for name in NUMBERS if fields[name] == usual},
     })  # fmt: skip
 
@@ -331,6 +365,7 @@ def _from_file(file: ExperimentFile) -> Plan:
         "settings": Settings(jobs=file.jobs) if file.settings is None else _settings(file.settings),
         "capture": tuple(file.capture.items()),
         "plugins": () if isinstance(file.plugins, UnsetType) else file.plugins,
+        "n_ended": None if isinstance(file.n_ended, UnsetType) else file.n_ended,
         **{name: _number(file, name) for name in NUMBERS},
     })  # fmt: skip
 

@@ -5,7 +5,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -230,12 +230,14 @@ def _experiment(
 ) -> Experiment:
     """One variant; `frozen` is what the snapshot tells of all: its place in git, and what was put into its files."""
     differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
+    notes = tuple(_cost_of_many_values(runs))
     reported = sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)
     return dataclasses.replace(
         experiment_of_plan(plan, variant, metrics, reported),
         command=redact_words(plan.command),
         folder=folder,
-        warnings=(*warnings, *differing),
+        warnings=(*warnings, *differing, *notes),
+        notes=notes,
         revision=frozen[0],
         injected=frozen[1],
         counter=counter,
@@ -247,6 +249,8 @@ def experiment_of_plan(
     plan: Plan, variant: VariantPlan, metrics: Sequence[SelectedMetric], runs: Sequence[Run]
 ) -> Experiment:
     """A variant with its runs, and with all that the plan says of them."""
+    n_ended = sum(run.status not in {"lost", "cancelled"} for run in runs)
+    is_cut_short = plan.is_cut_short(variant.n_runs, n_ended)
     return Experiment(
         name=plan.name,
         variant=variant.name,
@@ -262,7 +266,9 @@ def experiment_of_plan(
         held=variant.held,
         n_threads=plan.n_threads,
         looks=plan.looks,
-        n_unplanned_looks=plan.n_unplanned_looks,
+        n_unplanned_looks=plan.n_unplanned_looks(is_cut_short=is_cut_short),
+        n_pending=plan.n_pending(variant.n_runs, n_ended),
+        is_cut_short=is_cut_short,
         precision=plan.precision,
         spending=plan.spending,
         imported=plan.imported,
@@ -304,6 +310,7 @@ def _read_runs(
 ) -> tuple[list[Run], list[str]]:
     candidates: dict[int, list[_Candidate]] = {}
     warnings: list[str] = []
+    running: list[int] = []
     for path, spec in specs:
         if spec.replicate >= variant.n_runs:
             continue
@@ -311,10 +318,13 @@ def _read_runs(
         claim = read_claim(attempt)
         age_s = None if claim is None else abs(time.time() - claim.heartbeat)  # clocks differ either way
         if not damaged and result is None and age_s is not None and age_s < STALE_S:
-            warnings.append(f"replicate {spec.replicate} is still running; read again when it has ended")
+            running.append(spec.replicate)
             continue
         started = result.started if result else claim.started if claim else 0.0
         candidates.setdefault(spec.replicate, []).append(_Candidate(spec, attempt, result, started, damaged))
+    if running:
+        replicates = ", ".join(map(str, sorted(running)))
+        warnings.append(f"still running just now, and not read: replicate{'s' * (len(running) > 1)} {replicates}")
     several = [str(replicate) for replicate, those in sorted(candidates.items()) if len(those) > 1]
     if several:
         warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")
@@ -335,7 +345,7 @@ def _read_runs(
         )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
     runs = [_read_run(run, catalog, keeps_all=keeps_all) for run in chosen]
-    return runs, [*warnings, *_cost_of_many_values(runs)]
+    return runs, warnings
 
 
 def _cost_of_many_values(runs: Sequence[Run]) -> list[str]:
@@ -387,7 +397,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
     numbers = [attempt_number(part) or 1 for _, part in files]
     several = process_warnings(logs, catalog.metrics, numbers)
     files_kept = artifacts(logs, [part for _, part in files])
-    goes_on = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
+    continued = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
     return dataclasses.replace(
         run,
@@ -401,13 +411,14 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
         stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
         warnings=(
             *(result.warnings if result else ()),
-            *goes_on,
+            *continued,
             *beyond,
             *_warnings(logs),
             *_replaced(logs),
             *several,
             *_missing(files_kept),
         ),
+        notes=tuple(continued),
         control_events=union_over_processes(logs, lambda log: log.controls),
         draws=draws(logs),
         drawn=union_over_processes(logs, lambda log: log.drawn),
@@ -479,10 +490,34 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
         warnings.append(f"the last line of {n_torn} event file{'s' * (n_torn > 1)} was cut off and left out")
     if n_bad:
         warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
-    warnings += [f"wrote outside its work copy: {path}" for path in union_over_processes(logs, lambda log: log.writes)]
+    warnings += _outside(union_over_processes(logs, lambda log: log.writes))
     errors = union_over_processes(logs, lambda log: log.errors)
     warnings += [f"{TAP_FAILED}: {error}" for error in errors]
     return warnings
+
+
+def _outside(paths: Iterable[str]) -> list[str]:
+    """What was written outside of the work copy, by folder, without what libraries keep for themselves."""
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, file = path.rpartition("/")
+        if not _is_of_libraries(folder):
+            folders.setdefault(folder, []).append(file)
+    places = [
+        f"{folder}/{files[0]}" if len(files) == 1 else f"{folder} ({len(files)} files)"
+        for folder, files in folders.items()
+    ]
+    return [f"wrote outside its work copy: {first_few(places, MOST_NAMED)}"] if places else []
+
+
+def _is_of_libraries(folder: str) -> bool:
+    """Whether a folder holds caches and settings of programs, by the names that such folders have.
+
+    Source: XDG Base Directory Specification (hidden folders of the home); PEP 3147; Apple, File System Programming
+        Guide.
+    """
+    names = folder.split("/")
+    return any(name.startswith(".") or name == "__pycache__" for name in names) or "/Library/Caches" in folder
 
 
 def _replaced(logs: Sequence[ProcessLog]) -> list[str]:

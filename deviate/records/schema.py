@@ -130,7 +130,7 @@ class ExperimentFile(Struct, kw_only=True):
     """`experiment.json`: a `Plan`.
 
     Left out are `streams` and `scores` with usual values, empty `plugins`, `is_selection_fixed` unless it is true,
-    and `primary` where no metric could be chosen.
+    `primary` where no metric could be chosen, and `n_ended` in files of older versions.
     """
 
     name: str
@@ -164,6 +164,7 @@ class ExperimentFile(Struct, kw_only=True):
     plugins: tuple[Plugin, ...] | UnsetType = UNSET
     is_selection_fixed: bool | UnsetType = UNSET
     primary: PrimaryChoice | UnsetType = UNSET
+    n_ended: int | UnsetType = UNSET
 
 
 class SpecFile(Struct, kw_only=True, omit_defaults=True):

@@ -16,7 +16,7 @@ from typing import Literal
 from deviate.base import redact_words
 from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
-from deviate.model import Settings, Snapshot, Spec
+from deviate.model import SelectedMetric, Settings, Snapshot, Spec
 from deviate.records import (
     Claim,
     Manifest,
@@ -46,7 +46,7 @@ from deviate.replay.commands import SECRETS, Commands, Ended, Launch, wrap_comma
 from deviate.replay.machine import is_disk_full
 from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge, signals_to_itself
 from deviate.replay.processes import birth
-from deviate.replay.progress import CheckpointWatch, Progress
+from deviate.replay.progress import CheckpointWatch, Progress, primary_metric
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.replay.slots import Slot
 from deviate.replay.trackers import tracker_variables
@@ -59,6 +59,7 @@ class Frozen:
 
     snapshot: Snapshot
     manifest: Manifest
+    primary: SelectedMetric | None = None
 
 
 def read_frozen(experiment: Path) -> Frozen:
@@ -71,7 +72,7 @@ def read_frozen(experiment: Path) -> Frozen:
             f"{folder / damaged[0]} is damaged: its content does not match its digest",
             "restore it from a backup, or run again under another --name",
         )
-    return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest)
+    return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest, primary_metric(experiment))
 
 
 @dataclass(slots=True)
@@ -148,9 +149,8 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
         for command in (spec.command, *spec.then)
     ]
     launch = Launch(folder, commands, copy.cwd, environment, frozenset(settings.ignored_codes))
-    return Attempt(
-        order, frozen, folder, claim, launch, Progress(folder, frozen.manifest), CheckpointWatch(folder), copy.warnings
-    )
+    progress = Progress(folder, frozen.manifest, frozen.primary)
+    return Attempt(order, frozen, folder, claim, launch, progress, CheckpointWatch(folder), copy.warnings)
 
 
 def start_attempt(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from deviate.base import SAFE
-from deviate.errors import RunError
+from deviate.errors import RecordError, RunError
 from deviate.eventlog import BY_NAME, Named, Step, Value, decode, number
-from deviate.model import TEXT_SINK
-from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
+from deviate.model import TEXT_SINK, SelectedMetric
+from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files, read_plan
 
 FIRST_PASS_S = 120.0
 """Seconds of the first pass of the main loop after which a missing value is reported."""
@@ -26,13 +26,13 @@ class Progress:
 
     Attributes:
         step: the main-loop step it is in, None before the first.
-        value: the last value of a metric of quality with its name.
+        value: the last value of the primary metric with its name; of another metric of quality until there is one.
         is_silent: whether no value was recorded in the first pass of the main loop, or in two minutes of it.
         has_shrunk: whether an event file became shorter than it had been: somebody else has written to it.
         stirred: when it last wrote events or output, by the monotonic clock; at first when it began to be followed.
     """
 
-    def __init__(self, attempt: Path, manifest: Manifest) -> None:
+    def __init__(self, attempt: Path, manifest: Manifest, primary: SelectedMetric | None = None) -> None:
         self.step: int | None = None
         self.value = ""
         self.is_silent = False
@@ -42,6 +42,9 @@ class Progress:
         self._attempt = attempt
         self._main_loops = (manifest.main_loop, UNKNOWN_MAIN)
         self._names = _names(manifest)
+        self._primary = () if primary is None else (primary.name, primary.metric.name, primary.metric.expression)
+        self._key = None if primary is None else (primary.metric.site, primary.metric.label)
+        self._has_primary = False
         self._sites = {metric.site for metric in (*manifest.metrics, *manifest.unreached)}
         self._texts = {metric.expression: metric.name for metric in manifest.metrics if metric.sink == TEXT_SINK}
         self._sizes: dict[Path, int] = {}
@@ -86,23 +89,41 @@ class Progress:
 
     def _read(self, path: Path, begin: int, end: int) -> None:
         whole, self._sizes[path] = _read_lines(path, begin, end)
-        has_step = has_value = False
+        has_step = has_value = has_primary = False
         for line in reversed(whole.split(b"\n")):
-            if has_step and has_value:
+            if has_step and has_primary:
                 break
             with contextlib.suppress(ValueError, IndexError, TypeError):
                 event = decode(line)
                 if isinstance(event, Step) and event.loop in self._main_loops and not has_step:
                     self.step, has_step = int(event.step), True
-                elif isinstance(event, Value | Named) and not has_value:
-                    name = self._name(event)
-                    if name is not None:
+                elif isinstance(event, Value | Named) and not has_primary:
+                    name, is_primary = self._name(event), self._is_primary(event)
+                    if name is not None and (is_primary or not (has_value or self._has_primary)):
                         self.value, has_value = f"{name} {number(event.value):.6g}", True
+                        has_primary = is_primary or self._primary == ()
+                        self._has_primary = self._has_primary or is_primary
+
+    def _is_primary(self, event: Value | Named) -> bool:
+        """Whether the primary metric was reported, or one of its place that only the call path tells apart."""
+        if isinstance(event, Named):
+            return self._texts.get(str(event.name), str(event.name)) in self._primary
+        return self._key in {(event.site, event.label), (event.site, None)}
 
     def _name(self, event: Value | Named) -> str | None:
         if isinstance(event, Named):
             return self._texts.get(str(event.name), str(event.name))
         return self._names.get((event.site, event.label)) or self._names.get((event.site, None))
+
+
+def primary_metric(experiment: Path) -> SelectedMetric | None:
+    """The planned primary metric of an experiment; None where none is known."""
+    try:
+        selection = read_plan(experiment).selection
+    except RecordError:  # whoever needs the plan says so
+        return None
+    name = selection.primary.name if selection.primary else None
+    return next((metric for metric in selection.metrics if metric.is_primary or metric.name == name), None)
 
 
 def _read_lines(path: Path, begin: int, end: int) -> tuple[bytes, int]:

@@ -189,7 +189,8 @@ def _link_siblings(root: Path, parent: Path) -> tuple[str, ...]:
         (parent / name).symlink_to(root.parent / name)
     if len(siblings) > MOST_SIBLINGS:
         reached = f"runs reach the first {MOST_SIBLINGS} by `..`, the others only by an absolute path"
-        return (f"{root.parent} holds {len(siblings)} entries beside the project; {reached}",)
+        # Without their number, which may be another in each run: the report merges equal sentences.
+        return (f"{root.parent} holds more than {MOST_SIBLINGS} entries beside the project; {reached}",)
     return ()
 
 

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from deviate.report.forms.registry import document_form as document_form
     from deviate.report.forms.registry import render as render
     from deviate.report.lines import align_columns as align_columns
+    from deviate.report.lines import cut as cut
     from deviate.report.lines import fill_lines as fill_lines
     from deviate.report.lines import name as name
     from deviate.report.medium import COLUMN_IN as COLUMN_IN

@@ -265,22 +265,26 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class SummaryLine:
-    """One metric of one experiment in a line: `93.41 ± 0.22 %`, then interval, SD interval and n."""
+    """One metric of one experiment in a line: `93.41 ± 0.22 %`, then interval, SD interval and n.
+
+    Attributes:
+        remarks: on the metric, whatever the runs: other names of it, and fixed functions of it.
+    """
 
     label: str
     value: str
     details: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Summary of one experiment: its primary metric (or all metrics, if there is none), then the others."""
+    """Summary of one experiment: its primary metric, or the first few metrics if there is none."""
 
     role: str
     label: str
     state: tuple[str, ...]
     lines: tuple[SummaryLine, ...]
-    others: tuple[SummaryLine, ...]
     more: str
 
 
@@ -480,7 +484,12 @@ class Report(Document):
     """The report of experiments: a document with verdicts, and what a terminal or a comment has room for.
 
     Attributes:
+        result: the figures that answer where nothing is compared: the primary metric of an experiment, or its spread in
+            each variant; None without a primary metric.
         primary: why the primary metric is the primary one, in a sentence; empty where there is none.
+        measured: the same, and what other metrics say the same as it, for a terminal.
+        runners_up: names of the metrics that might have been the primary one.
+        notes: those of the warnings that ask for nothing.
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
         limits: what this report does not show.
         points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
@@ -498,7 +507,11 @@ class Report(Document):
     candidates: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     no_verdict: str
+    result: SummaryLine | None
     primary: str
+    measured: tuple[str, ...]
+    runners_up: tuple[str, ...]
+    notes: tuple[str, ...]
     scope: str
     limits: tuple[str, ...]
     points_note: str

@@ -131,6 +131,13 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
     primary = [(description, label) for description, label in tailed if description.metric.is_primary]
     heavy = [(description, label) for description, label in primary or tailed if description.tails]
     advice = "Read median, MAD and bootstrap beside it: Shape and cross-checks in the report"
+    if primary and len(heavy) > 1:
+        whose = [
+            f"{label} (far out: {_replicates(description.outliers)})" if description.outliers else label
+            for description, label in heavy
+        ]
+        sentence = f"{heavy[0][0].metric.name} has heavy tails in {first_few(whose, N_NAMED)}"
+        return [f"{sentence}: the interval of the SD does not hold there. {advice}."]
     if primary:
         return [
             f"{description.metric.name} of {label}: {description.tails}. {_look_at(description.outliers)}{advice}."
@@ -214,7 +221,10 @@ def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
         warnings.append(f"{count(len(lost), 'run')} of {label} lost or cancelled ({_replicates(lost)}): run again.")
     absent = experiment.n_planned - len(experiment.runs)
     if absent > 0 and n_counted(experiment) not in experiment.looks:  # it may end at any declared look
-        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not on record: run them.")
+        advice = (
+            "to run them after a comparison was shown is an unplanned look" if experiment.is_cut_short else "run them"
+        )
+        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not on record: {advice}.")
     return warnings
 
 

@@ -41,7 +41,8 @@ class Standing:
         confidence: of its intervals; at a declared look that of the repeated interval.
         sentence: on the looks, for the report; empty if the number of runs was fixed in advance. plan, look: the
             declared looks, and which of them this is, from 1; None if it is none. refusal: why tests and intervals have
-            to wait for a declared look; empty if they need not. mark: added to them after undeclared looks.
+            to wait for a declared look, or for runs to end; empty if they need not. is_pending: whether runs have not
+            ended. mark: added to them after undeclared looks.
     """
 
     confidence: float
@@ -50,6 +51,7 @@ class Standing:
     look: int | None = None
     refusal: str = ""
     mark: str = ""
+    is_pending: bool = False
 
     def apply(self, comparison: Comparison) -> Comparison:
         """The comparison at `confidence`, with tests and intervals withheld or marked as this status requires."""
@@ -98,7 +100,8 @@ class Standing:
         """The comparison with its verdict withheld, or with the look at which it was decided."""
         word, reason = comparison.verdict.word, comparison.verdict.reason
         if self.refusal or self.mark:
-            if word == "identical" or min(comparison.baseline.n, comparison.candidate.n) < 2:
+            is_answer = word == "identical" or min(comparison.baseline.n, comparison.candidate.n) < 2
+            if is_answer and not self.is_pending:
                 return comparison
             return replace(comparison, verdict=Verdict("withheld", self.sentence))
         if self.plan is None or self.look is None:
@@ -113,6 +116,8 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     A side without declared looks counts with all its runs at every look of the other; if paired, only runs with a
     partner count, so that the information grows as with two growing sides.
     """
+    if reason := pending([baseline, candidate]):
+        return Standing(confidence, f"{reason}: no verdict until all have", refusal=reason, is_pending=True)
     n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
     if n_unplanned:
         reason = f"not valid: {count(n_unplanned, 'unplanned look')}"
@@ -139,6 +144,16 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
         f"repeated {level_text(1 - critical)} intervals, adjusted p are repeated p-values"
     )
     return Standing(1 - critical, sentence, plan, look)
+
+
+def pending(experiments: Sequence[Experiment]) -> str:
+    """`5 of 10 runs of new have ended`, where runs are still to come; empty where all have ended.
+
+    To decide before would be a look that nobody declared.
+    """
+    waiting = [experiment for experiment in experiments if experiment.n_pending]
+    sides = [f"{one.n_planned - one.n_pending} of {one.n_planned} runs of {one.name}" for one in waiting]
+    return f"{', '.join(sides)} have ended" if sides else ""
 
 
 def n_counted(experiment: Experiment) -> int:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from deviate.workflows.execute import make_executor as make_executor
     from deviate.workflows.execute import open_experiment as open_experiment
     from deviate.workflows.execute import record_comparison as record_comparison
+    from deviate.workflows.execute import record_end as record_end
     from deviate.workflows.execute import record_report as record_report
     from deviate.workflows.execute import specs_of as specs_of
     from deviate.workflows.execute import work as work

@@ -120,6 +120,7 @@ def _make(
         streams=streams,
         scores=SCORES_NUMBER,
         plugins=plugins,
+        n_ended=0,
     )
     records.create_experiment(place, plan)
     return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))

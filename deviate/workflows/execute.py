@@ -4,7 +4,8 @@ import contextlib
 import random
 import re
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -202,6 +203,16 @@ def make_executor(settings: Settings) -> Executor:
     return replay.EXECUTORS[settings.executor](settings)
 
 
+def record_end(outcomes: Mapping[Order, Outcome]) -> None:
+    """Record that runs were executed to their end: a verdict waits for none that a budget or failures left out."""
+    n_ended: Counter[tuple[Path, str]] = Counter()
+    for order, outcome in outcomes.items():
+        n_ended[order.experiment, order.spec.variant] += outcome.status not in {"lost", "cancelled"}
+    for place in dict.fromkeys(place for place, _ in n_ended):
+        with contextlib.suppress(RecordError):
+            records.tell_ended(place, max(n for (folder, _), n in n_ended.items() if folder == place))
+
+
 def record_report(places: Sequence[Path], *, is_comparison: bool) -> None:
     """Record that results of these experiments were shown; write errors are ignored."""
     for place in dict.fromkeys(places):
@@ -216,11 +227,16 @@ def record_comparison(findings: Findings) -> None:
     compared = [
         _past_comparison(candidate, pair.headline) for candidate, pair in zip(candidates, findings.pairs, strict=True)
     ]
-    for place in dict.fromkeys(candidate.folder for candidate in (baseline, *candidates) if candidate.folder):
+    if any(experiment.n_pending for experiment in (baseline, *candidates)):
+        return  # no verdict, interval or p was shown
+    for place, experiment in {one.folder: one for one in (baseline, *candidates) if one.folder}.items():
         with contextlib.suppress(RecordError):
-            now = time.time()
             records.tell_reported(
-                place, time=now, is_comparison=True, compared=compared if place == baseline.folder else ()
+                place,
+                time=time.time(),
+                is_comparison=True,
+                is_cut_short=experiment.is_cut_short,
+                compared=compared if place == baseline.folder else (),
             )
 
 

@@ -8,9 +8,9 @@ from typing import Literal
 
 from deviate import records
 from deviate.errors import RecordError
-from deviate.model import Spec, Status
+from deviate.model import SelectedMetric, Spec, Status
 from deviate.registry import wing
-from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live
+from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live, primary_metric
 
 State = Literal["waiting", "running", "completed", "failed", "lost", "cancelled"]
 """Where a run is in its life; `failed` is told apart by its status."""
@@ -61,7 +61,7 @@ class RunState:
         attempt: the number of the attempt that is told of, 0 where there is none; `folder` is its folder.
         wall_time_s: until it ended, or until now.
         step: the main-loop step it came to, from 0; None where it has not entered the loop.
-        value: the last reported value with its name.
+        value: the last value of the primary metric with its name, or of another one.
     """
 
     variant: str
@@ -144,9 +144,10 @@ def run_states(experiment: Path, plan: records.Plan) -> tuple[RunState, ...]:
         RecordError: the manifest of the snapshot is missing or damaged.
     """
     manifest = records.read_manifest(records.snapshot_folder(experiment))
+    primary = primary_metric(experiment)
     states: dict[tuple[str, int], RunState] = {}
     for run, spec in runs_on_record(experiment):
-        state = _state(run, spec, manifest)
+        state = _state(run, spec, manifest, primary)
         earlier = states.get((state.variant, state.replicate))
         if earlier is None or state.started >= earlier.started:  # old formats have several runs if --env was changed
             states[state.variant, state.replicate] = state
@@ -190,13 +191,13 @@ def _attempt_state(folder: Path) -> AttemptState:
         return AttemptState(folder, records.read_claim(folder), None, error.message)
 
 
-def _state(run: Path, spec: Spec, manifest: records.Manifest) -> RunState:
+def _state(run: Path, spec: Spec, manifest: records.Manifest, primary: SelectedMetric | None) -> RunState:
     tried = attempt_states(run)
     if not tried:
         return RunState(spec.variant, spec.replicate, "waiting", run.name)
     attempt = next((attempt_state for attempt_state in tried if attempt_state.is_held), tried[-1])
     claim, result = attempt.claim, attempt.result
-    progress = Progress(attempt.folder, manifest)
+    progress = Progress(attempt.folder, manifest, primary)
     progress.look()
     status: Status | None = None
     if attempt.is_held and claim is not None:

@@ -62,7 +62,7 @@ def test_a_run_without_a_result_is_lost_unless_somebody_is_at_it(experiment: Pat
     (read,) = read_experiment(experiment)
     assert [(run.replicate, run.status) for run in read.runs] == [(0, "lost")]
     assert "without a result" in read.runs[0].reason
-    assert any("replicate 1 is still running" in warning for warning in read.warnings)
+    assert "still running just now, and not read: replicate 1" in read.warnings
 
 
 def test_a_failed_run_shows_its_last_lines(experiment: Path, add_run: AddRun) -> None:
@@ -79,6 +79,18 @@ def test_faults_and_cut_lines_are_told_and_never_fatal(experiment: Path, add_run
     text = "\n".join(read.runs[0].warnings)
     for part in ("cut off", "1 line of", "/out", "oops"):
         assert part in text
+
+
+def test_what_is_written_outside_is_one_warning_and_caches_of_libraries_are_none(
+    experiment: Path, add_run: AddRun
+) -> None:
+    theirs = ("/home/me/.cache/matplotlib/fontlist.json", "/usr/lib/torch/__pycache__/nn.cpython-311.pyc")
+    ours = ("/data/cache/features.npy", "/out/a.pt", "/out/b.pt")
+    add_run(0, values(0.1) + "".join(encode("write", path) for path in (*theirs, *ours)))
+    add_run(1, values(0.1) + "".join(encode("write", path) for path in theirs))
+    (read,) = read_experiment(experiment)
+    assert read.runs[0].warnings == ("wrote outside its work copy: /data/cache/features.npy, /out (2 files)",)
+    assert read.runs[1].warnings == ()
 
 
 def test_runs_that_differ_in_a_version_are_warned_of(experiment: Path, add_run: AddRun) -> None:

@@ -8,6 +8,7 @@ from recorded import start, value_line
 from deviate.analysis import analyze
 from deviate.eventlog import encode
 from deviate.instrument import freeze
+from deviate.model import SelectedMetric
 from deviate.records.snapshot import read_manifest
 from deviate.replay.progress import Progress
 from deviate.replay.slots import default_jobs
@@ -36,6 +37,25 @@ def test_a_long_file_is_read_at_its_end_only(frozen: Callable[..., Frozen], tmp_
     (tmp_path / "events-1-1.jsonl").write_text(start() + "".join(lines))
     assert progress.look()
     assert (progress.step, progress.value) == (4999, "acc nan")
+
+
+def test_the_primary_metric_is_shown_once_it_was_reported(frozen: Callable[..., Frozen], tmp_path: Path) -> None:
+    manifest = read_manifest(frozen().snapshot.folder)
+    (metric,) = manifest.metrics
+    primary = SelectedMetric("test_acc", metric, "quality", "max")
+    progress = Progress(tmp_path, manifest, primary)
+    path = tmp_path / "events-1-1.jsonl"
+    path.write_text(start() + encode("named", "loss", 0, [], 0.1, 0.3))
+    progress.look()
+    assert progress.value == "loss 0.3"
+    with path.open("a") as file:
+        file.write(value_line(0, 0.5) + encode("named", "loss", 0, [], 0.1, 0.2))
+    progress.look()
+    assert progress.value == "acc 0.5"
+    with path.open("a") as file:
+        file.write(encode("named", "loss", 0, [], 0.1, 0.1))
+    progress.look()
+    assert progress.value == "acc 0.5"
 
 
 def test_there_is_always_one_job() -> None:

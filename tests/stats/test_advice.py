@@ -25,6 +25,14 @@ def test_heavy_tails_of_the_primary_metric_name_the_runs_and_what_to_do() -> Non
     assert warning.endswith("Read median, MAD and bootstrap beside it: Shape and cross-checks in the report.")
 
 
+def test_heavy_tails_of_several_sides_are_one_warning() -> None:
+    sides = [described({"acc": values}, "acc") for values in (HEAVY, LIGHT, HEAVY)]
+    (warning,) = tail_warnings(sides, ["base", "light", "new"])
+    assert warning.startswith(
+        "acc has heavy tails in base (far out: replicate 3), new (far out: replicate 3): the interval of the SD"
+    )
+
+
 def test_other_metrics_are_silent_beside_a_primary_one() -> None:
     assert tail_warnings([described({"acc": LIGHT, "loss": HEAVY}, "acc")], ["base"]) == []
 

@@ -159,6 +159,18 @@ def test_unplanned_looks_mark_p_values_and_intervals_and_withhold_the_verdict() 
     assert "--looks" in warning
 
 
+def test_while_runs_are_still_to_come_there_are_means_and_no_verdict() -> None:
+    before, after = side("a", 0, 10, looks=()), side("b", 3, 7, looks=())
+    pair, comparison = only(judge([before, replace(after, n_planned=10, n_pending=3)]))
+    assert comparison.verdict.word == "withheld"
+    assert comparison.verdict.reason == "7 of 10 runs of b have ended: no verdict until all have" == pair.looks
+    assert comparison.p_adjusted == Unavailable("7 of 10 runs of b have ended")
+    assert isinstance(comparison.difference_interval, Unavailable)
+    assert isinstance(comparison.candidate.mean_interval, Interval)
+    equal = replace(before, name="b", n_planned=11, n_pending=1)
+    assert only(judge([before, equal]))[1].verdict.word == "withheld"
+
+
 def test_unplanned_looks_outweigh_declared_ones() -> None:
     _, comparison = only(judge([replace(side("a", 0, 10), n_unplanned_looks=1), side("b", 3, 10)]))
     assert comparison.verdict.reason == "p-values not valid: 1 unplanned look; verdict withheld"

@@ -8,17 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from deviate.cli.progress.tally import Tally, mean_text, place_text
+from deviate.cli.progress.tally import Running, Tally, mean_text, place_text
 from deviate.errors import DeviateError
 from deviate.replay import RunUpdate
-from deviate.report import clean, duration
+from deviate.report import clean, cut, duration
 from deviate.workflows import Expected, Mean
+
+WIDEST_LINE = 100
+"""Columns of a line where there is no terminal; what is cut off stands in the report."""
 
 
 class Lines:
@@ -31,7 +35,7 @@ class Lines:
     def show(self, update: RunUpdate) -> None:
         self.tally.take(update)
         if update.kind == "finished":
-            self._say(finished_line(self.tally, update))
+            self._say(cut(finished_line(self.tally, update), WIDEST_LINE))
 
     def notice(self, text: str) -> None:
         self._say(clean(text))
@@ -41,8 +45,16 @@ class Lines:
         tally = self.tally
         if tally.clock() - self._spoke < self.interval_s:
             return
-        estimates = [": ".join(filter(None, (place_text(mean, means), mean_text(mean)))) for mean in means]
-        self._say(" · ".join(filter(None, (tally.counts(), tally.forecast(), *estimates))))
+        primary: dict[tuple[str, str], Mean] = {}
+        for mean in means:  # the primary metric of an experiment comes first
+            primary.setdefault((mean.experiment, mean.variant), mean)
+        line = " · ".join(filter(None, (tally.counts(), tally.forecast())))
+        for mean in primary.values():
+            estimate = ": ".join(filter(None, (place_text(mean, means), mean_text(mean))))
+            if cell_len(line) + len(" · ") + cell_len(estimate) > WIDEST_LINE:
+                break
+            line = f"{line} · {estimate}"
+        self._say(line)
 
     def _say(self, line: str) -> None:
         self._spoke = self.tally.clock()
@@ -56,8 +68,8 @@ def finished_line(tally: Tally, update: RunUpdate) -> str:
         str(update.status),
         duration(update.wall_time_s),
         clean(update.value),
-        clean(update.reason),
         tally.forecast(),
+        clean(update.reason),
     ]
     return " · ".join(part for part in parts if part)
 
@@ -92,14 +104,15 @@ class LiveTable:
         running = list(tally.running.values())
         table = Table.grid(padding=(0, 2))
         for running_run in running[:n_rows]:
-            table.add_row(*self._cells(running_run.update, now - running_run.began))
+            table.add_row(*self._cells(running_run, now - running_run.began))
         hidden = len(running) - n_rows
         more = [Text(f"… and {hidden} more running")] if hidden > 0 else []
         totals = Text("   ".join(filter(None, (tally.counts(), duration(now - tally.began), tally.forecast()))))
         totals.stylize("bold")
         return Group(*([table] if running else []), *more, totals, *below)
 
-    def _cells(self, update: RunUpdate, elapsed: float) -> tuple[RenderableType, ...]:
+    def _cells(self, running_run: Running, elapsed: float) -> tuple[RenderableType, ...]:
+        update, left_s = running_run.update, self.tally.run_left_s(running_run)
         at = self.tally.progress(update)
         bar: RenderableType = ""
         step = ""
@@ -112,8 +125,9 @@ class LiveTable:
             Text(self.tally.name(update)),
             Text(step),
             bar,
-            Text(duration(elapsed)),
             Text(clean(update.value)),
+            Text(duration(elapsed)),
+            Text("" if left_s is None else f"{duration(left_s)} left"),
         )
 
 

@@ -151,6 +151,12 @@ class Tally:
         work = sum(rests) + sum(n * (durations.get(name) or usual) for name, n in waiting.items())
         return max([work / max(1, min(self.jobs, len(rests) + sum(map(round, waiting.values())))), *rests])
 
+    def run_left_s(self, running_run: Running) -> float | None:
+        """Estimated seconds until a running run has ended; None if there is no basis."""
+        elapsed = max(0.0, self.clock() - running_run.began)
+        whole = self._whole(running_run.update, elapsed)
+        return None if whole is None else max(0.0, whole - elapsed)
+
     def forecast(self) -> str:
         """The estimate in words; empty if there is none."""
         remaining_s = self.left_s()
@@ -185,7 +191,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def mean_text(mean: Mean) -> str:
-    """`test_acc 93.41 ± 0.22 % (half-width of the 95% CI, n = 3)`: the precision so far, and no p."""
+    """`test_acc 93.41 ± 0.22 % (95% CI, n = 3)`: the precision so far, and no p."""
     places = None if isinstance(mean.sd, Unavailable) else decimals(mean.sd / math.sqrt(mean.n))
     value = number(mean.mean, places)
     called, unit = name(mean.metric), name(mean.unit)
@@ -194,7 +200,7 @@ def mean_text(mean: Mean) -> str:
         return f"{called} {with_unit(value, unit)} ({reason})"
     width = number(mean.half_width, places)
     level = confidence_text(mean.confidence)
-    return f"{called} {with_unit(f'{value} ± {width}', unit)} (half-width of the {level} CI, n = {mean.n})"
+    return f"{called} {with_unit(f'{value} ± {width}', unit)} ({level} CI, n = {mean.n})"
 
 
 def place_text(mean: Mean, means: Sequence[Mean]) -> str:

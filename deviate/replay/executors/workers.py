@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from deviate.errors import InputError, RecordError, RunError
-from deviate.model import Status
+from deviate.model import SelectedMetric, Status
 from deviate.records import (
     HEARTBEAT_S,
     Claim,
@@ -35,7 +35,7 @@ from deviate.records import (
 from deviate.replay.adopt import end_orphans, is_here, is_living, settled_attempt
 from deviate.replay.outcomes import SETTLED, Ending, has_reported, silence
 from deviate.replay.processes import end_group, end_processes, is_alive, processes_of
-from deviate.replay.progress import Progress
+from deviate.replay.progress import Progress, primary_metric
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 
 # ---------------------------------------------------------------- schedulers
@@ -146,6 +146,7 @@ class WorkersExecutor:
         self._late_s = late_s
         self._jobs: dict[Path, _Job] = {}
         self._manifests: dict[Path, Manifest] = {}
+        self._primaries: dict[Path, SelectedMetric | None] = {}
         self._polled_at = self._looked = 0.0
         self._news: list[RunUpdate] = []
         self._has_heard: set[Path] = set()
@@ -309,7 +310,9 @@ class WorkersExecutor:
         experiment = job.order.experiment
         if experiment not in self._manifests:
             self._manifests[experiment] = read_manifest(snapshot_folder(experiment))
-        job.attempt, job.progress = new[-1], Progress(new[-1], self._manifests[experiment])
+            self._primaries[experiment] = primary_metric(experiment)
+        job.attempt = new[-1]
+        job.progress = Progress(new[-1], self._manifests[experiment], self._primaries[experiment])
         return True
 
     def _finish(self, job: _Job, status: Status, result: Result | None, reason: str | None = None) -> None:

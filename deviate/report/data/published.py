@@ -76,12 +76,14 @@ SHAPES: dict[type, Shape] = {
         without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}
     ),
     # Where the rules of experiments differ, a warning says so.
-    model.Experiment: Shape(without=_but("folder", "root", "warnings", "metrics", "streams", "scores")),
+    model.Experiment: Shape(
+        without=_but("folder", "root", "warnings", "notes", "metrics", "streams", "scores", "n_pending", "is_cut_short")
+    ),
     # The diffs are for people, and in files of their own.
     model.Revision: Shape(without=_but("diff")),
     model.InjectedCode: Shape(without=_but("diff")),
     model.Run: Shape(
-        without=_but("variant", "folder", "series", "stderr_tail", "seed_events", "artifacts"),
+        without=_but("variant", "folder", "series", "stderr_tail", "seed_events", "artifacts", "notes"),
         also={"seed_calls": "seed_events"},
     ),
     model.Flip: Shape(unbounded=_but("before", "after")),

@@ -1,10 +1,12 @@
-"""The report for a terminal: a block per experiment, noise, verdict, other metrics, and warnings at the end."""
+"""The report for a terminal: the answer first, then a block per experiment, other metrics, and warnings at the end."""
 
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from deviate.base import first_few
 from deviate.report.document import (
+    NOTHING,
     Absent,
     Answer,
     Block,
@@ -12,7 +14,9 @@ from deviate.report.document import (
     Cell,
     Check,
     Document,
+    Entry,
     Items,
+    MetricPart,
     Point,
     Report,
     Section,
@@ -22,13 +26,16 @@ from deviate.report.document import (
     Tone,
     Verdict,
 )
-from deviate.report.format import ELLIPSIS, clean, counted, shorten_middle
+from deviate.report.format import ELLIPSIS, clean, counted, group_pairs, shorten_middle
 from deviate.report.forms.registry import document_form
 from deviate.report.lines import align_rows, cut, fill_lines, join_parts, name, pad, widest
 from deviate.report.medium import Medium
 
 NARROWEST = 40
 MOST_FAILURES = 3
+MOST_OTHERS = 8
+"""Metrics beside the primary one; the page has all."""
+MOST_FAILED_RUNS = 5
 MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
@@ -91,46 +98,58 @@ def _warning(text: str, medium: Medium, width: int) -> list[str]:
 def _report(report: Report, medium: Medium) -> str:
     """Plain lines no wider than the medium, as far as words allow."""
     width = max(medium.width, NARROWEST)
-    columns = _columns(report)
-    lines: list[str] = []
-    for experiment in report.experiments:
-        lines += _experiment(experiment, columns, width)
-    lines.append("")
-    if report.noise is not None:
-        lines += [*_brief(report.noise, width), ""]
-    for verdict in report.verdicts:
-        lines += _verdict(verdict, report.scope, medium, width)
-    if report.no_verdict and report.candidates:
-        lines += [*fill_lines(report.no_verdict, width, "  "), ""]
-    lines += [*fill_lines(clean(report.primary), width, "  "), ""] if report.primary else []
-    lines += _together(report, width)
-    for label, sentences in (("Stability", report.stability), ("Outcomes", report.outcomes)):
-        lines += [*_list_sentences(label, sentences, width), ""] if sentences else []
-    lines += _others(report, width)
-    lines += _failures(report, medium, width)
-    for warning in report.warnings:
-        lines += _warning(clean(warning), medium, width)
-    while lines and not lines[-1]:
-        lines.pop()
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    paragraphs = [
+        _answer(report, medium, width),
+        list(_experiments(report, width)),
+        _brief(report.noise, width) if report.noise is not None else [],
+        _others(report, width),
+        _together(report, width),
+        *(
+            _list_sentences(label, sentences, width)
+            for label, sentences in (("Stability", report.stability), ("Outcomes", report.outcomes))
+        ),
+        [*_failures(report, medium, width), *_remarks(report, medium, width)],
+    ]
+    text = "\n\n".join("\n".join(line.rstrip() for line in lines) for lines in paragraphs if lines)
+    return f"{text}\n"
+
+
+def _answer(report: Report, medium: Medium, width: int) -> list[str]:
+    """The verdicts, or the figures that answer where nothing is compared; then what was measured, and why that."""
+    lines = [line for verdict in report.verdicts for line in _verdict(verdict, medium, width)]
+    if report.result is not None:
+        result = report.result
+        head = f"Result: {name(result.label)}  {clean(result.value)}".rstrip()
+        lines += join_parts(f"{head}   ", result.details, width, indent=2)
+    lines += fill_lines(report.no_verdict, width, "  ") if report.candidates else []
+    return [*lines, *(line for text in report.measured for line in fill_lines(clean(text), width, "  "))]
+
+
+def _remarks(report: Report, medium: Medium, width: int) -> list[str]:
+    """Warnings, then notes, which ask for nothing."""
+    notes = set(report.notes)
+    lines = [line for text in report.warnings if text not in notes for line in _warning(clean(text), medium, width)]
+    return [*lines, *(line for text in report.notes for line in fill_lines(clean(text), width, "Note     ", " " * 9))]
 
 
 def _failures(report: Report, medium: Medium, width: int) -> list[str]:
-    """Last log lines of failed runs, as space permits, and the paths of the logs."""
+    """Failed runs, together where they ended alike: last log lines of the first, and the path of its log."""
     lines: list[str] = []
-    for failure in report.failures[:MOST_FAILURES]:
+    kinds = group_pairs(((one.experiment, one.outcome, one.reason), one) for one in report.failures)
+    for (label, outcome, reason), failures in list(kinds.items())[:MOST_FAILURES]:
         text = join_parts(
-            f"Failed   {name(failure.experiment)}, {clean(failure.run)}: ",
-            [failure.outcome] if failure.reason in failure.outcome else [failure.outcome, clean(failure.reason)],
+            f"Failed   {name(label)}, {first_few([clean(one.run) for one in failures], MOST_FAILED_RUNS)}: ",
+            [outcome] if reason in outcome else [outcome, clean(reason)],
             width,
             indent=9,
         )
         first, *rest = text
         lines += [first.replace("Failed", _paint("Failed", WARNING_CODE, medium), 1), *rest]
-        lines += [_last_words(clean(line), width) for line in failure.stderr[-MOST_LAST_WORDS:]]
+        example = failures[0]
+        lines += [_last_words(clean(line), width) for line in example.stderr[-MOST_LAST_WORDS:]]
         # Not broken: a path is there to be copied.
-        lines += [f"         {clean(failure.log)}"] if failure.log else []
-    n_left = len(report.failures) - MOST_FAILURES
+        lines += [f"         {clean(example.log)}"] if example.log else []
+    n_left = sum(len(failures) for failures in list(kinds.values())[MOST_FAILURES:])
     return lines + (fill_lines(f"… and {n_left} more: see the report, Failures", width, " " * 9) if n_left > 0 else [])
 
 
@@ -142,18 +161,28 @@ def _last_words(line: str, width: int) -> str:
     return cut(label + line, width)
 
 
-def _columns(report: Report) -> tuple[int, int]:
-    """Widths of the columns of labels and of values in all blocks."""
-    rows = [row for experiment in report.experiments for row in (*experiment.lines, *experiment.others)]
-    return widest([name(row.label) for row in rows]), widest([clean(row.value) for row in rows])
+def _experiments(report: Report, width: int) -> Iterator[str]:
+    """A block per experiment: how its runs ended, its figures, and for a candidate the tests against the baseline."""
+    verdicts = {verdict.candidate: verdict for verdict in report.verdicts}
+    blocks = [(experiment, _lines_of(experiment, report)) for experiment in report.experiments]
+    rows = [row for _, lines in blocks for row in lines]
+    columns = widest([name(row.label) for row in rows]), widest([clean(row.value) for row in rows])
+    for experiment, lines in blocks:
+        head = f"{f'{experiment.role}  ':<11}{name(experiment.label)}   "
+        yield from join_parts(head, experiment.state, width, indent=4)
+        for row in lines:
+            yield from _row(row, columns, width)
+        if experiment.label in verdicts:
+            yield from _verdict_details(verdicts[experiment.label], report.scope, width)
 
 
-def _experiment(experiment: Summary, columns: tuple[int, int], width: int) -> list[str]:
-    head = f"{f'{experiment.role}  ':<11}{name(experiment.label)}   "
-    lines = list(join_parts(head, experiment.state, width, indent=4))
-    for row in (*experiment.lines, *experiment.others):
-        lines += _row(row, columns, width)
-    return lines
+def _lines_of(experiment: Summary, report: Report) -> tuple[SummaryLine, ...]:
+    """The primary metric with its range; of an experiment alone, the answer has the first line already."""
+    if not any(metric.is_primary for metric in report.metrics):
+        return ()
+    if report.result in experiment.lines:
+        return experiment.lines[1:]
+    return experiment.lines if report.candidates else experiment.lines[:1]
 
 
 def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str]:
@@ -163,19 +192,20 @@ def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str
     return join_parts(f"  {label}  {value}   ", row.details, width, indent=4)
 
 
-def _verdict(verdict: Verdict, scope: str, medium: Medium, width: int) -> list[str]:
+def _verdict(verdict: Verdict, medium: Medium, width: int) -> list[str]:
     word = clean(verdict.word)
     change = f"{name(verdict.metric)} {verdict.change}"
     parts = [clean(part) for part in (change, verdict.interval, verdict.effect) if part]
     first, *rest = join_parts(f"Verdict: {word}   ", parts, width, indent=2, join="  ")
     lines = [first.replace(f"Verdict: {word}", f"Verdict: {_paint(word, CODES[verdict.tone], medium)}", 1), *rest]
     sides = f"{name(verdict.candidate)} against {name(verdict.baseline)}"
-    lines += fill_lines(f"{sides}: {clean(verdict.reason)}", width, "  ")
-    if verdict.tests:
-        lines += join_parts("  ", verdict.tests, width, indent=2)
-    lines += fill_lines(clean(verdict.spread), width, "  ")
-    lines += fill_lines(f"{clean(verdict.detectable)} {scope}", width, "  ")
-    return [*lines, ""]
+    return [*lines, *fill_lines(f"{sides}: {clean(verdict.reason)}", width, "  ")]
+
+
+def _verdict_details(verdict: Verdict, scope: str, width: int) -> Iterator[str]:
+    """Tests, spread, and what can be detected."""
+    yield from join_parts("  ", [*verdict.tests, clean(verdict.spread)], width, indent=2)
+    yield from fill_lines(f"{clean(verdict.detectable)} {scope}", width, "  ")
 
 
 def _brief(section: Section, width: int) -> list[str]:
@@ -207,45 +237,111 @@ def _together(report: Report, width: int) -> list[str]:
         remark = f"… and {counted(report.together_left, 'more metric')}: see the report, All experiments"
         lines += fill_lines(remark, width, " " * 11)
     lines += _list_sentences("Tasks", report.tasks, width)
-    return [*lines, ""] if lines else []
+    return lines
 
 
 def _others(report: Report, width: int) -> list[str]:
-    """The other comparisons, a row per metric and candidate."""
-    rows: list[tuple[str, ...]] = []
+    """The metrics that stand in no block, a row each; with several candidates, a row per metric and candidate."""
+    primary = next((metric for metric in report.metrics if metric.is_primary), None)
+    metrics = [metric for metric in report.metrics if metric is not primary]
+    if not metrics:
+        return []
+    heading = "Metrics" if primary is None else "Other metrics"
+    most_asked = _most_asked(metrics, report.runners_up)
+    chosen = [metric for metric in metrics if metric in most_asked]
+    rows = [(metric, _sides(metric, primary)) for metric in chosen]
+    if report.candidates:
+        lines = _compared(rows, report, heading, width)
+    elif len(report.experiments) > 1:
+        lines = _of_variants(rows, report, heading, width)
+    else:
+        lines = _of_one(chosen, "" if primary is None else _note(primary), heading, width)
+    n_left = len(metrics) - len(chosen)
+    return [*lines, *([f"  … and {counted(n_left, 'more metric')}: see the report, Metrics"] if n_left else [])]
+
+
+def _most_asked(metrics: Sequence[MetricPart], runners_up: Sequence[str]) -> Sequence[MetricPart]:
+    """The metrics of the table, where there are too many: those that might have been the primary one come first."""
+    return sorted(metrics, key=lambda metric: metric.name not in runners_up)[:MOST_OTHERS]
+
+
+def _of_one(metrics: Sequence[MetricPart], of_primary: str, heading: str, width: int) -> Iterator[str]:
+    """The metrics of one experiment with their intervals, and remarks that the primary one does not have too."""
+    with_spread = next((metric for metric in metrics if isinstance(_cells(metric)[2], Cell)), metrics[0])
+    intervals = (head.partition(" (")[0] for head in with_spread.descriptions.columns[3:5])
+    rows = [(heading, "mean ± SD", *intervals, "n")]
+    for metric in metrics:
+        n, _, of_mean, of_sd = _cells(metric)
+        rows.append((name(metric.name), metric.overview[0].text, _number(of_mean), _number(of_sd), n.text))
+    return align_rows(rows, width, ["" if _note(metric) == of_primary else _note(metric) for metric in metrics])
+
+
+def _note(metric: MetricPart) -> str:
+    return metric.descriptions.rows[0].note
+
+
+def _cells(metric: MetricPart) -> tuple[Entry, ...]:
+    """n, mean ± SD, and the intervals of both, in the only experiment."""
+    return metric.descriptions.rows[0].cells[:4]
+
+
+def _of_variants(
+    rows: Sequence[tuple[MetricPart, Sequence[str]]], report: Report, heading: str, width: int
+) -> Iterator[str]:
+    """Mean ± SD in each variant, which are too many for intervals."""
+    head = (f"{heading}, mean ± SD", *(name(experiment.label) for experiment in report.experiments))
+    return align_rows([head, *((name(metric.name), *sides) for metric, sides in rows)], width)
+
+
+def _compared(
+    rows: Sequence[tuple[MetricPart, Sequence[str]]], report: Report, heading: str, width: int
+) -> Iterator[str]:
+    """Both sides of each comparison, the difference with its interval, and the verdict; then how they are computed."""
+    is_alone = len(report.candidates) == 1
+    lines = [(f"{heading}, mean ± SD", name(report.experiments[0].label),
+              name(report.candidates[0]) if is_alone else "candidate", "difference", "CI", "p", "verdict")]  # fmt: skip
     remarks: list[str] = []
     methods: dict[str, None] = {}
-    for metric in report.metrics:
-        if metric.is_primary:
-            continue
-        for candidate, judgement in zip(report.candidates, metric.judgements, strict=True):
-            if isinstance(judgement, Absent):
-                continue
-            whose = name(metric.name) if len(report.candidates) == 1 else f"{name(metric.name)}, {name(candidate)}"
-            interval, p_adjusted = judgement.interval, judgement.p_adjusted
-            has_interval = isinstance(interval, Cell)
-            methods |= {judgement.method: None} if judgement.method else {}
-            remarks.append(judgement.remark)
-            bracket = f"[{interval.text}]" if has_interval else ""
-            p_text = p_adjusted.text if has_interval and isinstance(p_adjusted, Cell) else ""
-            rows.append((whose, judgement.difference.text, bracket, p_text, judgement.word))
-    if not rows:
-        return []
-    head = ("Other metrics", "difference", f"CI ({', '.join(methods) or 'none'})", "p (Holm)", "verdict")
-    return [*align_rows([head, *rows], width, remarks), ""]
+    for metric, sides in rows:
+        for index, (candidate, judgement) in enumerate(zip(report.candidates, metric.judgements, strict=True), start=1):
+            label = name(metric.name) if is_alone else f"{name(metric.name)}, {name(candidate)}"
+            figures = ("", "", "", "")
+            if not isinstance(judgement, Absent):
+                has_interval = isinstance(judgement.interval, Cell)
+                bracket = f"[{judgement.interval.text}]" if has_interval else ""
+                p_text = _number(judgement.p_adjusted) if has_interval else ""
+                figures = (judgement.difference.text, bracket, p_text, judgement.word)
+                methods |= {judgement.method: None} if judgement.method else {}
+            lines.append((label, sides[0], sides[index], *figures))
+            remarks.append("" if isinstance(judgement, Absent) else judgement.remark)
+    is_any_compared = any(line[3] for line in lines[1:])
+    yield from align_rows([line if is_any_compared else line[:3] for line in lines], width, remarks)
+    if methods:
+        yield from fill_lines(f"CI and p by {' or '.join(methods)}, p adjusted by Holm", width, "  ")
+
+
+def _sides(metric: MetricPart, primary: MetricPart | None) -> list[str]:
+    """Mean ± SD in each experiment, with its number of runs where that is not the one of the primary metric."""
+    of_primary = [""] * len(metric.overview) if primary is None else primary.overview_n
+    return [
+        f"{entry.text}, {n}" if isinstance(entry, Cell) and n != expected else _number(entry)
+        for entry, n, expected in zip(metric.overview, metric.overview_n, of_primary, strict=True)
+    ]
+
+
+def _number(entry: Entry) -> str:
+    return entry.text if isinstance(entry, Cell) else NOTHING
 
 
 def check_lines(check: Check, medium: Medium) -> str:
-    """A block per metric, one line for everything else that is in order, and the result at the end."""
-    lines: list[str] = []
+    """The result, a block per metric, one line for everything else that is in order, and warnings."""
+    colour = "failed" if check.code else "passed" if check.word == "passed" else "undecided"
+    word = _paint(check.word, OUTCOME_CODES[colour], medium)
+    lines = [f"Result: {word}   {check.result}", ""]
     for case in check.cases:
         lines += _case_lines(case, medium)
     for warning in check.warnings:
         lines += _wrap(f"Warning  {warning}", medium, "         ")
-    colour = "failed" if check.code else "passed" if check.word == "passed" else "undecided"
-    word = _paint(check.word, OUTCOME_CODES[colour], medium)
-    lines += [""] if lines else []
-    lines += [f"Result: {word}   {check.result}"]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

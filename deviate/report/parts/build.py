@@ -9,7 +9,7 @@ from deviate.model import Description, Experiment, ExperimentFindings, Findings,
 from deviate.registry import wing
 from deviate.report.data.published import SCHEMA, document_data
 from deviate.report.data.tables import data_section, score_rows
-from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, Verdict, cell
+from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, SummaryLine, Verdict, cell
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
 from deviate.report.parts.breakdowns import breakdown_section
@@ -19,7 +19,7 @@ from deviate.report.parts.describe import range_line, summary_line
 from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_parts
 from deviate.report.parts.multi_comparison import many_left, many_lines, many_sections
-from deviate.report.parts.noise import is_study, noise_brief, noise_section, noise_sentences
+from deviate.report.parts.noise import is_study, noise_brief, noise_result, noise_section, noise_sentences
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
 from deviate.report.parts.table import result_table
@@ -38,7 +38,12 @@ def build_report(findings: Findings) -> Report:
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
     level, rows = confidence_text(findings.confidence), matched_rows(findings)
-    warnings = _warnings(findings, labels)
+    notes = _notes(findings, labels)
+    warnings = tuple(dict.fromkeys((*_warnings(findings, labels), *notes)))
+    summaries = tuple(
+        _summary(item, index, label, findings, [row[index] for row in rows])
+        for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
+    )
     failed = tuple(
         failure
         for item, label in zip(experiments, labels, strict=True)
@@ -58,14 +63,15 @@ def build_report(findings: Findings) -> Report:
         ),
         data=lambda: document_data(SCHEMA, findings, warnings),
         rows=lambda: score_rows(findings),
-        experiments=tuple(
-            _summary(item, index, label, findings, [row[index] for row in rows])
-            for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
-        ),
+        experiments=summaries,
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
+        result=_result(findings, summaries),
         primary=primary_sentence(findings),
+        measured=_measured(findings, summaries),
+        runners_up=() if findings.primary_choice is None else findings.primary_choice.others,
+        notes=notes,
         scope=caveats.scope(findings),
         limits=tuple(caveats.limits(findings)),
         points_note=_first_caption(metric.estimation for metric in metrics),
@@ -176,13 +182,16 @@ def _summary(
 ) -> Summary:
     """The primary metric with its range, else the first few; `matched` has the order that all experiments share."""
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
+    explained = provenance.freedom(item.experiment)
+    variant = name_text(item.experiment.variant)
+    is_new = variant not in {name_text(other.experiment.variant) for other in findings.experiments[:index]}
     state: tuple[str, ...] = (
-        name_text(item.experiment.variant),
+        f"{variant} ({explained})" if explained and is_new else variant,
         provenance.outcome_counts(item.experiment),
         *provenance.circumstances(item.experiment),
     )
     if is_study(findings):
-        role, state = "Variant", state[1:]
+        role, state = "Variant", (*filter(None, [explained]), *state[1:])
     # A metric may stand in two rows: matched with another of the baseline, and with that of its own name.
     descriptions = list({one.metric.name: one for one in matched if one is not None}.values())
     primary = [description for description in descriptions if description.metric.name == _primary_name(findings, index)]
@@ -199,9 +208,23 @@ def _summary(
         label=label,
         state=state,
         lines=tuple(lines),
-        others=tuple(summary_line(description) for description in other_descriptions),
         more=f"{counted(len(other_descriptions), 'more metric')} in the tables" if other_descriptions else "",
     )
+
+
+def _result(findings: Findings, summaries: Sequence[Summary]) -> SummaryLine | None:
+    """The figures that answer where nothing is compared; None without a primary metric."""
+    if findings.pairs or findings.primary is None:
+        return None
+    return noise_result(findings) if is_study(findings) else next(iter(summaries[0].lines), None)
+
+
+def _measured(findings: Findings, summaries: Sequence[Summary]) -> tuple[str, ...]:
+    """What the primary metric is and why, and what says the same in other words."""
+    if findings.primary is None:
+        return ()
+    remarks = dict.fromkeys(remark for summary in summaries for line in summary.lines for remark in line.remarks)
+    return tuple(filter(None, (primary_sentence(findings), "; ".join(remarks))))
 
 
 def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:
@@ -300,6 +323,11 @@ def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     sentences = [clean(text) for text in findings.warnings]
     sentences += provenance.record_warnings([item.experiment for item in findings.experiments], labels)
     return tuple(dict.fromkeys(_with_short_names(sentences, findings)))
+
+
+def _notes(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    recorded = [item.experiment for item in findings.experiments]
+    return tuple(_with_short_names(provenance.record_warnings(recorded, labels, are_notes=True), findings))
 
 
 def _with_short_names(sentences: Iterable[str], findings: Findings) -> Iterator[str]:

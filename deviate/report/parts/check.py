@@ -63,7 +63,7 @@ def check_document(findings: CheckFindings) -> Check:
 
 
 def _result(findings: CheckFindings) -> str:
-    """The result line at the end."""
+    """The answer to the whole check, with its exit code."""
     text = {
         "control broken": "the control variant does not hold: runs that should be bitwise equal are not",
         "worse": "the candidate is shown to be worse",

@@ -122,13 +122,14 @@ def summary_line(description: Description) -> SummaryLine:
     if isinstance(description.sd_interval, Interval):
         intervals.append(f"SD {between(description.sd_interval.low, description.sd_interval.high, places)}")
     notes = description.note.split("; ") if description.note else []
+    remarks = restated(description)
     if description.metric.is_found_by_running:
-        notes.append("found by running")
-    notes += restated(description)
+        remarks = ["found by running", *remarks]
     return SummaryLine(
         label=f"{name} (mean ± SD)" if has_spread else name,
         value=mean_cell(description, unit_of(description.metric)).text,
         details=(*intervals, *notes, f"n = {n_text(description)}"),
+        remarks=tuple(remarks),
     )
 
 

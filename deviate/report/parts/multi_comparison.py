@@ -14,7 +14,7 @@ from deviate.report.format import (
     unit_head,
     with_unit,
 )
-from deviate.report.parts.compare import p_value_cell, test_cell
+from deviate.report.parts.compare import p_value_cell, places_of_difference, test_cell
 from deviate.report.parts.describe import interval_cell, places_of_interval, signed_cell, unit_of
 
 MOST_TABLES = 3
@@ -34,7 +34,7 @@ def many_sections(findings: Findings) -> tuple[Section, ...]:
 def many_lines(findings: Findings, labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Lines for a terminal on the primary metric, or on a few metrics if there is none."""
     primary = [table for table in findings.many if table.metric.name == findings.primary]
-    return tuple(_lines(table, labels) for table in primary or findings.many[:MOST_TABLES])
+    return tuple(_lines(table, labels, findings) for table in primary or findings.many[:MOST_TABLES])
 
 
 def many_left(findings: Findings) -> int:
@@ -63,7 +63,8 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
     columns = ("Candidate", unit_head("difference", unit), f"{level} simultaneous CI", "p, adjusted")
     n_family = sum(not isinstance(contrast.interval, Unavailable) for contrast in contrasts)
     caption = f"{name}: each candidate − {baseline}; Dunnett, family of {n_family}, equal variances assumed"
-    dunnett: Block = Table(caption, columns, tuple(_row(contrast) for contrast in contrasts))
+    places = _places(table, findings)
+    dunnett: Block = Table(caption, columns, tuple(_row(contrast, places) for contrast in contrasts))
     if isinstance(table.dunnett, Unavailable):
         dunnett = Absent(f"Not compared with {baseline}: {table.dunnett.reason}.")
     elif not contrasts:
@@ -73,11 +74,11 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
         f"p of both tests, Holm over {len(table.pairs)} pairs",
         table.names,
         table.pairs,
-        [contrast_text(pair, "") for pair in table.pairs],
+        [contrast_text(pair, "", places) for pair in table.pairs],
     )
     is_primary = table.metric.name == findings.primary
     quote = (
-        f"{name} over {len(table.names)} experiments (n: {sides}): {_differ(table)}. {_against(table)} "
+        f"{name} over {len(table.names)} experiments (n: {sides}): {_differ(table)}. {_against(table, places)} "
         f"[{level} simultaneous CI, equal variances assumed]."
     )
     facts = Facts(tuple(Fact(label, test_cell(test, letter)) for (label, letter), test in tests))
@@ -85,11 +86,18 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
     return Section(f"many-{index}", name, (Quote(quote), facts, dunnett, matrix), is_folded, is_primary)
 
 
-def _lines(table: ManyTable, labels: Sequence[str]) -> tuple[str, str]:
+def _places(table: ManyTable, findings: Findings) -> int | None:
+    """Decimals of all differences in this metric, as the verdicts on it have them; None where none is rounded."""
+    compared = [comparison for pair in findings.pairs for comparison in pair.comparisons]
+    places = [places_of_difference(one) for one in compared if one.metric.name == table.metric.name]
+    return max((place for place in places if place is not None), default=None)
+
+
+def _lines(table: ManyTable, labels: Sequence[str], findings: Findings) -> tuple[str, str]:
     absent = len(labels) - len(table.names)
     missing = f", {absent} did not report it" if absent else ""
     head = f"{name_text(table.metric.name)} over {len(table.names)} experiments{missing}: {_differ(table)}"
-    return head, _against(table)
+    return head, _against(table, _places(table, findings))
 
 
 def _differ(table: ManyTable) -> str:
@@ -97,17 +105,21 @@ def _differ(table: ManyTable) -> str:
     return f"Welch's analysis of variance: none, {welch.text}" if isinstance(welch, Absent) else f"Welch {welch.text}"
 
 
-def _against(table: ManyTable) -> str:
+def _against(table: ManyTable, places: int | None) -> str:
     unit, baseline = difference_unit(unit_of(table.metric)), name_text(table.names[0])
     if isinstance(table.dunnett, Unavailable):
         return f"Dunnett against {baseline}: none, {table.dunnett.reason}"
-    texts = [f"{name_text(contrast.one)} {contrast_text(contrast, unit)}" for contrast in table.dunnett]
+    texts = [f"{name_text(contrast.one)} {contrast_text(contrast, unit, places)}" for contrast in table.dunnett]
     return f"Dunnett against {baseline}: {'; '.join(texts) if texts else 'none, '}"
 
 
-def contrast_text(contrast: Contrast, unit: str) -> str:
-    """`+0.33 points [0.12 … 0.54], p = .004`, or the reasons why there is no such figure."""
-    places, p_value = places_of_interval(contrast.interval), contrast.p_adjusted
+def contrast_text(contrast: Contrast, unit: str, places: int | None) -> str:
+    """`+0.33 points [0.12 … 0.54], p = .004`, or the reasons why there is no such figure.
+
+    Args:
+        places: decimals; None for those that suit the interval.
+    """
+    places, p_value = places_of_interval(contrast.interval) if places is None else places, contrast.p_adjusted
     if isinstance(contrast.difference, Unavailable):
         return f"({contrast.difference.reason})"
     head = with_unit(sign_number(contrast.difference, places), unit)
@@ -117,7 +129,7 @@ def contrast_text(contrast: Contrast, unit: str) -> str:
     return f"{head} [{interval_cell(contrast.interval, places).text}], {p_words}"
 
 
-def _row(contrast: Contrast) -> Row:
-    places = places_of_interval(contrast.interval)
+def _row(contrast: Contrast, places: int | None) -> Row:
+    places = places_of_interval(contrast.interval) if places is None else places
     difference, interval = signed_cell(contrast.difference, places), interval_cell(contrast.interval, places)
     return Row(name_text(contrast.one), (difference, interval, p_value_cell(contrast.p_adjusted)))

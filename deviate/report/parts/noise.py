@@ -4,7 +4,21 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from deviate.model import Estimate, Findings, Interval, NoiseFindings, NoiseRow, NoiseTable, Overhead, Unavailable
-from deviate.report.document import Absent, Block, Cell, Entry, Fact, Facts, Figure, Items, Row, Section, Table, cell
+from deviate.report.document import (
+    Absent,
+    Block,
+    Cell,
+    Entry,
+    Fact,
+    Facts,
+    Figure,
+    Items,
+    Row,
+    Section,
+    SummaryLine,
+    Table,
+    cell,
+)
 from deviate.report.format import (
     between,
     clean,
@@ -74,6 +88,18 @@ def noise_brief(findings: Findings) -> Section | None:
     blocks += [f"… and {counted(n_left, 'more metric')}: see the report, Noise sources"] if n_left > 0 else []
     overhead = Section("overhead", "Overhead", (Items((_overhead(noise.overhead),)),)) if noise.overhead else None
     return Section("noise", "Noise", (*blocks, *([overhead] if overhead else [])))
+
+
+def noise_result(findings: Findings) -> SummaryLine | None:
+    """The SD of the primary metric in each variant, for a terminal; None without a primary metric."""
+    tables = findings.noise.tables if findings.noise else ()
+    table = next((table for table in tables if table.metric.name == findings.primary), None)
+    if table is None:
+        return None
+    spreads = tuple(
+        f"{name_text(row.variant)} {with_unit(sd_cell(row).text, unit_of(table.metric))}" for row in table.rows
+    )
+    return SummaryLine(f"SD of {name_text(table.metric.name)}, by what varied", "", spreads)
 
 
 def no_noise(findings: Findings) -> str:

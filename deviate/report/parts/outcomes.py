@@ -233,13 +233,12 @@ def _survival_line(label: str, index: int, _description: Description, attainment
 
 
 def outcome_lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
-    """Lines for a terminal: completion rates if runs failed, and target and curve of the deciding metric."""
+    """Lines for a terminal: completion rates if runs failed, and the target of the deciding metric."""
     for pair, label in _pairs(findings, labels):
         against = f"{label} v {labels[0]}"
         yield from _failure_line(pair, against)
         if pair.headline is not None:
             yield from _target_line(pair.headline, against)
-            yield from curve_line(pair.headline, against)
 
 
 def _failure_line(pair: PairFindings, against: str) -> Iterator[str]:
@@ -345,12 +344,6 @@ def not_drawn(findings: Findings, labels: Sequence[str]) -> str:
     """The number of bands that are not drawn; empty if all are drawn."""
     n_more = len(_with_ends(findings, labels)) - MOST_FIGURES
     return f"{counted(n_more, 'more band')} not drawn; --json has them all." if n_more > 0 else ""
-
-
-def curve_line(comparison: Comparison, against: str) -> Iterator[str]:
-    curve = comparison.curve
-    if isinstance(curve, CurveComparison) and curve.band:
-        yield f"{against}: curves of {metric_name(comparison)} {_first_words(curve)} (exploratory)"
 
 
 def _curves(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Comparison, str, int, CurveComparison]]:

@@ -34,6 +34,25 @@ def outcome_counts(experiment: Experiment) -> str:
     return ", ".join(parts)
 
 
+STREAMS = frozenset({"init", "shuffle", "augment", "dropout", "other"})
+KERNELS = frozenset({"kernels", "autotune", "precision"})
+
+
+def freedom(experiment: Experiment) -> str:
+    """What differs between the runs, in words for someone who has not met the variants; empty for a part of a group."""
+    varied = set(experiment.varied)
+    if any(run.flips for run in experiment.runs):
+        return "one bit of one weight differs, all else is held" if not varied else ""
+    match varied >= STREAMS, varied >= KERNELS:
+        case True, True:
+            return "all randomness free: seeds and kernels"
+        case True, False if not KERNELS & varied:
+            return "seeds free, kernels held"
+        case False, True if not STREAMS & varied:
+            return "kernels free, seeds held"
+    return "all randomness held" if experiment.held and not varied else ""
+
+
 def circumstances(experiment: Experiment) -> tuple[str, ...]:
     """Circumstances that affect all results: unplanned runs, and limited threads."""
     n_threads, n_looks = experiment.n_threads, experiment.n_unplanned_looks
@@ -44,12 +63,19 @@ def circumstances(experiment: Experiment) -> tuple[str, ...]:
     return tuple(filter(None, parts))
 
 
-def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> tuple[str, ...]:
-    """Warnings of the records; equal warnings of several runs and experiments are merged."""
+def record_warnings(
+    experiments: Sequence[Experiment], labels: Sequence[str], *, are_notes: bool = False
+) -> tuple[str, ...]:
+    """Warnings of the records, or notes; equal ones of several runs and experiments are merged."""
     places: list[tuple[str, str]] = []
     for experiment, label in zip(experiments, labels, strict=True):
-        places += [(clean(text), label) for text in experiment.warnings]
-        of_runs = group_pairs((clean(text), run.replicate) for run in experiment.runs for text in run.warnings)
+        places += [(clean(text), label) for text in experiment.warnings if (text in experiment.notes) == are_notes]
+        of_runs = group_pairs(
+            (clean(text), run.replicate)
+            for run in experiment.runs
+            for text in run.warnings
+            if (text in run.notes) == are_notes
+        )
         places += [(text, f"{label}, {replicates(runs)}") for text, runs in of_runs.items()]
     return tuple(f"{'; '.join(whose)}: {text}" for text, whose in group_pairs(places).items())
 

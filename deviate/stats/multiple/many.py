@@ -32,7 +32,7 @@ from deviate.stats.estimates.sample import (
     resolution,
     spread_refusal,
 )
-from deviate.stats.interim_analysis import change_results
+from deviate.stats.interim_analysis import change_results, pending
 from deviate.stats.multiple.pairs import holm, match_metrics
 from deviate.stats.registry import statistic
 from deviate.stats.tests.both import ask_both, both_interval
@@ -172,8 +172,11 @@ def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:
 def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
     """Why p-values are withheld, and the mark of intervals; two empty strings if they are not.
 
+    There is no mark where intervals of differences are withheld too, as runs have not ended.
     Critical values for looks exist for two experiments in one metric, not for more.
     """
+    if reason := pending([findings.experiment for findings in described]):
+        return reason, ""
     n_unplanned = max(findings.experiment.n_unplanned_looks for findings in described)
     if n_unplanned:
         sentence = f"not valid: {count(n_unplanned, 'unplanned look')}"
@@ -187,8 +190,8 @@ def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
 def _not_read(table: ManyTable, reason: str, mark: str) -> ManyTable:
     absent = Unavailable(reason)
 
-    def mark_interval(interval: Interval) -> Interval:
-        return replace(interval, note=mark)
+    def mark_interval(interval: Interval) -> Interval | Unavailable:
+        return replace(interval, note=mark) if mark else absent
 
     def of_contrast(contrast: Contrast) -> Contrast:
         p_value = contrast.p_adjusted if isinstance(contrast.p_adjusted, Unavailable) else absent

@@ -73,7 +73,30 @@ def test_lines_count_runs_and_forecast_the_rest() -> None:
     lines.show(update("finished", 1, status="crashed", wall_time_s=20.0, reason="exit code 1"))
     assert stream.getvalue() == (
         "[1/4] as-is replicate 0 · completed · 10 s · acc 0.9 · about 30 s left\n"
-        "[2/4] as-is replicate 1 · crashed · 20 s · exit code 1 · about 20 s left\n"
+        "[2/4] as-is replicate 1 · crashed · 20 s · about 20 s left · exit code 1\n"
+    )
+
+
+def test_a_line_has_at_most_a_hundred_columns() -> None:
+    stream, clock = io.StringIO(), Clock()
+    lines = Lines(stream, Tally(9, 1, (), clock), 60.0)
+    lines.show(update("finished", 0, status="crashed", wall_time_s=10.0, value="acc 0.9", reason="long " * 40))
+    clock.now = 61.0
+    lines.tick(tuple(mean(variant=f"variant-{i}") for i in range(9)))
+    first, second = stream.getvalue().splitlines()
+    assert len(first) == 100
+    assert 60 < len(second) <= 100
+
+
+def test_a_running_run_has_the_time_that_it_takes_still() -> None:
+    clock = Clock()
+    table = LiveTable(Tally(3, 1, (), clock))
+    table.show(update("finished", 0, status="completed", step=9, wall_time_s=30.0))
+    table.show(update("started", 1))
+    clock.now = 10.0
+    table.show(update("progress", 1, step=3, value="acc 0.9"))
+    assert re.fullmatch(
+        r" *as-is replicate 1 +step 4 of 10 .* acc 0\.9 +10 s +20 s left *", text_of(table).splitlines()[0]
     )
 
 
@@ -87,11 +110,10 @@ def test_after_silence_a_line_tells_counts_time_left_and_means() -> None:
     lines.tick((mean(),))
     assert not stream.getvalue().strip("\0")
     clock.now = 61.0
-    lines.tick((mean(),))
+    lines.tick((mean(), mean(metric="loss")))
     lines.tick((mean(),))
     assert stream.getvalue().strip("\0") == (
-        "1 of 4 done · 1 running · 2 waiting · about 3 min 59 s left · "
-        "acc 93.41 ± 0.32 % (half-width of the 95% CI, n = 4)\n"
+        "1 of 4 done · 1 running · 2 waiting · about 3 min 59 s left · acc 93.41 ± 0.32 % (95% CI, n = 4)\n"
     )
 
 
@@ -153,9 +175,9 @@ def test_the_live_table_has_a_line_for_each_running_run_and_the_totals() -> None
     table.notice("No new runs; \x1b]0;x\x071 running run finishes.")
     text = text_of(table)
     first, totals, told, notice = text.splitlines()
-    assert re.fullmatch(r"GPU 0 +as-is replicate 1 +step 8 +2\.0 s +\[red\]loss 0\.1 *", first)
+    assert re.fullmatch(r"GPU 0 +as-is replicate 1 +step 8 +\[red\]loss 0\.1 +2\.0 s *", first)
     assert totals.rstrip() == "1 of 3 done · 1 running · 1 waiting · 1 failed   2.0 s"
-    assert told.rstrip() == "acc 93.41 ± 0.32 % (half-width of the 95% CI, n = 4)"
+    assert told.rstrip() == "acc 93.41 ± 0.32 % (95% CI, n = 4)"
     assert notice.rstrip() == "No new runs; 1 running run finishes."
 
 

@@ -1,4 +1,5 @@
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ from experiments import experiment, run, scored, selected, single, trained, with
 from studies import equal, spread, study, usual
 
 from deviate.errors import InputError
-from deviate.model import Findings
+from deviate.model import Findings, PrimaryChoice
 from deviate.report import build_report, render
 from deviate.stats import judge
 
@@ -20,18 +21,57 @@ def _mock_up() -> Findings:
     return judge([baseline, experiment("train_new.py", [*runs, diverged], [metric])])
 
 
-def test_the_verdict_stands_between_the_blocks_and_the_warnings() -> None:
+def test_the_verdict_comes_first_and_warnings_last() -> None:
     lines = render(build_report(_mock_up()), "terminal").splitlines()
-    assert lines[0] == "Baseline   train.py   algo+impl · 10/10 completed"
-    assert lines[1] == (
+    assert lines[0] == "Verdict: better   test_acc +0.330 points  [95% CI 0.120 … 0.538]  g 1.46 [0.46 … 2.44]"
+    baseline = lines.index("Baseline   train.py   algo+impl · 10/10 completed")
+    assert lines[baseline + 1] == (
         "  test_acc (mean ± SD)  93.410 ± 0.220 %    95% CI mean 93.253 … 93.567 · SD 0.151 … 0.402 · n = 10"
     )
-    assert lines[3] == "Candidate  train_new.py   algo+impl · 9/10 completed, 1 diverged"
-    verdict = next(index for index, line in enumerate(lines) if line.startswith("Verdict: better"))
-    assert lines[verdict].endswith("test_acc +0.330 points  [95% CI 0.120 … 0.538]  g 1.46 [0.46 … 2.44]")
-    warning = next(index for index, line in enumerate(lines) if line.startswith("Warning"))
-    assert verdict < warning
-    assert "diverged" in lines[warning]
+    assert lines[baseline + 3] == "Candidate  train_new.py   algo+impl · 9/10 completed, 1 diverged"
+    assert next(line for line in lines[::-1] if not line.startswith(" ")).startswith("Warning  1 of 10 runs")
+
+
+def test_a_comparison_in_one_metric_has_fifteen_lines() -> None:
+    metric = selected(is_primary=True, unit="%")
+    sides = [scored(name, (90.1 + i, 90.2 + i, 90.4 + i, 90.6 + i, 90.9 + i), metric) for i, name in enumerate("ab")]
+    assert len(render(build_report(judge(sides)), "terminal", width=100).splitlines()) <= 15
+
+
+def test_both_sides_of_a_metric_are_rounded_alike_and_stand_in_one_row() -> None:
+    sides = [trained(name, n_runs=6, n_metrics=2, n_points=5, seed=i) for i, name in enumerate("ab")]
+    text = render(build_report(judge(sides)), "terminal", width=120)
+    row = next(line for line in text.splitlines() if line.startswith("  loss_1"))
+    before, after = re.findall(r"\d\.(\d+) ± 0\.(\d+)", row)
+    assert len({len(digits) for digits in (*before, *after)}) == 1
+
+
+def test_of_many_metrics_the_terminal_has_those_that_might_have_been_the_primary_one() -> None:
+    names = ["test_acc", *(f"class_{i}_acc" for i in range(29)), "test_loss"]
+    rng = np.random.default_rng(0)
+    scores = {name: with_moments(5, 1 + i, 0.1 + i / 100, rng) for i, name in enumerate(names)}
+    runs = [run(i, {name: single(scores[name][i]) for name in names}) for i in range(5)]
+    choice = PrimaryChoice("test_acc", "a measure of merit before a loss", ("test_loss",))
+    whole = dataclasses.replace(experiment("a", runs, [selected(name) for name in names]), primary=choice)
+    lines = render(build_report(judge([whole])), "terminal", width=100).splitlines()
+    assert lines[0].startswith("Result: test_acc (mean ± SD)  1.000 ± 0.100   95% CI mean 0.876 … 1.124")
+    assert len(lines) <= 20
+    assert any(line.startswith("  test_loss ") for line in lines)
+    assert "  … and 22 more metrics: see the report, Metrics" in lines
+
+
+@pytest.mark.parametrize(
+    ("varied", "words"),
+    [
+        (("init", "shuffle", "augment", "dropout", "other", "hash", "kernels", "autotune", "precision"), "seeds and k"),
+        (("init", "shuffle"), ""),
+    ],
+)
+def test_what_is_free_is_said_once_where_the_variant_first_stands(varied: tuple[str, ...], words: str) -> None:
+    sides = [dataclasses.replace(scored(name, (90.0, 91.0)), varied=varied, held=("split",)) for name in "ab"]
+    text = render(build_report(judge(sides)), "terminal")
+    assert text.count("(all randomness free: seeds and kernels)") == bool(words)
+    assert "Candidate  b   algo+impl ·" in text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
@@ -60,11 +100,12 @@ def test_control_codes_of_the_user_never_reach_the_terminal() -> None:
     )
 
 
-def test_a_single_experiment_has_every_metric_in_its_block_and_no_verdict() -> None:
+def test_a_single_experiment_has_every_metric_and_no_verdict() -> None:
     text = render(build_report(judge([trained("a", n_runs=5, n_metrics=3, n_points=5)])), "terminal")
-    assert all(f"  {name}" in text for name in ("acc_0", "loss_1", "acc_2"))
+    assert all(f"  {name}" in text for name in ("loss_1", "acc_2"))
     assert "Verdict" not in text
-    assert text.startswith("Experiment  a ")
+    assert text.startswith("Result: acc_0 (mean ± SD)  ")
+    assert "\nExperiment  a   " in text
 
 
 def test_an_unknown_form_is_refused_with_those_that_there_are() -> None:
@@ -98,17 +139,26 @@ def test_a_failed_run_from_elsewhere_is_called_as_there_and_has_no_log() -> None
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_the_number_of_the_line_that_failed_is_seen_however_long_its_path_is(width: int) -> None:
     frame = f'  File "/home/me/{"long/" * 40}train.py", line 61, in main'
-    lost = [run(i, {}, status="crashed", reason="exit code 1", stderr_tail=(frame, "ValueError: no")) for i in range(5)]
+    lost = [run(i, {}, status="crashed", reason=f"no {i}", stderr_tail=(frame, "ValueError: no")) for i in range(5)]
     text = render(build_report(judge([experiment("old", lost, [selected("acc")])])), "terminal", width=width)
     assert text.count("line 61, in main\n" if width > 40 else "61, in main\n") == 3
     assert "… and 2 more: see the" in text
     assert all(len(line) <= width for line in text.splitlines() if "stderr.log" not in line)
 
 
-def test_other_metrics_are_headed_by_the_method_of_their_intervals() -> None:
+def test_runs_that_failed_alike_are_shown_once() -> None:
+    lost = [run(i, {}, status="crashed", reason="exit code 1", stderr_tail=("ValueError: no",)) for i in range(7)]
+    text = render(build_report(judge([experiment("old", lost, [selected("acc")])])), "terminal", width=120)
+    assert text.count("ValueError: no") == 1
+    assert "Failed   old, replicate 0, replicate 1, replicate 2, replicate 3, replicate 4 and 2 more: crashed" in text
+
+
+def test_under_other_metrics_stands_the_method_of_their_intervals() -> None:
     sides = [trained(name, n_runs=7, n_metrics=3, n_points=4, seed=i) for i, name in enumerate("ab")]
-    assert "CI (Welch and permutation)" in render(build_report(judge(sides)), "terminal", width=120)
-    assert "CI (paired t and sign flips)" in render(build_report(judge(sides, is_paired=True)), "terminal", width=120)
+    assert "CI and p by Welch and permutation, p" in render(build_report(judge(sides)), "terminal", width=120)
+    assert "CI and p by paired t and sign flips, p" in render(
+        build_report(judge(sides, is_paired=True)), "terminal", width=120
+    )
 
 
 def test_why_an_sd_ratio_whose_interval_excludes_1_is_undecided_is_said() -> None:

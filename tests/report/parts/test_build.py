@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 
@@ -124,7 +126,7 @@ def test_the_summary_has_a_metric_once_that_is_matched_and_has_a_namesake() -> N
         for name in ("a", "b")
     ]  # fmt: skip
     _, candidate = build_report(judge(sides, matches={"acc": "f1"})).experiments
-    assert len([*candidate.lines, *candidate.others]) == len({*candidate.lines, *candidate.others})
+    assert len(candidate.lines) == len(set(candidate.lines))
 
 
 def test_without_a_primary_metric_there_is_no_headline_verdict_but_a_way_to_get_one() -> None:
@@ -171,6 +173,15 @@ def test_every_warning_of_the_findings_and_the_records_is_in_the_view() -> None:
     assert set(findings.warnings) <= set(view.warnings)
     assert "a: snapshot is old" in view.warnings
     assert "a, replicates 0–1: wrote outside its work copy: /tmp/x" in view.warnings
+
+
+def test_what_asks_for_nothing_is_a_note_behind_the_warnings() -> None:
+    continued = "goes on from attempt 1, which was lost"
+    kept = replace(run(0, {"test_acc": single(1)}, warnings=(continued, "wrote outside")), notes=(continued,))
+    view = build_report(judge([experiment("a", [kept], [selected()])]))
+    assert view.notes == (f"a, replicate 0: {continued}",)
+    assert view.warnings[-2:] == ("a, replicate 0: wrote outside", *view.notes)
+    assert render(view, "terminal").endswith(f"\nNote     {view.notes[0]}\n")
 
 
 def test_equal_warnings_of_several_variants_are_one_sentence() -> None:

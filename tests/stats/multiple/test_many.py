@@ -278,6 +278,16 @@ def test_after_an_unplanned_look_no_p_is_given_and_intervals_are_marked() -> Non
         assert contrast.interval.note == reason.reason
 
 
+def test_while_runs_are_still_to_come_no_p_and_no_interval_is_given() -> None:
+    experiments = [experiment(n, [metric("acc")], {"acc": s}) for n, s in zip(NAMES, SCORES, strict=True)]
+    waiting = dataclasses.replace(experiments[2], n_planned=len(experiments[2].runs) + 1, n_pending=1)
+    described = stats.judge([*experiments[:2], waiting, *experiments[3:]]).experiments
+    (table,) = stats.compare_many(described, NAMES, matches={}, confidence=0.95, rng=np.random.default_rng(0))
+    assert isinstance(table.welch_anova, Unavailable)
+    assert not isinstance(table.dunnett, Unavailable)
+    assert all(isinstance(contrast.interval, Unavailable) for contrast in (*table.dunnett, *table.pairs))
+
+
 DEGENERATE: dict[str, list[list[float]]] = {
     "nothing": [[], [], []],
     "one run": [[0.5], [0.6], [0.7]],
