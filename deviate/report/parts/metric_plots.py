@@ -57,7 +57,7 @@ def estimation_plot(
         description=f"Score of every run in {name}: {drawn}. {'; '.join(texts)}".strip(),
         caption="",
         axis=unit_head(name, unit),
-        difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
+        difference_axis=", ".join((unit_head("difference", difference_unit(unit)), *levels)),
         groups=groups,
         differences=differences,
     )
