@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from deviate.report.figures.bundle import LARGEST, Floats, Line, thin
+from deviate.report.figures.bundle import LARGEST, Floats, Line, number_steps, thin
 from deviate.report.figures.panel import (
     Entry,
     Panel,
@@ -86,7 +86,7 @@ def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
 
 def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
     """Draw the difference with its band, a line at 0, and a line at the first difference."""
-    x, y = np.array(plot.steps, dtype=float), np.array(plot.difference)
+    x, y = number_steps(np.array(plot.steps, dtype=float), plot.counter), np.array(plot.difference)
     low, high = np.array(plot.band, dtype=float).T
     is_known = np.isfinite(low) & np.isfinite(high)
     figure = new_figure(surface, PANEL_HEIGHT + PANEL_TOP + 60)
@@ -98,10 +98,10 @@ def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
     panel.line(x, np.clip(y, bottom, top), plot.index, width=2)
     panel.rule(y=0, is_dashed=False)
     if plot.first is not None:
-        panel.rule(x=plot.first)
+        panel.rule(x=number_steps(np.array([plot.first], dtype=float), plot.counter)[0])
     panel.name_y(plot.axis)
-    panel.name_x("main-loop step")
-    first = "" if plot.first is None else f"; dotted: they first differ at step {plot.first}"
+    panel.name_x(plot.counter.name)
+    first = "" if plot.first is None else f"; dotted: they first differ at {plot.first_label}"
     panel.text(6 - PANEL_LEFT, -51, surface.fit(f"{plot.note}{first}", surface.n_units - 12))
     return figure
 
