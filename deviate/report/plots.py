@@ -198,7 +198,8 @@ class DifferencePlot(Plot):
     """Difference of candidate and baseline over steps, with a simultaneous confidence band.
 
     Attributes:
-        first: the first step at which the band leaves 0; None where it never does.
+        steps: of the main loop, which `counter` numbers and names.
+        first: the first step at which the band leaves 0; None where it never does. first_label: as the script counts.
         index: of the candidate, which gives the colour.
         note: how many runs of each side there are.
     """
@@ -212,6 +213,8 @@ class DifferencePlot(Plot):
     difference: tuple[float, ...]
     band: tuple[tuple[float, float], ...]
     first: int | None
+    first_label: str = ""
+    counter: LoopCounter = STEPS
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ def figure(inside: str) -> str:
         ("brokenIds", "<a href='#gone'>there</a>", "gone"),
         ("deadControls", "<button>Sort</button>", "button"),
         ("faintColours", "<style>:root { --series-0: #eeeeee }</style>", "#eeeeee"),
+        ("faintTexts", "<main><section><p style='color: #888'>pale", '"pale" is too faint'),
+        ("faintTexts", "<main><section style='background: #222'><p style='color: #aaa'>clear</section><p>rest", ""),
         ("figureFlaws", figure(3 * LINE + TEXT), ""),
         ("figureFlaws", figure(TEXT), "has 0 marks"),
         ("figureFlaws", figure(3 * "<path d='M 10 10 L 300 10' stroke='none' fill='none'/>" + TEXT), "has 0 marks"),

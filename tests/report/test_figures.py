@@ -82,8 +82,8 @@ def test_n_stands_on_the_labels_of_both_figures() -> None:
     a, b = (trained(name, n_runs=5 + i, n_metrics=1, n_points=30, seed=i) for i, name in enumerate("ab"))
     estimation, curves = page_figure(_estimation(a, b)), page_figure(_curves(a, b), 50)
     for n in (5, 6):
-        assert f"n = {n}" in estimation
-        assert f"(n = {n})" in curves
+        assert f"n = {n}<" in estimation
+        assert f"n = {n}<" in curves
 
 
 def test_the_same_figure_has_the_same_bytes_and_leaves_the_settings_of_matplotlib_alone() -> None:
@@ -108,7 +108,7 @@ def test_a_run_that_diverged_is_dashed_and_does_not_flatten_the_others() -> None
     diverged = run(3, {"loss": Series((0, 1, 2), (1.0, 1e30, float("nan")))}, status="diverged")
     svg = page_figure(_curves(experiment("a", [*counted, diverged], [selected("loss")])), 50)
     assert "cut to the runs that count" in svg
-    assert "1 failed, dashed" in svg
+    assert "1 failed" in svg
     assert "stroke-dasharray" in svg
     assert "e+" not in svg
 

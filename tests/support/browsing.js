@@ -113,6 +113,21 @@
         .filter((it) => !it || contrast(it, ground()) < 3);
     },
 
+    // Texts of the first part that are hard to tell from what is behind them. Source: WCAG 2.2, 1.4.3: 4.5 to 1.
+    faintTexts() {
+      const behind = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+          const { backgroundColor } = getComputedStyle(at);
+          if (rgba(backgroundColor)[3] > 0) return backgroundColor;
+        }
+        return "white";
+      };
+      return all("main > section:first-of-type *").filter((it) => isShown(it) &&
+        [...it.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()) &&
+        contrast(it.closest("svg") ? getComputedStyle(it).fill : getComputedStyle(it).color, behind(it)) < 4.5)
+        .map((it) => `"${said(it)}" is too faint`);
+    },
+
     unfold: () => all("details").forEach((it) => { it.open = true; }),
   };
 })()

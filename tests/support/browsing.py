@@ -85,13 +85,13 @@ def visit(browser: Browser, address: str, look: Look = Look(), *, is_trusted: bo
         context.close()
 
 
-def take_window(page: Page, scheme: Literal["light", "dark"], width: int) -> None:
-    """Give an open page other colours and another width, and wait until its own scripts have met the new window.
+def take_window(page: Page, scheme: Literal["light", "dark"], width: int, height: int = HEIGHT) -> None:
+    """Give an open page other colours and another size, and wait until its own scripts have met the new window.
 
     A page hears of a new size only with the frame that is drawn next, which on a busy machine comes late.
     """
     page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": HEIGHT})
+    page.set_viewport_size({"width": width, "height": height})
     page.wait_for_function("width => innerWidth === width", arg=width)
     await_frame(page)
 

@@ -109,12 +109,15 @@ class Bundle:
 
 def numbered(bundle: Bundle, counter: LoopCounter) -> Bundle:
     """The same curves over the numbers that the script gives to the steps."""
+    lines = tuple(replace(line, x=number_steps(line.x, counter)) for line in bundle.lines)
+    band = bundle.band and replace(bundle.band, x=number_steps(bundle.band.x, counter))
+    return replace(bundle, lines=lines, band=band)
 
-    def number(x: Floats) -> Floats:
-        return counter.first + counter.stride * x
 
-    lines = tuple(replace(line, x=number(line.x)) for line in bundle.lines)
-    return replace(bundle, lines=lines, band=bundle.band and replace(bundle.band, x=number(bundle.band.x)))
+def number_steps(steps: Floats, counter: LoopCounter) -> Floats:
+    """Numbers that the script gives to main-loop steps, which count from 0."""
+    numbers: Floats = counter.first + counter.stride * steps
+    return numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from deviate.report.figures.bundle import Bundle, Line, bundle_of, numbered
-from deviate.report.figures.panel import Entry, Floats, Panel, few_ticks, join_lines, new_panel
+from deviate.report.figures.panel import Entry, Floats, Panel, few_ticks, join_lines, new_panel, room_beside
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import CurvePlot
 
@@ -41,7 +41,8 @@ def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
         for group in plot.groups
     ]
     entries = [Entry(group.index, group.label, _note(group)) for group in groups]
-    panel = new_panel(surface, HEIGHT, entries, left=LEFT, right=RIGHT)
+    beside = room_beside(surface, entries, HEIGHT)
+    panel = new_panel(surface, HEIGHT, () if beside else entries, left=LEFT, right=beside or RIGHT)
     suffix = _set_limits(panel, groups)
     for group in groups:
         _draw_runs(panel, group)
@@ -51,14 +52,25 @@ def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     for place, group in enumerate(groups):
         _draw_mean(panel, group, width=2.0)
         _draw_shapes(panel, group, place / len(groups))
+    if beside:
+        panel.name_ends(entries, [_last_value(panel, group) for group in groups])
     return panel.finish(plot.axis, plot.counter.name, tail=suffix)
 
 
 def _note(group: _Group) -> str:
     n, fewest = len(group.counted.lines), group.counted.fewest
     parts = [f"n = {n}" if fewest == n else f"n = {fewest}–{n} by step"]
-    parts += [f"{len(group.failed.lines)} failed, dashed"] if group.failed.lines else []
+    parts += [f"{len(group.failed.lines)} failed: dashed"] if group.failed.lines else []
     return ", ".join(parts)
+
+
+def _last_value(panel: Panel, group: _Group) -> float:
+    """Where the mean ends, or else a run; the middle of the panel if no value can be drawn."""
+    means = [side.band.mean for side in (group.counted, group.failed) if side.band is not None]
+    ends = [mean[~np.isnan(mean)][-1:] for mean in means]
+    low, high = panel.axes.get_ylim()
+    last = next((float(end[0]) for end in ends if len(end)), (low + high) / 2)
+    return min(max(last, low), high)
 
 
 def _draw_runs(panel: Panel, group: _Group) -> None:

@@ -29,7 +29,10 @@ def draw_planning(plot: PlanningPlot, surface: Surface) -> Figure:
     if plot.margin is not None and plot.margin <= _highest_drawn(plot):
         panel.rule(y=plot.margin)
         above = panel.height * plot.margin / _highest_drawn(plot) + 3
-        panel.text(panel.width, above, surface.fit(plot.margin_label, panel.width / 2), ha="right", va="bottom")
+        # At that end where the curve is farther from it.
+        is_left = abs(sizes[0] - plot.margin) > abs(sizes[-1] - plot.margin)
+        label = surface.fit(plot.margin_label, panel.width / 2)
+        panel.text(4 if is_left else panel.width, above, label, ha="left" if is_left else "right", va="bottom")
     _mark_now(panel, plot)
     panel.name_y(plot.axis)
     panel.name_x(plot.n_axis)

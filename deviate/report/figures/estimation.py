@@ -35,22 +35,31 @@ PANEL_HEIGHT, BELOW_HEIGHT = 190, 120
 LEFT, RIGHT, NAMES, TOP = 66, 14, 38, 28
 NARROWEST = 62
 """Units for each of several groups side by side; where there are fewer, groups are rows."""
-ROW, ROWS_TOP, ROWS_BOTTOM, GAP = 42, 48, 26, 22
+MARGINS = 0.2
+"""Groups that would have room in the margins of a panel in which groups stand side by side."""
+ROW, ROWS_TOP, ROWS_BOTTOM, GAP = 42, 30, 26, 22
 
 
 def draw_estimation(plot: EstimationPlot, surface: Surface) -> Figure:
     """Draw a Gardner-Altman plot for two experiments, a Cumming plot for more (in rows for many), or a single group."""
     if plot.has_shared_axis and plot.groups[0].mean is not None:
         return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0], surface)
-    if (surface.n_units - LEFT - RIGHT) / len(plot.groups) < NARROWEST:
+    if not _has_room_side_by_side(plot, surface):
         return _draw_row_plot(plot, surface)
     return _cumming(plot, surface) if plot.differences else _points_alone(plot, surface)
+
+
+def _has_room_side_by_side(plot: EstimationPlot, surface: Surface) -> bool:
+    """Whether all names fit below their groups; one group alone always has room."""
+    n = len(plot.groups)
+    room = (surface.n_units - LEFT - RIGHT) / (n + MARGINS)
+    return n == 1 or (room >= NARROWEST and max(surface.text_width(group.label) for group in plot.groups) <= room - 6)
 
 
 def _points_alone(plot: EstimationPlot, surface: Surface) -> Figure:
     panel = new_panel(surface, PANEL_HEIGHT, (), left=LEFT, right=RIGHT, below=NAMES)
     _scale(panel, plot.groups, ends=())
-    panel.axes.set_xlim(-0.5, len(plot.groups) - 0.3)
+    panel.axes.set_xlim(-0.5, len(plot.groups) - 0.5 + MARGINS)
     is_cut = _draw_groups(panel, plot, draws_interval=True)
     _name_groups(panel, plot.groups)
     panel.name_y(plot.axis, tail=cut_note(is_cut=is_cut))
@@ -59,7 +68,9 @@ def _points_alone(plot: EstimationPlot, surface: Surface) -> Figure:
 
 def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDifference, surface: Surface) -> Figure:
     """Draw both groups and the difference, whose axis on the right has its zero at the mean of the baseline."""
-    panel = new_panel(surface, PANEL_HEIGHT, (), left=LEFT, right=LEFT, top=TOP + 18, below=NAMES)
+    both = f"{plot.axis}    {plot.difference_axis}{cut_note(is_cut=True)}"
+    rise = 0 if surface.text_width(both) <= surface.n_units - LEFT - 6 else 18
+    panel = new_panel(surface, PANEL_HEIGHT, (), left=LEFT, right=LEFT, top=TOP + rise, below=NAMES)
     axes = panel.axes
     shifts = (difference.low, difference.high, difference.estimate)
     ends = [origin + shift for shift in shifts if shift is not None]
@@ -76,7 +87,7 @@ def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDiff
     if other.mean is not None:
         axes.plot([1, 2.5], [other.mean] * 2, gid=f"series-{other.index}", **dotted)
     _draw_groups(panel, plot, draws_interval=False)
-    panel.name_y(plot.axis, above=26, width=panel.width + LEFT - 6)
+    panel.name_y(plot.axis, above=8 + rise, width=panel.width + LEFT - 6)
     is_cut = _draw_difference(panel, 2.0, other.index, difference, origin=origin)
     scale.name_y(
         plot.difference_axis, tail=cut_note(is_cut=is_cut), width=surface.n_units - 12, right=panel.width + LEFT - 6
@@ -92,7 +103,7 @@ def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
     below = add_panel(figure, surface, left=LEFT, bottom=10, right=RIGHT, top=TOP + PANEL_HEIGHT + NAMES + TOP)
     _scale(above, plot.groups, ends=())
     for panel in (above, below):
-        panel.axes.set_xlim(-0.5, len(plot.groups) - 0.3)
+        panel.axes.set_xlim(-0.5, len(plot.groups) - 0.5 + MARGINS)
     _draw_groups(above, plot, draws_interval=False)
     _name_groups(above, plot.groups)
     above.name_y(plot.axis)
@@ -102,7 +113,7 @@ def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
     is_cut = _draw_differences(below, plot)
     below.axes.set_xticks([])
     below.axes.spines["bottom"].set_visible(False)
-    below.name_y(f"{plot.difference_axis}, to {plot.groups[0].label}", tail=cut_note(is_cut=is_cut))
+    below.name_y(_difference_axis(plot), tail=cut_note(is_cut=is_cut))
     return figure
 
 
@@ -190,8 +201,16 @@ def _name_groups(panel: Panel, groups: Sequence[PointGroup], *more: tuple[str, s
 
 def _difference_limits(plot: EstimationPlot) -> tuple[float, float]:
     estimates = [difference.estimate for difference in plot.differences if difference.estimate is not None]
-    ends = [end for difference in plot.differences for end in (difference.low, difference.high) if end is not None]
-    return axis_limits([*estimates, 0.0], ends)
+    return axis_limits([*estimates, 0.0], _difference_ends(plot))
+
+
+def _difference_ends(plot: EstimationPlot) -> list[float]:
+    return [end for difference in plot.differences for end in (difference.low, difference.high) if end is not None]
+
+
+def _leaves(limits: tuple[float, float], ends: Sequence[float]) -> bool:
+    """Whether one of the intervals goes on beyond the axis."""
+    return any(not limits[0] <= end <= limits[1] for end in ends)
 
 
 def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
@@ -199,48 +218,58 @@ def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
     names = min(130.0, 0.28 * surface.n_units)
     beside = 0.3 * surface.n_units if plot.differences else 0.0
     n = len(plot.groups)
-    figure = new_figure(surface, ROW * n + ROWS_TOP + ROWS_BOTTOM)
-    left, right = names + 12, 14 + (beside + GAP if beside else 0)
-    points = add_panel(figure, surface, left=left, bottom=ROWS_BOTTOM, right=right, top=ROWS_TOP)
     values = [value for group in plot.groups for value in group.values]
     drawn = {group.label: group.one_sd if plot.differences else (group.low, group.high) for group in plot.groups}
     ends = [end for pair in drawn.values() for end in pair if end is not None]
-    points.axes.set_xlim(*axis_limits(values, ends))
+    limits = axis_limits(values, ends)
+    tail, difference_tail = cut_note(is_cut=_leaves(limits, ends)), ""
+    if plot.differences:
+        difference_tail = cut_note(is_cut=_leaves(_difference_limits(plot), _difference_ends(plot)))
+    both = f"{plot.axis}{tail}    {_difference_axis(plot)}{difference_tail}"
+    rise = 18 if plot.differences and surface.text_width(both) > surface.n_units - 20 else 0
+    figure = new_figure(surface, ROW * n + ROWS_TOP + rise + ROWS_BOTTOM)
+    left, right = names + 12, 14 + (beside + GAP if beside else 0)
+    points = add_panel(figure, surface, left=left, bottom=ROWS_BOTTOM, right=right, top=ROWS_TOP + rise)
+    points.axes.set_xlim(*limits)
     points.arrange_rows(n)
     points.ticks_x(5)
     size = diameter(max(len(group.values) for group in plot.groups))
-    is_cut = [_draw_row(points, place, group, drawn[group.label], size) for place, group in enumerate(plot.groups)]
+    for place, group in enumerate(plot.groups):
+        _draw_row(points, place, group, drawn[group.label], size)
     for place, group in enumerate(plot.groups):
         points.name_row(place, n, [group.label, group.note], gap=12, width=names)
-    points.name_above(plot.axis, tail=cut_note(is_cut=any(is_cut)), above=26, left=6 - left)
+    points.name_above(plot.axis, tail=tail, above=8 + rise, left=6 - left)
     if plot.differences:
         beside_left = surface.n_units - 14 - beside
-        panel = add_panel(figure, surface, left=beside_left, bottom=ROWS_BOTTOM, right=14, top=ROWS_TOP)
-        _draw_difference_rows(panel, plot)
+        panel = add_panel(figure, surface, left=beside_left, bottom=ROWS_BOTTOM, right=14, top=ROWS_TOP + rise)
+        _draw_difference_rows(panel, plot, difference_tail)
     return figure
 
 
-def _draw_difference_rows(panel: Panel, plot: EstimationPlot) -> None:
+def _draw_difference_rows(panel: Panel, plot: EstimationPlot, tail: str) -> None:
     panel.axes.set_xlim(*_difference_limits(plot))
     panel.arrange_rows(len(plot.groups))
     panel.ticks_x(5)
     panel.rule(x=0)
     panel.text_at(0, 0, "baseline")
-    is_cut = _draw_differences(panel, plot, is_row=True)
-    panel.name_above(f"{plot.difference_axis}, to {plot.groups[0].label}", tail=cut_note(is_cut=is_cut), above=8)
+    _draw_differences(panel, plot, is_row=True)
+    panel.name_above(_difference_axis(plot), tail=tail, above=8)
+
+
+def _difference_axis(plot: EstimationPlot) -> str:
+    return f"{plot.difference_axis}, to {plot.groups[0].label}"
 
 
 def _draw_row(
     panel: Panel, place: int, group: PointGroup, ends: tuple[float | None, float | None], size: float
-) -> bool:
-    """Draw the points of a row and their mean below; returns whether an interval exceeds the panel."""
+) -> None:
+    """Draw the points of a row and their mean below."""
     if group.values:
         panel.swarm(group.values, place - 0.08, group.index, height=0.3 * ROW, diameter=size)
     if group.mean is None or len(group.values) < 2:
-        return False
-    y, is_cut = place + 0.36, False
+        return
+    y = place + 0.36
     low, high = ends
     if low is not None and high is not None:
-        is_cut = panel.level(y, low, high, group.index, width=1.6)
+        panel.level(y, low, high, group.index, width=1.6)
     panel.mark(group.mean, y, group.index, diameter=5.5)
-    return is_cut

@@ -20,6 +20,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import Affine2D, Transform
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
 
 from deviate.report.figures.surface import PALETTE, Surface, colour
 
@@ -41,6 +42,9 @@ ARROW = np.array([(5.0, 0.0), (-3.0, 3.6), (-3.0, -3.6)])
 DASHED, DOTTED = (0, (3, 2)), (0, (2, 2))
 LEGEND_ROW, LEGEND_KEY, LEGEND_GAP = 18.0, 26.0, 16.0
 """Units of a row of names, of the stroke before a name, and between two names."""
+LINE, BESIDE_KEY, BESIDE_GAP, WIDEST_BESIDE = 14.0, 17.0, 3.0, 0.27
+"""Units of a line of text beside a panel, of the marker before it, and between names; the largest share of the surface
+that names beside a panel may take."""
 
 
 class _Rounding(Transform):
@@ -242,6 +246,20 @@ class Panel:
             self.points_at(centre, index, diameter=7, alpha=1.0, is_clipped=False)
             self.text(x + LEGEND_KEY, y, name.text)
 
+    def name_ends(self, entries: Sequence[Entry], heights: Sequence[float]) -> None:
+        """Write the names right of the panel, each as near as there is room to where its line ends, a data value."""
+        order = np.argsort(heights, kind="stable")
+        ends = [self.to_units(self.axes.get_xlim()[1], heights[place])[1] for place in order]
+        sizes = [_height_beside(entries[place]) for place in order]
+        for place, y in zip(order, spread(ends, sizes, self.height), strict=True):
+            entry = entries[place]
+            lines = _lines_beside(entry)
+            top = y + LINE * (len(lines) - 1) / 2
+            centre = self.axes.transAxes.transform([(1 + 9 / self.width, top / self.height)])
+            self.points_at(centre, entry.index, diameter=7, alpha=1.0, is_clipped=False)
+            for line, text in enumerate(lines):
+                self.text(self.width + BESIDE_KEY, top - LINE * line, text)
+
     def clear_frame(self, *sides: str) -> None:
         """Remove the background and the lines on these sides, and make ticks small."""
         self.axes.set_facecolor("none")
@@ -396,6 +414,39 @@ def new_panel(
     return replace(add_panel(figure, surface, left, bottom, right, top), below=below, names=names)
 
 
+def room_beside(surface: Surface, entries: Sequence[Entry], height: float) -> float | None:
+    """Width in units that names right of a panel take; None where they have no room, and belong in a legend."""
+    width = max(surface.text_width(line) for entry in entries for line in _lines_beside(entry))
+    room = width + BESIDE_KEY + 2 * BESIDE_GAP
+    fits = room <= WIDEST_BESIDE * surface.n_units and sum(map(_height_beside, entries)) <= height
+    return room if fits else None
+
+
+def _lines_beside(entry: Entry) -> list[str]:
+    return [entry.label, *entry.note.split(", ")] if entry.note else [entry.label]
+
+
+def _height_beside(entry: Entry) -> float:
+    return LINE * len(_lines_beside(entry)) + BESIDE_GAP
+
+
+def spread(wanted: Sequence[float], sizes: Sequence[float], height: float) -> Floats:
+    """Centres of boxes in a column from 0 to `height` that do not overlap, as near to the wanted ones as possible.
+
+    Args:
+        wanted: centres, in rising order. sizes: of the boxes, not more than the column in all.
+
+    >>> spread([5, 90, 92], [10, 10, 10], 100).tolist()
+    [5.0, 85.0, 95.0]
+    """
+    ends = np.cumsum(sizes)
+    offsets = ends - np.array(sizes) / 2
+    # Without their offsets, boxes that do not overlap are values that do not fall.
+    free = isotonic_regression(np.array(wanted) - offsets).x
+    centres: Floats = np.clip(free, 0, height - ends[-1]) + offsets
+    return centres
+
+
 def legend_names(surface: Surface, entries: Sequence[Entry]) -> tuple[Name, ...]:
     """Arrange names in rows of the legend by width, as matplotlib can only arrange them in columns.
 
@@ -485,7 +536,7 @@ NEIGHBOURS = 80
 
 def diameter(n_most: int) -> float:
     """Diameter of a point in units; smaller in large groups, so that densities of a thousand points remain visible."""
-    return 5.0 if n_most <= 60 else 3.6 if n_most <= 250 else 2.4 if n_most <= 600 else 1.7
+    return 6.0 if n_most <= 24 else 5.0 if n_most <= 60 else 3.6 if n_most <= 250 else 2.4 if n_most <= 600 else 1.7
 
 
 def aside(values: Floats, half_width: float, size: float) -> Floats:

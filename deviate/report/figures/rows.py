@@ -68,7 +68,7 @@ def draw_breakdown(plot: BreakdownPlot, surface: Surface) -> Figure:
     panel.axes.set_xlim(*axis_limits([value for line in plot.lines for value in line.values], ends))
     panel.arrange_rows(n)
     panel.ticks_x(6)
-    size = diameter(max(len(line.values) for line in plot.lines))
+    size = min(5.0, diameter(max(len(line.values) for line in plot.lines)))
     for row, line in enumerate(plot.lines):
         if plot.has_range:
             ends = [min(line.values), max(line.values)]

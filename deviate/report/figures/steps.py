@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from deviate.report.figures.bundle import LARGEST, Floats, Line, thin
+from deviate.report.figures.bundle import LARGEST, Floats, Line, number_steps, thin
 from deviate.report.figures.panel import (
     Entry,
     Panel,
@@ -19,6 +19,7 @@ from deviate.report.figures.panel import (
     new_figure,
     new_panel,
     pad_limits,
+    room_beside,
 )
 from deviate.report.figures.surface import Surface
 from deviate.report.format import MINUS
@@ -31,7 +32,8 @@ SHAPES_ON_DISTANCE = 12
 def draw_steps(plot: StepsPlot, surface: Surface) -> Figure:
     """Draw the lines; recorded steps are marked by points as long as these have space."""
     entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
-    panel = new_panel(surface, DISTANCE_HEIGHT, entries, left=DISTANCE_LEFT)
+    beside = room_beside(surface, entries, DISTANCE_HEIGHT)
+    panel = new_panel(surface, DISTANCE_HEIGHT, () if beside else entries, left=DISTANCE_LEFT, right=beside or 16)
     first, last = (end(step for line in plot.lines for step in line.steps) for end in (min, max))
     values = np.concatenate([np.array([*line.values, *np.ravel(line.band)]) for line in plot.lines])
     finite = values[np.isfinite(values)]
@@ -39,7 +41,14 @@ def draw_steps(plot: StepsPlot, surface: Surface) -> Figure:
     panel.set_scale(pad_limits(float(first), float(last)), y, is_whole=True)
     for line in plot.lines:
         _draw_distance(panel, line)
+    if beside:
+        panel.name_ends(entries, [_last_value(line) for line in plot.lines])
     return panel.finish(plot.axis, "main-loop step")
+
+
+def _last_value(line: StepLine) -> float:
+    values = np.array(line.values)
+    return float(values[np.isfinite(values)][-1:].sum())
 
 
 def _draw_distance(panel: Panel, line: StepLine) -> None:
@@ -71,13 +80,13 @@ def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
         share_at = {step: [share for at, share in line.points if at <= step][-1] for step in line.ended}
         ticks = [(np.full(2, float(step)), share_at[step] + np.array([-half, half])) for step in line.ended]
         panel.line(*join_lines(ticks), line.index, width=1.4, stroke=surface.ink)
-    ended = ", | a run that ended before" if any(line.ended for line in plot.lines) else ""
-    return panel.finish(f"share of runs not there yet{ended}", "main-loop steps done")
+    ended = ", | a run that ended" if any(line.ended for line in plot.lines) else ""
+    return panel.finish(f"share of runs not yet at the target{ended}", "main-loop steps done")
 
 
 def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
     """Draw the difference with its band, a line at 0, and a line at the first difference."""
-    x, y = np.array(plot.steps, dtype=float), np.array(plot.difference)
+    x, y = number_steps(np.array(plot.steps, dtype=float), plot.counter), np.array(plot.difference)
     low, high = np.array(plot.band, dtype=float).T
     is_known = np.isfinite(low) & np.isfinite(high)
     figure = new_figure(surface, PANEL_HEIGHT + PANEL_TOP + 60)
@@ -89,10 +98,10 @@ def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
     panel.line(x, np.clip(y, bottom, top), plot.index, width=2)
     panel.rule(y=0, is_dashed=False)
     if plot.first is not None:
-        panel.rule(x=plot.first)
+        panel.rule(x=number_steps(np.array([plot.first], dtype=float), plot.counter)[0])
     panel.name_y(plot.axis)
-    panel.name_x("main-loop step")
-    first = "" if plot.first is None else f"; dotted: they first differ at step {plot.first}"
+    panel.name_x(plot.counter.name)
+    first = "" if plot.first is None else f"; dotted: they first differ at {plot.first_label}"
     panel.text(6 - PANEL_LEFT, -51, surface.fit(f"{plot.note}{first}", surface.n_units - 12))
     return figure
 

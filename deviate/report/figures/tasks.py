@@ -5,6 +5,8 @@ that they need no second column. Agarwal et al. (2021), section 4.2, for profile
 threshold, with its band.
 """
 
+import math
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -41,7 +43,8 @@ class _RankScale:
     def __init__(self, panel: Panel, plot: RankPlot, height: float) -> None:
         self.panel, self.n, self.height = panel, len(plot.ranks), height
         self.width = panel.surface.n_units
-        longest = max(panel.surface.text_width(f"{label}  {text}") for label, text, _ in plot.ranks)
+        # Rounded up: the width of a whole is not to the last bit the sum of those of its parts.
+        longest = math.ceil(max(panel.surface.text_width(f"{label}  {text}") for label, text, _ in plot.ranks))
         # The scale has what names leave, and never less than a quarter.
         self.left = min(max(0.15 * self.width, longest + 17 + SIDE / 2), 0.375 * self.width)
         self.right = self.width - self.left

@@ -57,7 +57,7 @@ def estimation_plot(
         description=f"Score of every run in {name}: {drawn}. {'; '.join(texts)}".strip(),
         caption="",
         axis=unit_head(name, unit),
-        difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
+        difference_axis=", ".join((unit_head("difference", difference_unit(unit)), *levels)),
         groups=groups,
         differences=differences,
     )
@@ -135,7 +135,7 @@ def curve_plot(
     if not any(group.counted or group.failed for group in groups):
         return None
     unit = next(unit_of(description.metric) for description in row if description is not None)
-    counter = _shared_counter(findings)
+    counter = shared_counter(findings)
     return CurvePlot(
         key=key,
         title=name,
@@ -153,7 +153,7 @@ def _has_curve(run: Run, metric: str) -> bool:
     return series is not None and len(list(islice((step for step in series.steps if step is not None), 2))) == 2
 
 
-def _shared_counter(findings: Findings) -> LoopCounter:
+def shared_counter(findings: Findings) -> LoopCounter:
     """The counter by which all scripts count their main loops; steps from 0 where one has none or they differ."""
     first, *others = (item.experiment.counter for item in findings.experiments)
     return STEPS if first is None or any(other != first for other in others) else first

@@ -13,6 +13,7 @@ from deviate.model import (
     Description,
     Findings,
     Interval,
+    LoopCounter,
     PairFindings,
     Test,
     Unavailable,
@@ -32,8 +33,9 @@ from deviate.report.format import (
 from deviate.report.numbers import TO, Number, Pieces, append_unit, duration_of, share, text_of
 from deviate.report.parts.compare import metric_name, test_cell, test_pieces, test_text
 from deviate.report.parts.describe import cell_of, noted_ends, places_of_interval, unit_of
+from deviate.report.parts.metric_plots import shared_counter
 from deviate.report.parts.provenance import OUTCOMES
-from deviate.report.plots import DifferencePlot, SurvivalLine, SurvivalPlot
+from deviate.report.plots import STEPS, DifferencePlot, SurvivalLine, SurvivalPlot
 
 COMPLETION = (
     "Completed runs of those that ended for reasons of their own; lost and cancelled runs do not count. "
@@ -311,8 +313,9 @@ MOST_FIGURES = 6
 
 def curve_table(findings: Findings, labels: Sequence[str]) -> Table | None:
     """A row per metric and candidate with curves; None if no metric has any."""
+    counter = shared_counter(findings)
     rows = tuple(
-        Row(f"{metric_name(comparison)}, {label}", (_first(curve), *_area(comparison, curve), _remarks(curve)))
+        Row(f"{metric_name(comparison)}, {label}", (_first(curve, counter), *_area(comparison, curve), _remarks(curve)))
         for comparison, label, _, curve in _curves(findings, labels)
     )
     columns = ("", "first difference", "mean over the curve", "CI", "Welch", "steps")
@@ -334,8 +337,9 @@ def no_curves(findings: Findings) -> str:
 
 def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[DifferencePlot, ...]:
     """Differences with bands for the first metrics whose band is finite."""
+    counter = shared_counter(findings)
     return tuple(
-        _plot(comparison, label, index, curve, f"d{place}")
+        _plot(comparison, label, index, curve, counter, f"d{place}")
         for place, (comparison, label, index, curve) in enumerate(_with_ends(findings, labels)[:MOST_FIGURES])
     )
 
@@ -363,17 +367,24 @@ def _caption(curve: CurveComparison, level: str) -> str:
     return caption if curve.first_difference is None else f"{caption} Dotted: the first step at which it leaves 0."
 
 
-def _first_words(curve: CurveComparison) -> str:
+def _first_words(curve: CurveComparison, counter: LoopCounter) -> str:
     if curve.first_difference is None:
         return f"are told apart at none of {counted(len(curve.steps), 'step')}"
-    return f"first differ at step {curve.first_difference}"
+    return f"first differ at {text_of(_step(curve.first_difference, counter))}"
 
 
-def _first(curve: CurveComparison) -> Entry:
+def _step(step: int, counter: LoopCounter) -> Pieces:
+    """A step of the main loop as the script counts, such as `epoch 7`."""
+    name = "step" if counter == STEPS else counter.name
+    return f"{name} ", Number(counter.first + counter.stride * step, 0)
+
+
+def _first(curve: CurveComparison, counter: LoopCounter) -> Entry:
     if not curve.band:
         return Absent(curve.band_method)
-    none = f"at none of {counted(len(curve.steps), 'step')}"
-    return cell(none) if curve.first_difference is None else cell("step ", Number(curve.first_difference, 0))
+    if curve.first_difference is None:
+        return cell(f"at none of {counted(len(curve.steps), 'step')}")
+    return cell(*_step(curve.first_difference, counter))
 
 
 def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry, Entry]:
@@ -400,7 +411,9 @@ def _remarks(curve: CurveComparison) -> Entry:
     return cell("; ".join(remarks))
 
 
-def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison, key: str) -> DifferencePlot:
+def _plot(
+    comparison: Comparison, label: str, index: int, curve: CurveComparison, counter: LoopCounter, key: str
+) -> DifferencePlot:
     name = metric_name(comparison)
     unit = difference_unit(unit_of(comparison.metric))
     level = confidence_text(curve.confidence)
@@ -409,7 +422,7 @@ def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison
         title=f"{name}: {label} less the baseline",
         description=(
             f"Difference of the mean curves of {name}, n = {curve.n[0]} + {curve.n[1]}, with a band that holds at all "
-            f"steps at once ({level}): they {_first_words(curve)}"
+            f"steps at once ({level}): they {_first_words(curve, counter)}"
         ),
         caption=_caption(curve, level),
         axis=unit_head(f"difference of {name}", unit),
@@ -419,4 +432,6 @@ def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison
         difference=curve.difference,
         band=curve.band,
         first=curve.first_difference,
+        first_label="" if curve.first_difference is None else text_of(_step(curve.first_difference, counter)),
+        counter=counter,
     )

@@ -9,7 +9,7 @@ import pytest
 from experiments import experiment, run, selected
 from markupsafe import Markup
 
-from deviate.model import Experiment, Findings, SelectedMetric, Series, Status, Unavailable
+from deviate.model import Experiment, Findings, LoopCounter, SelectedMetric, Series, Status, Unavailable
 from deviate.report.document import Section
 from deviate.report.figures import page_figure
 from deviate.report.forms.html import template
@@ -138,6 +138,18 @@ def test_curves_say_where_they_part_and_what_was_compared(view: Section) -> None
     assert cells[2].startswith("95%: ")
     assert cells[3].startswith("t(")
     assert cells[4].startswith("20 compared, n = 10 + 8; simultaneous over 20 steps")
+
+
+def test_where_curves_part_is_counted_as_the_scripts_count(findings: Findings) -> None:
+    epochs = LoopCounter("epoch", 1, 1)
+    sides = [replace(it, experiment=replace(it.experiment, counter=epochs)) for it in findings.experiments]
+    by_epoch = replace(findings, experiments=tuple(sides))
+    (step,), (epoch,) = (texts(outcome_section(it, LABELS), "Curves").values() for it in (findings, by_epoch))
+    number = int(step[0].removeprefix("step ")) + 1
+    assert epoch[0] == f"epoch {number}"
+    svg = page_figure(plots(outcome_section(by_epoch, LABELS), DifferencePlot)[0])
+    assert f"they first differ at epoch {number}" in svg
+    assert "main-loop step" not in svg
 
 
 def test_a_terminal_gets_a_line_for_failures_and_target(findings: Findings) -> None:
