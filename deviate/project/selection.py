@@ -438,7 +438,7 @@ def _with_pattern(analysis: Analysis, section: MetricConfig, pattern: str) -> tu
 
 
 def _line_of(pattern: str, path: Path) -> int:
-    """The line of a file that has the pattern; 1 where none has it as such."""
+    """The line of a file that contains the pattern; 1 if none does."""
     lines = read_text(path).splitlines()
     return next((number for number, line in enumerate(lines, 1) if "match" in line and pattern in line), 1)
 
