@@ -54,11 +54,10 @@ class FirstDifference:
     """The first difference between two traces.
 
     Attributes:
-        first, second: index of the record in each; where one run alone has it, the other index is that of what it did
-            instead, or its end.
-        only_in: the run that alone has a record there; None where both do the same with other numbers.
-        then: where one run alone has a record, the next ones that both have and whose numbers differ; None where there
-            are none close by.
+        first, second: index of the record in each trace; in a run without the record, the index of its next record or
+            of its end.
+        only_in: the only run that has the record; None if both have it with different numbers.
+        then: for a record of one run, the next records of both whose numbers differ; None if there are none nearby.
     """
 
     first: int
@@ -115,7 +114,7 @@ def _extra(
     matcher: SequenceMatcher[tuple[int, int, int]],
     is_near: Callable[[TraceRecord, TraceRecord], bool] | None,
 ) -> FirstDifference:
-    """The record that one of the two lacks, and the next difference in records that both have."""
+    """The record that one run lacks, and the next difference between records of both runs."""
     extra: FirstDifference | None = None
     for tag, start, end, begin, _ in matcher.get_opcodes():
         if tag != "equal":
@@ -342,9 +341,9 @@ def _then(pair: tuple[Records, Records], places: tuple[int, int], rows: tuple[Ro
 def phase_of(records: Records, index: int) -> Phase:
     """The phase of a record, from its kind; for operations, from the neighbouring records in its step.
 
-    Operations after the gradients of their step are of the update; those of a backward pass say so themselves, and
-    those between the passes of a loss and its gradients, which clip or scale them, are counted with it. All others are
-    of the forward pass.
+    Operations after the gradients of their step belong to the update. Operations of a backward pass are marked in the
+    trace; operations between a loss and its gradients, which clip or scale them, count as backward too. All others
+    belong to the forward pass.
     """
     record = records[index]
     if record.kind == "weights" and record.step > 0:
@@ -364,12 +363,13 @@ def phase_of(records: Records, index: int) -> Phase:
 def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], row: int, rows: tuple[Rows, Rows]) -> Phase:
     """The phase of a record that differs, or that only one run has.
 
-    Operations before the batches of their step make data, weights or random numbers, maybe for later steps: they are of
-    the phase of the first record that they have made differ. So are those that come after the batches, as a loader that
-    fetches ahead has them, where that record is what a later step begins with.
+    Operations before the batches of their step create data, weights or random numbers, possibly for later steps: their
+    phase is that of the first following record that differs. The same holds for operations after the batches, as of a
+    loader that prefetches, if that record is at the start of a later step.
 
     Args:
-        places: index of the record in each run, or of what that one did instead. here: the run to look at.
+        places: index of the record in each run, or of the record that a run has instead.
+        row: the run whose record is meant.
     """
     records, index = pair[row], places[row]
     record = records[index]

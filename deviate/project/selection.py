@@ -12,7 +12,7 @@ from deviate.base import place_text
 from deviate.errors import InputError
 from deviate.model import TEXT_SINK, Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
 from deviate.model.analysis import NAMED
-from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier
+from deviate.model.metric_vocabulary import direction_of, item_direction, item_role, role_of, split_identifier
 from deviate.project.command import CONFIG
 from deviate.project.config import Config, MetricConfig, read_text
 
@@ -380,6 +380,9 @@ def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric
         elsewhere = [
             metric for metric in analysis.metrics if _fits(metric, dataclasses.replace(section, path=None, label=None))
         ]
+        wholes = [metric for metric in elsewhere if metric.label is None]
+        if section.label is not None and len(wholes) == 1:
+            return _with_item(analysis, wholes[0], section.name, section.label)
         if elsewhere:
             raise _ambiguous(section, elsewhere)
     return _add(analysis, section, section.where, section.expression)
@@ -422,6 +425,17 @@ def _with_metric(analysis: Analysis, site: Site, section: MetricConfig) -> tuple
     return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric
 
 
+def _with_item(analysis: Analysis, whole: Metric, name: str, key: str) -> tuple[Analysis, Metric]:
+    """Add an item of a mapping that is reported whole, which the file names by its key."""
+    number = 1 + max(metric.id for metric in analysis.metrics)
+    role = item_role(key, whole.role)
+    direction = item_direction(key, role, whole.direction)
+    item = dataclasses.replace(
+        whole, id=number, name=name, role=role, direction=direction, evidence=(NAMED,), label=key, is_item=True
+    )
+    return dataclasses.replace(analysis, metrics=(*analysis.metrics, item)), item
+
+
 def _with_pattern(analysis: Analysis, section: MetricConfig, pattern: str) -> tuple[Analysis, Metric]:
     """Add the metric of a text, whoever prints it; its place is that of its section."""
     same = next((one for one in analysis.metrics if one.sink == TEXT_SINK and one.expression == pattern), None)
@@ -444,7 +458,7 @@ def _with_pattern(analysis: Analysis, section: MetricConfig, pattern: str) -> tu
 
 
 def _line_of(pattern: str, path: Path) -> int:
-    """The line of a file that has the pattern; 1 where none has it as such."""
+    """The line of a file that contains the pattern; 1 if none does."""
     lines = read_text(path).splitlines()
     return next((number for number, line in enumerate(lines, 1) if "match" in line and pattern in line), 1)
 

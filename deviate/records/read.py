@@ -192,19 +192,19 @@ def _rename(run: Run, names: Mapping[str, str]) -> Run:
 def _that_stand(catalog: Catalog, reported: Collection[str]) -> tuple[SelectedMetric, ...]:
     """The metrics, without mappings that were reported item by item, whose items stand for them.
 
-    Of those that were found by running, the ones of which a value counts.
+    Of those that were found by running, the ones of which a value counts; likewise of the items that the source names,
+    except the primary metric.
     """
-    items = [
-        selected for selected in catalog.selection.metrics if selected.metric.is_item and selected.name in reported
-    ]
-    mappings = {selected.metric.site for selected in (*catalog.added, *items) if selected.metric.label is not None}
-    mappings.discard(None)
-    return tuple(
-        selected
-        for selected in catalog.metrics
-        if selected.name in reported
-        or not (selected.is_found_by_running or (selected.metric.site in mappings and not selected.metric.is_item))
-    )
+    primary = catalog.selection.primary
+    items = [one for one in catalog.selection.metrics if one.metric.is_item and one.name in reported]
+    mappings = {one.metric.site for one in (*catalog.added, *items) if one.metric.label is not None} - {None}
+
+    def stands(selected: SelectedMetric) -> bool:
+        is_primary = primary is not None and selected.name == primary.name
+        is_of_mapping = selected.metric.site in mappings and not is_primary
+        return selected.name in reported or not (selected.is_found_by_running or is_of_mapping)
+
+    return tuple(selected for selected in catalog.metrics if stands(selected))
 
 
 def _left_out(catalog: Catalog, reported: Collection[str]) -> list[str]:

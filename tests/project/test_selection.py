@@ -222,5 +222,12 @@ def test_a_section_of_a_mapping_does_not_mean_its_items(tmp_path: Path) -> None:
     analysis = analyze(script, tmp_path)
     assert [metric.name for metric in analysis.metrics] == ["stats", "loss", "acc"]
     place = 'where = "train.py:6"\nexpression = "stats"\n'
-    _, selection = chosen(analysis, f'[metrics.mine]\n{place}[metrics.exact]\n{place}label = "acc"\n')
-    assert [(item.name, item.metric.label) for item in selection.metrics] == [("mine", None), ("exact", "acc")]
+    sections = (
+        f'[metrics.mine]\n{place}[metrics.exact]\n{place}label = "acc"\n[metrics.more]\n{place}label = "top5_error"\n'
+    )
+    _, selection = chosen(analysis, sections)
+    assert [(item.name, item.metric.label, item.direction) for item in selection.metrics] == [
+        ("mine", None, None),
+        ("exact", "acc", "max"),
+        ("more", "top5_error", "min"),
+    ]

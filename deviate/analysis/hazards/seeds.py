@@ -46,25 +46,25 @@ ROUTED = word_set(
 )
 """Packages whose seeds deviate replaces in runs."""
 BY_PARAMETERS = word_set("lightgbm xgboost catboost")
-"""Packages whose functions take seeds in a dict of parameters, or have one by default."""
+"""Packages whose functions accept seeds in a dict of parameters, or have a default seed."""
 SEEDED_BY_DEFAULT = re.compile(
     r"lightgbm\.(train|cv|LGBM\w+)|xgboost\.(train|cv|XGB\w+)|catboost\.(train|cv|CatBoost\w*)"
 )
-"""Functions of these that train with a seed of the library's, the same in all runs, where the script sets none."""
+"""Functions of these packages that train with a default seed, the same in all runs, if the script sets none."""
 TAKING_PARAMETERS = word_set("train cv CatBoost")
-"""Last names of those whose first argument holds the parameters."""
+"""Names of functions whose first argument contains the parameters."""
 EVERYTHING = word_set("seed_everything manual_seed")
-"""Functions that seed every generator, whatever they are methods of."""
+"""Methods that seed every generator, on any object."""
 DIVIDING = re.compile(
     r"(sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)"
     r"|catboost\.\w+\(\)\.(grid|randomized)_search|gym(nasium)?\..*generate_random_map)\b"
 )
-"""Functions that split the data: their seeds are kept where the split is held."""
+"""Functions that split the data: their seeds stay unchanged in variants that hold the split."""
 BY_PLACE = re.compile(
     r"sklearn\.(utils\.(shuffle|resample)|model_selection\.(learning_curve|LearningCurve|Halving|Tuned))|keras\.datasets\."
     r"|(lightgbm|xgboost|catboost)\.cv$"
 )
-"""Functions whose stream depends on where they are called, if they have one; and those with seeds of two streams."""
+"""Functions whose stream depends on the place of the call, and functions with seeds of two streams."""
 
 
 def seed_calls(graph: CallGraph, contents: ContainerContents) -> tuple[SeedCall, ...]:
@@ -81,7 +81,7 @@ def seed_calls(graph: CallGraph, contents: ContainerContents) -> tuple[SeedCall,
 
 
 Fate = Literal["replaced", "kept with the split", "unknown"]
-"""What happens to a seed in variants that hold or vary streams, as far as known before a run."""
+"""Treatment of a seed in variants that hold or vary streams, as far as known before a run."""
 
 
 def fate_of(seed: SeedCall) -> Fate:

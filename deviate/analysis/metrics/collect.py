@@ -409,16 +409,16 @@ class Collector:
         by_label = None if candidate.label is None else mapping_of(candidate.label, value, self.graph)
         mapping = value.source if candidate.label is None else by_label
         items = self.mapping_items.of(mapping, value.function) if mapping is not None else []
-        decisions: list[tuple[str, Decision]] = []
+        decisions: dict[str, Decision] = {}
         for item in items:
-            if self._holds_items(item):
+            if item.key in decisions or self._holds_items(item):
                 continue
             inside = value if by_label is not None else self.parser.plain(item.value, item.function)
             part = replace(candidate, value=inside, before=f"{item.key}: ", after="", earlier=(), is_first=True)
             decision = self.judge.decide(replace(part, stem="", spread_of=""))
             if decision.role is not None:
-                decisions.append((item.key, decision))
-        return decisions
+                decisions[item.key] = decision
+        return list(decisions.items())
 
     def _holds_items(self, item: MappingItem) -> bool:
         """Whether a value is a container of the project or of the source: no number, and so not recorded as one."""

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -62,10 +62,14 @@ class MappingItems:
         self._turns: dict[cst.CSTNode, str] = {}  # what is iterated over: the key in the turn that is looked at
 
     def of(self, node: cst.BaseExpression, function: Function) -> list[MappingItem]:
-        """The items of a mapping where it is reported, each key once; what the function reads of it is among them."""
-        items = itertools.chain(self._of(node, function, None, DEEPEST), self._read(node, function))
-        removed = {"", *self._removed(node, function)}
-        return [item for item in _each_once(items) if item.key not in removed][:MOST_KEYS]
+        """The items of a mapping where it is reported, one for each value that is put under a key.
+
+        What the function reads of it is among them.
+        """
+        items = dict.fromkeys((*self._of(node, function, None, DEEPEST), *self._read(node, function)))
+        keys = dict.fromkeys(item.key for item in items)
+        counting = {*list(keys)[:MOST_KEYS]} - {"", *self._removed(node, function)}
+        return [item for item in items if item.key in counting]
 
     # ------------------------------------------------------------ expressions
 
@@ -130,15 +134,16 @@ class MappingItems:
             return binding.value, self._each(value.value, function, frame, depth)
         match binding:
             case Binding(position=(1,), value=cst.Call(func=cst.Attribute(attr=cst.Name("items"), value=mapping))):
-                fed = _each_once(self._fed(mapping, function, depth))
-                return binding.value, self._each(mapping, function, frame, depth) if root is value else fed
+                if root is value:
+                    return binding.value, self._each(mapping, function, frame, depth)
+                return binding.value, list(self._fed(mapping, function, depth))
         return None, []
 
     def _each(
         self, mapping: cst.BaseExpression, function: Function, frame: Frame | None, depth: int
     ) -> list[MappingItem]:
-        """The items that a loop over a mapping takes, those of a collection of meters too; each key once."""
-        return _each_once((*self._of(mapping, function, frame, depth), *self._fed(mapping, function, depth)))
+        """The items that a loop over a mapping takes, those of a collection of meters too."""
+        return [*self._of(mapping, function, frame, depth), *self._fed(mapping, function, depth)]
 
     def _of_variable(
         self, node: cst.Name, function: Function, frame: Frame | None, depth: int
@@ -282,9 +287,9 @@ class MappingItems:
         mapping = iterated_mapping(binding)
         node = mapping if mapping is not None else None if binding.position else binding.value
         if isinstance(node, cst.BaseExpression):
-            keys = [item.key for item in self._each(node, scope, frame, depth)]
+            keys = dict.fromkeys(item.key for item in self._each(node, scope, frame, depth))
             if keys:
-                return keys
+                return list(keys)
         if not isinstance(binding.value, cst.BaseExpression):
             return []
         listed = self.displays.literal_items(binding.value, scope)
@@ -337,14 +342,6 @@ class MappingItems:
             return set()
         calls = (call for call, _ in function.module.calls_of(node.value, "pop") if call.args)
         return {text for call in calls if (text := constant_text(call.args[0].value)) is not None}
-
-
-def _each_once(items: Iterable[MappingItem]) -> list[MappingItem]:
-    """The first item of each key."""
-    by_key: dict[str, MappingItem] = {}
-    for item in items:
-        by_key.setdefault(item.key, item)
-    return list(by_key.values())
 
 
 def _part(node: cst.BaseExpression | None, position: Sequence[int]) -> cst.BaseExpression | None:

@@ -58,7 +58,11 @@ class Meters:
     ) -> Iterator[tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]]:
         """What is fed to a collection of meters under names: key (None for an unpacked mapping), value, function."""
         feeding = self._feeding()
-        fed = dict.fromkeys(one for home in self._homes_of(node, function) for one in feeding.get(home, ()))
+        homes = self._homes_of(node, function)
+        variables = [
+            home for home in homes if isinstance(home[0], Function)
+        ]  # objects of one class share its attributes
+        fed = dict.fromkeys(one for home in variables or homes for one in feeding.get(home, ()))
         for call, where in sorted(fed, key=lambda one: (one[1].source.file, one[1].source.line(one[0]))):
             yield from ((key, value, where) for key, value in keywords(call).items() if key != "n")
             yield from ((None, argument.value, where) for argument in call.args if argument.star == "**")
