@@ -13,10 +13,10 @@ from scripts.reference.docstrings import paragraphs, signature
 HEAD = """\
 # Statistics, one by one
 
-Every statistic that deviate computes, as its code tells of it: what it is, what it needs, where its formula comes from.
-What the figures of a report mean, and when they are given, is told in [the numbers of a report](numbers.md). In
-`deviate.stats` samples are sequences of floats, one per run, the baseline first; a function gives a number, an
-`Interval`, a `Test`, or an `Unavailable` with its reason; it never raises for scores and never gives NaN.
+Every statistic that deviate computes, from its docstring: what it is, what it needs, and the source of its formula.
+[The numbers of a report](numbers.md) explains the values of a report and when they are shown. In
+`deviate.stats`, samples are sequences of floats, one per run, the baseline first; a function returns a number, an
+`Interval`, a `Test`, or an `Unavailable` with its reason; it never raises for scores and never returns NaN.
 
 Written from `deviate/stats/` and `deviate/stability/measures/` by `python -m scripts.reference`.
 """
