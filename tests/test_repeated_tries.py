@@ -47,11 +47,10 @@ def test_candidates_that_a_baseline_was_compared_with_are_counted_in(imported) -
     assert imported("base", "middling") == [], "the same candidate again is no further try"
     (said,) = imported("base", "near")
     assert said == (
-        "base was compared with 1 more candidate on record: middling. Holm over all 2: p = .907 for near, not below "
-        "alpha."
+        "base was also compared with 1 more candidate: middling. Holm over all 2: p = .907 for near, not below alpha."
     )
     (said,) = imported("base", "good")
-    assert said.startswith("base was compared with 2 more candidates on record: middling, near. Holm over all 3: p = ")
+    assert said.startswith("base was also compared with 2 more candidates: middling, near. Holm over all 3: p = ")
     assert said.endswith(" for good.")
     assert imported("near", "good") == [], "another baseline"
     assert imported("base", "near", "middling", "good") == [], "all are shown"
@@ -81,6 +80,6 @@ def test_experiments_of_the_same_command_on_the_same_code_are_named(project: Pat
     deviate("compare", "other", "second", "--json", "out.json")
     (said,) = warnings(project / "out.json")
     assert said == (
-        "second is one of 2 experiments of the same command on the same code (others: first). Which of them counts "
-        "must not depend on their results: say that there are several, or compare each."
+        "second is one of 2 experiments of the same command on the same code (others: first). Do not choose among "
+        "them by their results: report that there are several, or compare each."
     )

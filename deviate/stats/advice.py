@@ -27,7 +27,7 @@ from deviate.stats.primary import is_on_test_data
 from deviate.stats.tests.paired import differing_rules, pairing_cost
 
 N_NAMED = 5
-"""Metrics, seeds or experiments that one warning names; it counts the rest."""
+"""Maximum number of metrics, seeds or experiments that a warning names; it counts the rest."""
 
 
 def all_warnings(
@@ -80,7 +80,7 @@ def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[s
             metric = description.metric
             if is_on_test_data(metric.name) and _picks_the_best(metric):
                 warnings.append(
-                    f"{metric.aggregate} of {metric.name} picks its step by looking at test data, which flatters it: "
+                    f"{metric.aggregate} of {metric.name} chooses its step on test data, which makes it too good: "
                     "report last, or choose the step on validation data."
                 )
     baseline = {description.metric.name: description.metric for description in described[0].descriptions}
@@ -94,8 +94,8 @@ def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[s
 
 
 RULES = {
-    "streams": "draws are assigned to streams by another rule, so that a variant varies and holds something else",
-    "scores": "a score is made of what runs report by another rule, so that the scores are not the same quantity",
+    "streams": "the rule that assigns draws to streams differs, so the variants vary and hold different things",
+    "scores": "the rule that makes scores of reported values differs, so the scores are different quantities",
 }
 
 
@@ -105,9 +105,9 @@ def _rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, 
     for candidate, label in zip(experiments[1:], labels[1:], strict=True):
         for name in differing_rules(experiments[0], candidate):
             numbers = f"{getattr(experiments[0], name)} and {getattr(candidate, name)}"
-            sentence = f"{labels[0]} and {label} were begun under different versions of deviate ({name} {numbers}): "
+            sentence = f"{labels[0]} and {label} were started by different versions of deviate ({name} {numbers}): "
             pairs = " They are not compared as pairs." if is_paired else ""
-            warnings.append(f"{sentence}{RULES[name]}.{pairs} Run the older one anew under another name.")
+            warnings.append(f"{sentence}{RULES[name]}.{pairs} Run the older one again under another name.")
     return warnings
 
 
@@ -130,7 +130,7 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
     ]
     primary = [(description, label) for description, label in tailed if description.metric.is_primary]
     heavy = [(description, label) for description, label in primary or tailed if description.tails]
-    advice = "Read median, MAD and bootstrap beside it: Shape and cross-checks in the report"
+    advice = "See median, MAD and bootstrap in the report, Shape and cross-checks"
     if primary and len(heavy) > 1:
         whose = [
             f"{label} (far out: {_replicates(description.outliers)})" if description.outliers else label
@@ -146,12 +146,12 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
     if not heavy:
         return []
     names = list(dict.fromkeys(f"{description.metric.name} of {label}" for description, label in heavy))
-    sentence = f"Heavy tails in {first_few(names, N_NAMED)}: the interval of the SD does not hold there"
-    return [f"{sentence}. Among {len(tailed)} samples up to 5 % look so by chance. {advice}."]
+    sentence = f"Heavy tails in {first_few(names, N_NAMED)}: intervals of these SDs are not reliable"
+    return [f"{sentence}. Up to 5 % of the {len(tailed)} samples look like this by chance. {advice}."]
 
 
 def _look_at(outliers: Sequence[int]) -> str:
-    return f"Far from the others: {_replicates(outliers)}; look at the log. " if outliers else ""
+    return f"Far from the others: {_replicates(outliers)}; check the log. " if outliers else ""
 
 
 def _unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:
@@ -172,12 +172,12 @@ def _unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> l
             continue
         ours, theirs = pair.unmatched_baseline, pair.unmatched_candidate
         example = f"{ours[0] if ours else 'BASELINE_NAME'}={theirs[0] if theirs else 'CANDIDATE_NAME'}"
-        warnings.append(f"Not compared, {'; '.join(sides)}. Pair metrics of different names with --match {example}.")
+        warnings.append(f"Not compared: {'; '.join(sides)}. Pair metrics of different names with --match {example}.")
     return warnings
 
 
 WIDE_MARGIN = 0.2
-"""For a score from 0 to 1; wider margins were probably meant in percentage points."""
+"""Margin of scores from 0 to 1 from which percentage points were probably meant."""
 
 
 def _margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
@@ -190,8 +190,8 @@ def _margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
                 continue
             if min(scores) >= 0 and max(scores) <= 1:
                 warnings.append(
-                    f"The margin {margin:g} of {comparison.metric.name} is {margin:.0%} of a scale from 0 to 1, "
-                    f"on which all scores lie. If points of percent were meant, give {margin / 100:g}."
+                    f"The margin {margin:g} of {comparison.metric.name} is {margin:.0%} of the scale, as all "
+                    f"scores are between 0 and 1. If percentage points were meant, use {margin / 100:g}."
                 )
     return warnings
 
@@ -202,11 +202,11 @@ def _failures(experiment: Experiment, label: str) -> list[str]:
     for status, kind in {"diverged": Reason.DIVERGED, **NO_RESULT}.items():
         failed = [run.replicate for run in experiment.runs if run.status == status]
         if failed:
-            advice = "look at the log and repair the cause"
+            advice = "check the log and fix the cause"
             if experiment.imported:
-                advice = "look at what they left"
+                advice = "check their output"
             if status == "diverged":
-                advice = "if a metric may well be NaN, deselect it in deviate.toml"
+                advice = "if NaN is a valid value, deselect the metric in deviate.toml"
             warnings.append(
                 f"{len(failed)} of {count(n_runs, 'run')} of {label}: {kind.value} ({_replicates(failed)}). "
                 f"Counted as failures, without a score; {advice}."
@@ -218,13 +218,15 @@ def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
     warnings = []
     lost = [run.replicate for run in experiment.runs if run.status in NOT_COUNTED]
     if lost:
-        warnings.append(f"{count(len(lost), 'run')} of {label} lost or cancelled ({_replicates(lost)}): run again.")
+        warnings.append(
+            f"{count(len(lost), 'run')} of {label} lost or cancelled ({_replicates(lost)}): run them again."
+        )
     absent = experiment.n_planned - len(experiment.runs)
     if absent > 0 and n_counted(experiment) not in experiment.looks:  # it may end at any declared look
         advice = (
             "to run them after a comparison was shown is an unplanned look" if experiment.is_cut_short else "run them"
         )
-        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not on record: {advice}.")
+        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are missing: {advice}.")
     return warnings
 
 
@@ -233,7 +235,7 @@ def never_reported_warnings(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     cure = "Correct or deselect them in deviate.toml." if len(names) > 1 else "Correct or deselect it in deviate.toml."
-    return [f"Never reported by any run, and left out: {first_few(names, N_NAMED)}. {cure}"]
+    return [f"Left out, because no run reported them: {first_few(names, N_NAMED)}. {cure}"]
 
 
 def _silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
@@ -246,7 +248,7 @@ def _silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[
             if n_completed and n_silent == n_completed:
                 silent.setdefault(description.metric.name, []).append(label)
     return [
-        f"No run of {', '.join(where)} reported a number for {name}: correct or deselect it in deviate.toml."
+        f"{name} was never reported in {', '.join(where)}: correct or deselect it in deviate.toml."
         for name, where in silent.items()
     ]
 
@@ -283,13 +285,13 @@ def _disagreements(metric: SelectedMetric, other: SelectedMetric, candidate: str
     warnings = []
     if metric.aggregate != other.aggregate:
         warnings.append(
-            f"{metric.name} is the {metric.aggregate} in the baseline, but the {other.aggregate} in {candidate}: "
-            "give both the same with --aggregate."
+            f"The aggregate of {metric.name} is {metric.aggregate} in the baseline, but {other.aggregate} in "
+            f"{candidate}: set the same for both with --aggregate."
         )
     if metric.direction is not None and other.direction is not None and metric.direction != other.direction:
         warnings.append(
-            f"{metric.name} is better when {_better(metric)} in the baseline, when {_better(other)} in {candidate}; "
-            "the baseline's direction is used: set direction in deviate.toml."
+            f"{metric.name}: {_better(metric)} is better in the baseline, {_better(other)} in {candidate}. "
+            "The baseline's direction is used; set direction in deviate.toml."
         )
     return warnings
 
@@ -303,7 +305,7 @@ def _replicates(replicates: Sequence[int]) -> str:
 
 
 MOST_ENDINGS = 3
-"""Runs that one warning names; it counts the rest."""
+"""Maximum number of runs that a warning names; it counts the rest."""
 
 
 def ending_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
@@ -327,8 +329,8 @@ def ending_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) ->
             more = [f"{len(early) - MOST_ENDINGS} more"] if len(early) > MOST_ENDINGS else []
             warnings.append(
                 f"{len(early)} of {count(len(experiment.runs), 'run')} of {label} end before the others, which end at "
-                f"step {last}: {', '.join([*stops, *more])}. They count as completed, with the values at which they "
-                "end; if they crashed or still go on, leave them out."
+                f"step {last}: {', '.join([*stops, *more])}. They count as completed, with their last values; if "
+                "they crashed or are still running, leave them out."
             )
     return warnings
 
@@ -351,7 +353,7 @@ def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
             groups.setdefault(seeds, []).append(label)
     return [
         f"Not varied by deviate{_where(affected, labels)}: {first_few(seeds, N_NAMED)}. The value is the same in all "
-        "runs, so the spread leaves out what is drawn from it. To include that, give each run another: "
+        "runs, so the spread does not include draws from it. To include them, pass another value to each run: "
         "--seed {replicate}."
         for seeds, affected in groups.items()
     ]
@@ -398,7 +400,7 @@ def _candidates_before(
         if not isinstance(p, Unavailable)
     ]
     names = list(dict.fromkeys(earlier.candidate for earlier in past))
-    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_few(names, N_NAMED)}."
+    sentence = f"{label} was also compared with {count(len(past), 'more candidate')}: {first_few(names, N_NAMED)}."
     return [f"{sentence} Holm over all {len(p_now) + len(p_before)}: {'; '.join(adjusted)}." if adjusted else sentence]
 
 
@@ -410,8 +412,8 @@ def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str])
         if not_compared:
             number = f"{label} is one of {len(not_compared) + 1} experiments of the same command on the same code"
             warnings.append(
-                f"{number} (others: {first_few(not_compared, N_NAMED)}). Which of them counts must not depend on their "
-                "results: say that there are several, or compare each."
+                f"{number} (others: {first_few(not_compared, N_NAMED)}). Do not choose among them by their "
+                "results: report that there are several, or compare each."
             )
     return warnings
 
@@ -436,7 +438,7 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
             if comparison.metric.is_primary and pairing_cost(*sides, confidence=confidence):
                 costs.append(
                     f"{pair.candidate} against {pair.baseline}, {name}: {comparison.note}. Unpaired, these runs "
-                    "would see smaller differences. Pairing was chosen before and stays; next time compare without "
+                    "would detect smaller differences. Pairing was chosen before and stays; next time compare without "
                     "--paired."
                 )
         for (replicates, n), names in lost.items():

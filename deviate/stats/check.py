@@ -1,4 +1,4 @@
-"""The rule of `check`: worse by more than a margin only where that is shown, not worse only where that is, too."""
+"""The rule of `check`: a candidate is worse than the margin, or not worse, only where a test shows it."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -84,7 +84,7 @@ def weigh(
     Source: Welch (1947); Student (1908); Chung & Romano (2013); one side of Schuirmann (1987) for the bound.
     """
     if not 0 <= margin < math.inf:
-        raise ValueError(f"The margin {margin:g} is no margin.")
+        raise ValueError(f"The margin must be 0 or positive, not {margin:g}.")
     if is_paired:
         differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
         if isinstance(differences, Unavailable):
@@ -187,13 +187,13 @@ def check_control(name: str, experiment: Experiment | None) -> ControlCheck:
         return ControlCheck(name, "absent", "there is no control variant: add control to --variants", None)
     proof = repeatability(experiment)
     if proof.is_equal is None:
-        reason = f"2 completed runs could be compared, there {'is' if proof.n == 1 else 'are'} {proof.n}"
+        reason = f"needs 2 completed runs, has {proof.n}"
         if proof.n > 1:
             reason = f"its {proof.n} runs reported no quality metric and no weights"
         return ControlCheck(name, "absent", reason, proof)
     if proof.is_equal:
         return ControlCheck(name, "intact", f"identical, {equal_words(proof)}", proof)
-    return ControlCheck(name, "broken", f"{where(proof)}, though everything was held", proof)
+    return ControlCheck(name, "broken", f"{where(proof)}, although everything was held", proof)
 
 
 def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_family: int) -> Weighed | Unavailable:
@@ -262,15 +262,18 @@ def _outcome(
             reason = f"not worse by more than the margin: the one-sided {level_text(level)} bound is within it"
         return "passed", f"{reason}{no_failure(comparison.candidate)}"
     if margin:
-        return "undecided", "neither worse by more than the margin nor within it is shown"
-    return "undecided", "not shown to be worse; that it is not worse at all, only a better candidate can show"
+        return "undecided", "shown neither to be worse by more than the margin nor to be within it"
+    return "undecided", "not shown to be worse; without a margin, only a better candidate passes"
 
 
 def _outcome_untested(comparison: Comparison, answer: Unavailable, confidence: float) -> tuple[CheckOutcome, str]:
     if answer.kind is Reason.IDENTICAL:
         return "passed", comparison.verdict.reason
     if answer.kind is Reason.UNCHANGED:
-        return "passed", f"{answer.reason}: all {comparison.baseline.n} runs score what those with their seeds do"
+        return (
+            "passed",
+            f"{answer.reason}: all {comparison.baseline.n} runs have the scores of those with the same seeds",
+        )
     if answer.kind is Reason.CONSTANT_DIFFERENCE:
         return _outcome_without_spread(comparison, confidence)
     return "undecided", answer.reason
@@ -324,10 +327,10 @@ def _completion_outcome(
     if isinstance(difference, Unavailable):
         return "undecided", difference.reason
     if difference >= 0:
-        return "passed", "no smaller share of its runs completed"
+        return "passed", "at least as large a share of its runs completed"
     if min(completion.baseline.n_runs, completion.candidate.n_runs) < VERDICT_RUNS:
         sizes = f"{completion.baseline.n_runs} and {completion.candidate.n_runs}"
         return "undecided", TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", n=sizes)
     if isinstance(test, Test) and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
         return "worse", f"fewer of its runs completed ({test.name}'s exact test)"
-    return "undecided", "fewer of its runs completed, which these numbers of runs do not tell from chance"
+    return "undecided", "fewer of its runs completed; with these numbers of runs, this may be chance"

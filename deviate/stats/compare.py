@@ -44,7 +44,7 @@ PLAIN = (
     *(effect.cohens_d, effect.cohens_d_unweighted, effect.hedges_g, effect.glass_delta),
     *(effect.superiority, effect.cliffs_delta),
 )
-"""Figures of two samples that a comparison has under their own names; those below take the confidence too."""
+"""Statistics of two samples that a comparison has under their own names; those below take the confidence too."""
 INTERVALS = (
     *(effect.hedges_g_interval, effect.superiority_interval, effect.cliffs_delta_interval),
     *(effect.sd_ratio_interval, power.detectable_interval),

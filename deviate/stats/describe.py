@@ -28,7 +28,7 @@ from deviate.stats.estimates.sampling import examples_of, sampling_error
 
 NO_RESULT = {"crashed": Reason.CRASHED, "timed_out": Reason.TIMED_OUT, "silent": Reason.SILENT}
 NOT_COUNTED = ("lost", "cancelled")
-"""Runs that ended for reasons outside of them: they are repeated and not counted."""
+"""Outcomes of runs that ended for external reasons: the runs are repeated and not counted."""
 
 
 def describe(
@@ -156,12 +156,12 @@ def _with_sampling(described: Description, runs: Sequence[Run]) -> Description:
 def _note(values: list[float], n_runs: int, missing: Sequence[Reason | None]) -> str:
     n = len(values)
     if n == 0:
-        return f"no completed run (0/{n_runs})" if FAILURES.issuperset(missing) else f"no run gave a score (0/{n_runs})"
+        return f"no completed run (0/{n_runs})" if FAILURES.issuperset(missing) else f"no run has a score (0/{n_runs})"
     if n == 1:
         return "1 run: spread unknown"
     notes = []
     if reason := spread_refusal(values):
         notes.append(reason.reason)
     if n < VERDICT_RUNS:
-        notes.append(f"{count(n, 'run')}: described, not judged (below {VERDICT_RUNS})")
+        notes.append(f"{count(n, 'run')}: too few for a verdict (needs {VERDICT_RUNS})")
     return "; ".join(notes)

@@ -131,10 +131,12 @@ def judge(
     warnings = [question] if question and not is_all_silent else []
     warnings += _differing_plans(recorded, matches, choice)
     if margin is not None and chosen is None:
-        warnings.append(f"The margin {margin:g} is not used, for there is no primary metric: name one with --metric.")
+        warnings.append(
+            f"The margin {margin:g} is not used, because there is no primary metric: name one with --metric."
+        )
     if aggregate == "best" and (undirected := [m.name for m in metrics[0] if m.direction is None]):
         warnings.append(
-            f"best needs a direction, which {', '.join(undirected)} has not: its own aggregate stands. "
+            f"best needs a direction, which {', '.join(undirected)} lacks: its own aggregate is used. "
             "Set direction in deviate.toml."
         )
     labels = [label(experiment, experiments) if compares else experiment.variant for experiment in experiments]
@@ -207,11 +209,13 @@ def _check(
     if aggregate is not None:
         check_aggregate(aggregate)
     if margin is not None and not 0 < margin < float("inf"):
-        raise InputError(f"The margin {margin:g} is no positive number.", "Give it in units of the primary metric.")
+        raise InputError(f"The margin must be positive, not {margin:g}.", "Give it in units of the primary metric.")
     if spread_ratio is not None and not 1 < spread_ratio < float("inf"):
-        raise InputError(f"The ratio of SDs {spread_ratio:g} is not above 1.", "Use 1.5, for example.")
+        raise InputError(f"The ratio of SDs must be above 1, not {spread_ratio:g}.", "Use 1.5, for example.")
     if analysis_seed < 0:
-        raise InputError(f"The analysis seed {analysis_seed} is negative.", "Use 0 or a positive whole number.")
+        raise InputError(
+            f"The analysis seed must not be negative: {analysis_seed}.", "Use 0 or a positive whole number."
+        )
     candidate_names = sorted({metric.name for experiment in experiments[1:] for metric in experiment.metrics})
     for name, other in matches.items():
         require_metric(name, [metric.name for metric in experiments[0].metrics], f"baseline {experiments[0].name}")
@@ -292,7 +296,7 @@ def _differing_plans(
     """A sentence for each candidate whose plan names another primary metric than the one that decides here."""
     name = "" if choice is None else matches.get(choice.name, choice.name)
     return [
-        f"Plans differ: {experiment.name} was to be judged by {experiment.primary.name}, before its first run."
+        f"Plans differ: before its first run, {experiment.name} was planned to be judged by {experiment.primary.name}."
         for experiment in experiments[1:]
         if choice is not None and experiment.primary is not None and experiment.primary.name != name
     ]

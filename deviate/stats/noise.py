@@ -137,7 +137,7 @@ def _no_ratio(study: Study, index: int, values: Sequence[float], whole: Sequence
     """Why the ratio of a variant's spread to that of the reference is not computed."""
     reference = study.reference
     if reference is None:
-        return Unavailable("no variant to refer to")
+        return Unavailable("no reference variant")
     if study.experiments[index].variant == reference.variant:
         return REFERENCE
     if study.kinds[index] == "configuration":
@@ -155,11 +155,11 @@ def _no_share(study: Study, index: int) -> Unavailable | None:
     """Why a variant's variance is no part of the reference's."""
     experiment, kind, reference = study.experiments[index], study.kinds[index], study.reference
     if kind == "nothing":
-        return Unavailable("nothing is varied here")
+        return Unavailable("nothing varies here")
     if kind in {"script", "one-bit"} or reference is None or not reference.varied:
         return Unavailable(f"no part of {reference.variant if reference else 'any variant'}")
     if extra := [factor for factor in experiment.varied if factor not in reference.varied]:
         return Unavailable(f"{', '.join(extra)} not varied in {reference.variant}")
     if leaves_other_out(study, index):
-        return Unavailable("other moves and is left out")
+        return Unavailable("other varies and is left out")
     return None

@@ -19,7 +19,7 @@ TEST_WORDS = word_set("test tst testing")
 VALIDATION_WORDS = word_set("val valid validation dev eval evaluation")
 TRAINING_WORDS = word_set("train training trn tr")
 SPREAD_WORDS = word_set("std stdev stddev sd deviation")
-"""Metrics that say how far others spread are not what a comparison is about."""
+"""Words of measures of spread, which a comparison is not about."""
 MERITS = word_set(
     "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap "
     "map iou miou dice bleu rouge psnr ssim reward rewards rew return returns score scores r2 ndcg mrr hit hits "
@@ -31,17 +31,17 @@ MERITS = word_set(
 PARTIAL_MERITS = word_set(
     "precision recall sensitivity specificity top5 acc5 prec5 hit hits error err errors misclassified"
 )
-"""Measures of merit that say less than another one beside them: one side of a trade, a wider net, a complement."""
+"""Words of partial measures of merit: one side of a trade-off, a wider criterion, a complement."""
 LANGUAGE_WORDS = word_set("ppl perplexity bpb bpc bpd token tokens")
-"""Words of models of text, of which loss and perplexity are the measure of merit, and accuracy of tokens is not."""
+"""Words of language models, whose measure of merit is loss or perplexity and not the accuracy of tokens."""
 RESTATING_WORDS = word_set("ppl perplexity correct corrects neg negative best max min")
 ATTACKS = (word_set("autoattack aa"), word_set("adv adversarial robust attack attacked pgd cw"), word_set("fgsm"))
-"""Words of attacks on a model, the strongest first: a script that attacks its model is about how it withstands."""
+"""Words of attacks on a model, the strongest first: a script that attacks its model is about robustness."""
 HOLDING = (CONTAINERS | {"history", "evaluation"}) - MERITS - {"loss", "losses"}
 _WORD = re.compile(r"[A-Z]?[a-z]+[0-9]*|[A-Z]+(?![a-z])[0-9]*|[0-9]+")
 
 DECLARED = "declared before the runs"
-NAMED_AFTER = "named after the runs, so that its p and interval are adjusted over all quality metrics"
+NAMED_AFTER = "named after the runs, so its p and interval are adjusted over all quality metrics"
 TEST, VALIDATION, UNNAMED, TRAINING = range(4)
 LEVELS = {TEST: "test", VALIDATION: "validation", UNNAMED: "other than training", TRAINING: "training"}
 Key = Callable[[SelectedMetric], int]
@@ -99,7 +99,7 @@ def choose_primary(
         reason = reason or (sentence if len(kept) < len(left) else "")
         left = kept
     others = tuple(metric.name for metric in candidates if metric is not left[0])
-    return PrimaryChoice(left[0].name, reason or "it is reported first", others)
+    return PrimaryChoice(left[0].name, reason or "reported first", others)
 
 
 def _rules(candidates: Sequence[SelectedMetric], kept_by: str | None) -> tuple[tuple[Key, str], ...]:
@@ -138,8 +138,8 @@ def _rules(candidates: Sequence[SelectedMetric], kept_by: str | None) -> tuple[t
         (kept, "the script keeps its best model by it"),
         (restating, "a metric before one that restates it"),
         (part, "an overall measure before one side of it"),
-        (attack, "the model is attacked, and this is under the strongest attack"),
-        (detail, "the overall metric before one of a part"),
+        (attack, "measured under the strongest attack"),
+        (detail, "an overall metric before one of a part"),
         (lambda metric: _level(words[metric.name]), "its name says on which data it is measured"),
     )
 
@@ -196,7 +196,7 @@ def words_of(name: str) -> frozenset[str]:
 
 def _ask(reason: str, names: Sequence[str]) -> str:
     if not names:
-        return "There is no primary metric, for there is no metric at all: name one in deviate.toml."
+        return "There is no primary metric, because there are no metrics: name one in deviate.toml."
     options = " or ".join(f"--metric {shlex.quote(name)}" for name in names)
-    lasting = "for experiments to come: primary = true in its section of deviate.toml"
+    lasting = "for later experiments, set primary = true in its section of deviate.toml"
     return f"There is no primary metric, so no headline verdict: {reason}. Add {options}; {lasting}."

@@ -14,10 +14,10 @@ Behaviour = Literal["follows", "ignores", "squares", "neither"]
 or in none of these ways."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 Refuse = Callable[..., Unavailable | None]
-"""From the runs that a statistic needs and its samples, why they cannot answer; None when they can."""
+"""A function of the minimum number of runs and the samples: why there is no answer, or None."""
 
 NumberKind = Literal["ratio", "difference", "test"]
-"""Kind of a figure, which decides its rounding: a number without a unit, one in units of the metric, or a test."""
+"""Kind of a number, which decides its rounding: without a unit, in units of the metric, or of a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def statistic(
             name or function.__name__, guarded, n_samples, minimum, shift, scale, draws, is_paired, **presentation
         )
         if entry.label and n_samples != 2:
-            raise ToolError(f"{entry.name} has a label, and does not compare two samples", "leave the label out")
+            raise ToolError(f"{entry.name} has a label, but does not compare two samples", "remove the label")
         STATISTICS.add(entry.name, entry)
         return guarded
 

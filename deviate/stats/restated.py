@@ -26,7 +26,7 @@ FEWEST_DISTINCT = 3
 MOST_DECIMALS = 6
 DIGITS = (1, 2, 3, 4, 6, 9, 17)
 PLAIN = ((1.0, 0.0), (-1.0, 1.0), (-1.0, 100.0), (100.0, 0.0), (0.01, 0.0), (-100.0, 100.0), (-0.01, 1.0))
-"""Factors and constants of shares, percentages and what is left of them, which are expected before any is seen."""
+"""Factors and constants of shares, percentages and their complements, which are tried first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def _control(study: Study) -> Iterator[str]:
     ]
     if study.control == "absent":
         if claims:
-            text = f"Isolation was not checked: that takes 2 completed runs of {CONTROL}, here are"
+            text = f"Isolation was not checked: it needs 2 completed runs of {CONTROL}, has"
             yield f"{text} 0. Add {CONTROL} to --variants." if proof is None else f"{text} {proof.n}."
         return
     if proof is None:
@@ -40,9 +40,9 @@ def _control(study: Study) -> Iterator[str]:
     if study.control == "intact":
         yield f"{CONTROL} is intact: identical, {equal_words(proof)}{_what_compared(proof)}."
         return
-    yield f"{CONTROL} failed: {where(proof)}, though everything was held."
+    yield f"{CONTROL} failed: {where(proof)}, although everything was held."
     if claims:
-        yield f"Not isolated: what {_join_words(claims)} {_verb(claims, 'shows', 'show')}, for {CONTROL} failed."
+        yield f"Not isolated: {_join_words(claims)}, because {CONTROL} failed."
 
 
 def _what_compared(proof: Repeatability) -> str:
@@ -61,9 +61,9 @@ def _of_variant(study: Study, index: int) -> Iterator[str]:
         note = equal_note(study, index)
         yield f"{name} {note}." if has_no_effect(study, index) else f"{name}: {note}."
     elif proof.is_equal is False and kind == "implementation":
-        yield f"{name}: the runs part with all seeds held, {where(proof)}."
+        yield f"{name}: the runs diverge with all seeds held, {where(proof)}."
     if name == SCRIPT and not study.is_single:
-        yield f"{name} is the script as it stands: the sources of its spread are not separated."
+        yield f"{name} is the unchanged script: the sources of its spread are not separated."
     if kind == "configuration":
         yield f"{name} changes how numbers are rounded (threads, oneDNN): another configuration, not noise."
     if (flips := study.absorbed[index]) is not None:
@@ -74,15 +74,15 @@ def _flips(flips: Absorption) -> Iterator[str]:
     missing = flips.n_runs - flips.n_flipped
     if missing:
         yield (
-            f"{flips.variant}: no flip on record in {missing} of {count(flips.n_runs, 'run')}, "
-            "for no weight matrix was within reach; they are left out."
+            f"{flips.variant}: no flip in {missing} of {count(flips.n_runs, 'run')}, "
+            "because no weight matrix was reached; they are left out."
         )
     if not flips.n_flipped:
         return
     n = len(flips.absorbed)
     if flips.n_unknown:
         which = f"{flips.n_unknown} of {count(flips.n_flipped, 'flip')}"
-        yield f"{flips.variant}: whether {which} were absorbed cannot be told, for the weights were not reached."
+        yield f"{flips.variant}: whether {which} were absorbed is unknown, because the weights were not reached."
     if flips.n_flipped == flips.n_unknown:
         return
     if flips.against:
@@ -93,19 +93,19 @@ def _flips(flips: Absorption) -> Iterator[str]:
     elif n:
         text = f"{flips.variant}: at least {n} of {count(flips.n_flipped, 'flip')} absorbed"
         yield (
-            f"{text} ({_replicates(flips.absorbed)}): these runs end bitwise alike; "
+            f"{text} ({_replicates(flips.absorbed)}): these runs end bitwise equal; "
             f"without a repeatable {CONTROL} there may be more."
         )
     else:
-        yield f"{flips.variant}: without a repeatable {CONTROL} a single absorbed flip cannot be told."
+        yield f"{flips.variant}: without a repeatable {CONTROL} a single absorbed flip cannot be detected."
 
 
 def _beyond_control(study: Study) -> Iterator[str]:
     runs = [run for experiment in study.experiments for run in select_completed(experiment)]
     if names := list(dict.fromkeys(operation for run in runs for operation in run.uncontrolled)):
-        yield f"Beyond all control: {_some(names)}. What follows from it is in the spread of every variant."
+        yield f"Not controllable: {_some(names)}. Its effect is in the spread of every variant."
     if names := list(dict.fromkeys(operation for run in runs for operation in run.operations)):
-        yield f"Used for want of a deterministic version: {_some(names)}."
+        yield f"Used without a deterministic version: {_some(names)}."
     yield from _run_time_seeds(study)
 
 
@@ -125,7 +125,7 @@ def _run_time_seeds(study: Study) -> Iterator[str]:
             if holding:
                 yield f"{text}; deviate does not hold it."
             elif experiment.held:
-                yield f"{text}; {CONTROL} would show whether that follows from what {experiment.variant} varies."
+                yield f"{text}; {CONTROL} would show whether {experiment.variant} causes this."
             else:
                 yield f"{text}."
 
@@ -150,7 +150,7 @@ def _draws(study: Study) -> Iterator[str]:
     """Sentences on observed draws; draws that deviate does not watch are not ruled out."""
     streams = find_drawn_streams(study.experiments)
     if streams is None:
-        yield "From which streams numbers were drawn is not recorded."
+        yield "The streams of random draws were not recorded."
         return
     if not streams:
         yield "No random draw was observed from the generators that deviate watches."
@@ -159,13 +159,13 @@ def _draws(study: Study) -> Iterator[str]:
     if unused := [stream for stream in examples if stream not in streams]:
         text = f"No draw from {_join_words(unused)} was observed from the generators that deviate watches"
         if "other" in streams:
-            text += "; what the script draws for such a purpose in ways of its own is among other"
+            text += "; the script's own draws for such purposes count as other"
         yield f"{text}."
     holding = [experiment for experiment in study.experiments if "split" in experiment.held]
     if "split" in streams and holding and len(holding) == len(study.experiments):
-        yield "What divides the data, or is shuffled before the main loop, has the same seed in all runs here."
+        yield "Division of the data, and shuffling before the main loop, have the same seed in all runs here."
     if "other" not in streams:
-        yield "Every draw that was observed belonged to a stream: none was from other."
+        yield "Every observed draw belonged to a stream; none was from other."
         return
     varying = [experiment.variant for experiment in study.experiments if "other" in experiment.varied]
     sentence = "Some draws belong to no stream (other)"
@@ -178,7 +178,7 @@ def _draws(study: Study) -> Iterator[str]:
     if left_out:
         whose = _verb(left_out, "The share of", "The shares of")
         sentence += (
-            f". {whose} {_join_words(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not given"
+            f". {whose} {_join_words(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not shown"
         )
         sentence += ": add other to --variants"
     yield f"{sentence}."
@@ -202,7 +202,7 @@ def _replicates(replicates: Iterable[int]) -> str:
 
 
 WITHOUT_STREAMS = frozenset({"script", "nothing", "implementation", "configuration"})
-"""Kinds of variants whose equal runs say nothing of streams."""
+"""Kinds of variants whose equal runs do not concern streams."""
 
 
 def row_notes(study: Study, index: int, description: Description | None, values: Sequence[float]) -> list[str]:
@@ -220,7 +220,7 @@ def row_notes(study: Study, index: int, description: Description | None, values:
     if proof.is_equal is False and _draws_nothing(study, index):
         notes.append(f"no draw observed from {_these(study, index)}, yet the runs differ")
     if len(values) < description.n_runs:
-        notes.append(f"{len(values)} of {count(description.n_runs, 'run')} gave a score")
+        notes.append(f"{len(values)} of {count(description.n_runs, 'run')} have a score")
     return notes
 
 
@@ -273,7 +273,7 @@ def _flip_notes(flips: Absorption) -> list[str]:
     if flips.n_flipped < flips.n_runs:
         notes.append(f"{flips.n_runs - flips.n_flipped} of {count(flips.n_runs, 'run')} without a flip, left out")
     if flips.n_unknown:
-        notes.append(f"{flips.n_unknown} of {count(flips.n_flipped, 'flip')} absorbed or not: weights not reached")
+        notes.append(f"{flips.n_unknown} of {count(flips.n_flipped, 'flip')} unknown: weights not reached")
     if flips.n_flipped > flips.n_unknown and (n or flips.against):
         qualifier = "" if flips.against else "at least "
         notes.append(f"{qualifier}{n} of {count(flips.n_flipped, 'flip')} absorbed{', left out' if n else ''}")

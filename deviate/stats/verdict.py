@@ -131,7 +131,7 @@ def _sameness(baseline: Description, candidate: Description) -> str:
     b, a, _ = match(baseline, candidate)
     if len(b) < len(baseline.scores) or len(a) < len(candidate.scores) or list(b) != list(a):
         return ""
-    return f"; both scores of all {len(b)} replicates are equal: does what was changed reach the script?"
+    return f"; both scores of all {len(b)} replicates are equal: does the change reach the script?"
 
 
 def _without_answer(comparison: Comparison, *, is_alone: bool) -> Verdict | None:
@@ -155,7 +155,7 @@ def _without_answer(comparison: Comparison, *, is_alone: bool) -> Verdict | None
         )
         return Verdict("undecided", text)
     if differences.kind is Reason.IDENTICAL:
-        return Verdict("identical", f"both values of all {len(b)} pairs equal")
+        return Verdict("identical", f"the values of all {len(b)} pairs are equal")
     return Verdict("undecided", differences.reason)
 
 
@@ -197,7 +197,7 @@ def _decide_side(
         reason += f"; {word} by more than the margin {margin:g}"
     typical = comparison.superiority
     if not isinstance(typical, Unavailable) and typical != 0.5 and (typical > 0.5) != rises:
-        reason += "; the means and the typical run point different ways"
+        reason += "; the means and the typical run disagree in direction"
     return Verdict(word, rates + reason)
 
 
@@ -227,7 +227,7 @@ def unfair_loss(comparison: Comparison, word: str, confidence: float) -> str:
     if not _fails_more(winner, loser) or _is_confirmed(comparison, is_better=word != "worse", level=confidence):
         return ""
     before, after = (f"{n_failed(description)}/{description.n_runs}" for description in (baseline, candidate))
-    return f"{word} among completed runs, but {after} of the candidate against {before} of the baseline failed"
+    return f"{word} among completed runs, but {after} of the candidate and {before} of the baseline failed"
 
 
 def _equivalent(interval: Interval, equivalence: Equivalence) -> str:
@@ -255,7 +255,7 @@ def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, 
     else:
         runs = runs_needed(margin, comparison.baseline.values, comparison.candidate.values, confidence=confidence)
         needed = runs.reason if isinstance(runs, Unavailable) else f"{count(max(runs, VERDICT_RUNS), 'run')} of each"
-    text = f"; {needed} would see a difference of the margin {margin:g} at 80% power"
+    text = f"; {needed} would detect a difference of the margin {margin:g} at 80% power"
     if equivalence.is_not_worse and not unfair_loss(comparison, "not worse", confidence):
         text += f"; not worse than by the margin (one-sided {level_text((1 + equivalence.interval.confidence) / 2)})"
         text += no_failure(comparison.candidate)

@@ -97,7 +97,7 @@ def test_unplanned_looks_are_said_wherever_a_p_or_an_interval_of_a_comparison_st
 def test_runs_added_until_a_precision_are_said_with_the_coverage_they_cost() -> None:
     for text in forms(judge([side("base", 10, 93.41, precision="test_acc ±0.2")])).values():
         assert "number of runs decided by precision, ±0.2 (reached)" in text
-        assert "its 95% interval covers slightly less than it says" in text
+        assert "its 95% interval covers slightly less than its level" in text
     page = forms(pair(10, precision="test_acc ±0.2"))["page"]
     assert page.count("Runs were added until test_acc ±0.2: stopping on precision takes no side") == 1
 

@@ -21,8 +21,8 @@ def described(scores: dict[str, list[float]], primary: str = "") -> ExperimentFi
 def test_heavy_tails_of_the_primary_metric_name_the_runs_and_what_to_do() -> None:
     (warning,) = tail_warnings([described({"acc": HEAVY, "loss": LIGHT}, "acc")], ["base"])
     assert warning.startswith("acc of base: heavy tails (excess kurtosis 7.9")
-    assert "Far from the others: replicate 3; look at the log." in warning
-    assert warning.endswith("Read median, MAD and bootstrap beside it: Shape and cross-checks in the report.")
+    assert "Far from the others: replicate 3; check the log." in warning
+    assert warning.endswith("See median, MAD and bootstrap in the report, Shape and cross-checks.")
 
 
 def test_heavy_tails_of_several_sides_are_one_warning() -> None:
@@ -41,7 +41,7 @@ def test_without_a_primary_metric_all_are_named_in_one_sentence_with_what_chance
     scores = {f"m{k}": HEAVY for k in range(30)}
     (warning,) = tail_warnings([described(scores)], ["base"])
     assert "m0 of base, m1 of base, m2 of base, m3 of base, m4 of base and 25 more" in warning
-    assert "Among 30 samples up to 5 % look so by chance." in warning
+    assert "Up to 5 % of the 30 samples look like this by chance." in warning
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.5] * 8, LIGHT])
@@ -60,8 +60,8 @@ def test_a_margin_in_points_of_percent_on_a_scale_to_1_is_asked_about() -> None:
 
     (warning,) = told(1, 0.5)
     assert warning == (
-        "The margin 0.5 of acc is 50% of a scale from 0 to 1, on which all scores lie. If points of percent were "
-        "meant, give 0.005."
+        "The margin 0.5 of acc is 50% of the scale, as all scores are between 0 and 1. If percentage points were "
+        "meant, use 0.005."
     )
     assert told(1, 0.02) == []
     assert told(100, 0.5) == []

@@ -109,7 +109,7 @@ def test_two_to_four_runs_are_described_but_undecided() -> None:
     assert result.verdict.word == "undecided"
     assert "needs 5 runs" in result.verdict.reason
     assert isinstance(result.difference_interval, Interval)
-    assert "not judged" in result.baseline.note
+    assert "too few for a verdict" in result.baseline.note
 
 
 def test_equal_values_have_no_interval() -> None:

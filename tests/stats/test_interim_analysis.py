@@ -219,7 +219,8 @@ def test_the_description_of_a_target_says_by_what_the_number_of_runs_was_decided
         item = replace(experiment("a", metrics, scores), precision=f"acc {width}")
         described = {it.metric.name: it.note for it in judge([item]).experiments[0].descriptions}
         assert described["acc"] == (
-            f"number of runs decided by precision, {width} ({got}); its 95% interval covers slightly less than it says"
+            f"number of runs decided by precision, {width} ({got}); its 95% interval covers slightly less than its "
+            "level"
         )
         assert described["loss"] == ""
 

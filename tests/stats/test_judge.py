@@ -148,13 +148,13 @@ def test_best_leaves_a_metric_without_direction_as_it_is_and_says_so() -> None:
     findings = judge([scored("a")], aggregate="best")
     aggregates = {d.metric.name: d.metric.aggregate for d in findings.experiments[0].descriptions}
     assert (aggregates["grad_norm"], aggregates["loss"]) == ("last", "best")
-    assert any("best needs a direction, which grad_norm has not" in warning for warning in findings.warnings)
+    assert any("best needs a direction, which grad_norm lacks" in warning for warning in findings.warnings)
 
 
 def test_the_best_of_test_data_is_flagged() -> None:
     for aggregate in ("best", "max"):
         warnings = judge([scored("a")], aggregate=aggregate).warnings
-        assert any(f"{aggregate} of test_acc picks its step by looking at test data" in warning for warning in warnings)
+        assert any(f"{aggregate} of test_acc chooses its step on test data" in warning for warning in warnings)
         assert not any("of train_acc" in warning for warning in warnings)
     assert not any("test data" in warning for warning in judge([scored("a")], aggregate="min").warnings)
 
@@ -184,7 +184,7 @@ def test_failures_count_in_the_number_of_runs_and_lost_ones_do_not() -> None:
     assert "2 of 13 runs of a: diverged (replicates 9, 10)" in text
     assert "1 of 13 runs of a: crashed (replicate 8)" in text
     assert "2 runs of a lost or cancelled (replicates 13, 14)" in text
-    assert "1 of 16 planned runs of a are not on record" in text
+    assert "1 of 16 planned runs of a are missing" in text
 
 
 def test_unequal_failure_rates_are_said_first() -> None:
@@ -216,7 +216,7 @@ def test_metrics_that_no_run_reported_cost_one_sentence_and_nothing_else() -> No
     sides = [experiment(name, metrics, {"acc": sample(0.9, 0.01, 5)}) for name in "ab"]
     findings = judge(sides)
     assert [warning for warning in findings.warnings if "auc" in warning or "f1" in warning] == [
-        "Never reported by any run, and left out: test_auc, f1. Correct or deselect them in deviate.toml."
+        "Left out, because no run reported them: test_auc, f1. Correct or deselect them in deviate.toml."
     ]
     assert findings.primary == "acc"
     assert [[one.metric.name for one in item.descriptions] for item in findings.experiments] == [["acc"], ["acc"]]
@@ -227,8 +227,8 @@ def test_a_metric_that_no_run_reported_stays_where_it_was_asked_for_or_a_run_may
     metrics = [metric("acc"), metric("auc", is_primary=True)]
     scores = {"acc": sample(0.9, 0.01, 5)}
     findings = judge([experiment("a", [*metrics[:1], metric("auc")], scores)], primary="auc")
-    assert findings.experiments[0].descriptions[0].note == "no run gave a score (0/5)"
-    assert "No run of a reported a number for auc: correct or deselect it in deviate.toml." in findings.warnings
+    assert findings.experiments[0].descriptions[0].note == "no run has a score (0/5)"
+    assert "auc was never reported in a: correct or deselect it in deviate.toml." in findings.warnings
     assert judge([experiment("a", metrics, scores)]).primary == "acc"
     assert judge([experiment("a", metrics, scores, runs=[run(5, {}, "crashed")])]).primary == "auc"
     assert judge([experiment("a", metrics, {}, runs=[run(0, {}, "crashed")])]).primary == "auc"
@@ -242,7 +242,7 @@ def test_a_metric_that_one_side_alone_reported_stays() -> None:
     ]
     findings = judge(sides)
     assert [len(item.descriptions) for item in findings.experiments] == [2, 2]
-    assert "No run of a reported a number for f1: correct or deselect it in deviate.toml." in findings.warnings
+    assert "f1 was never reported in a: correct or deselect it in deviate.toml." in findings.warnings
 
 
 def renamed() -> list[Experiment]:
@@ -303,8 +303,8 @@ def test_disagreeing_aggregates_and_directions_are_warned_of() -> None:
     before = experiment("a", [metric("acc")], scores)
     after = experiment("b", [metric("acc", aggregate="mean", direction="min")], scores)
     text = "\n".join(judge([before, after]).warnings)
-    assert "acc is the last in the baseline, but the mean in b" in text
-    assert "acc is better when higher in the baseline, when lower in b" in text
+    assert "The aggregate of acc is last in the baseline, but mean in b" in text
+    assert "acc: higher is better in the baseline, lower in b" in text
 
 
 def test_variants_of_one_experiment_are_told_apart() -> None:

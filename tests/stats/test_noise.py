@@ -86,9 +86,9 @@ def test_a_broken_control_takes_their_isolation_from_all_variants_that_hold_some
     assert found.control == "broken"
     assert found.statements[0] == (
         "control failed: test_acc differs at main-loop step 1: 93.0 in replicate 0, 94.0 in replicate 1, "
-        "though everything was held."
+        "although everything was held."
     )
-    assert found.statements[1] == "Not isolated: what algo, impl and init show, for control failed."
+    assert found.statements[1] == "Not isolated: algo, impl and init, because control failed."
     isolated = {row.variant: row.is_isolated for row in found.tables[0].rows}
     assert isolated == {
         "algo+impl": None,
@@ -105,14 +105,14 @@ def test_control_breaks_where_only_the_weights_differ() -> None:
     broken = variant("control", [noisy_run(i, (50.0, 93.0), digest) for i, digest in enumerate("ab")])
     found = _noise(*usual()[:3], broken)
     assert found.control == "broken"
-    assert found.statements[0] == "control failed: final weights differ, though everything was held."
+    assert found.statements[0] == "control failed: final weights differ, although everything was held."
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_fewer_than_two_runs_of_control_are_no_control(n: int) -> None:
     found = _noise(*usual()[:3], equal("control", n))
     assert found.control == "absent"
-    assert f"Isolation was not checked: that takes 2 completed runs of control, here are {n}." in found.statements[0]
+    assert f"Isolation was not checked: it needs 2 completed runs of control, has {n}." in found.statements[0]
     assert all(row.is_isolated is None for row in found.tables[0].rows)
 
 
@@ -197,7 +197,7 @@ def test_a_moving_other_that_is_left_out_takes_the_shares_of_single_streams() ->
         spread("algo", _scores(6, 1), draws=moving),
         spread("init", _scores(6, 1), draws=moving),
     ]
-    assert _row("init", *items).share == Unavailable("other moves and is left out")
+    assert _row("init", *items).share == Unavailable("other varies and is left out")
     assert isinstance(_row("init", *items).ratio, float)
     assert isinstance(_row("algo", *items).share, float)
     told = " ".join(_noise(*items).statements)
@@ -245,9 +245,9 @@ def test_runs_without_a_flip_are_left_out_and_counted() -> None:
 def test_flips_of_which_nothing_can_be_told_are_not_called_unabsorbed() -> None:
     runs = [noisy_run(i, (50.0, 93.0), "", weights=(), flips=(flip(i),)) for i in range(3)]
     items = [*usual(), variant("one-bit", runs)]
-    assert _row("one-bit", *items).note == "3 of 3 flips absorbed or not: weights not reached"
+    assert _row("one-bit", *items).note == "3 of 3 flips unknown: weights not reached"
     assert _noise(*items).statements[-4] == (
-        "one-bit: whether 3 of 3 flips were absorbed cannot be told, for the weights were not reached."
+        "one-bit: whether 3 of 3 flips were absorbed is unknown, because the weights were not reached."
     )
 
 

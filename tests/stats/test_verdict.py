@@ -62,7 +62,7 @@ def test_without_a_margin_nothing_is_equivalent() -> None:
 def test_scores_that_are_equal_replicate_by_replicate_ask_whether_the_change_reached_the_script(
     margin: float | None,
 ) -> None:
-    told = "; both scores of all 8 replicates are equal: does what was changed reach the script?"
+    told = "; both scores of all 8 replicates are equal: does the change reach the script?"
     assert told in compared(0.0, margin=margin).verdict.reason
     assert told not in compared(1e-6, margin=margin).verdict.reason
 
@@ -76,7 +76,7 @@ def test_a_difference_beyond_the_margin_says_so(direction: Direction | None, wor
 def test_undecided_with_a_margin_names_the_runs_that_would_decide() -> None:
     verdict = compared(0.1, margin=0.2).verdict
     assert verdict.word == "undecided"
-    assert "17 runs of each would see a difference of the margin 0.2 at 80% power" in verdict.reason
+    assert "17 runs of each would detect a difference of the margin 0.2 at 80% power" in verdict.reason
     assert "not worse than by the margin (one-sided 95%); no failure in 8 runs" in verdict.reason
 
 
@@ -114,7 +114,7 @@ def test_means_and_typical_runs_that_point_different_ways_are_named() -> None:
     """The candidate's mean is higher by a few runs that are far above, most of its runs are lower."""
     before, after = [float(i % 5) / 100 for i in range(60)], [-0.01 + 20.0 * (i % 3 == 0) for i in range(60)]
     reason = stats.compare(before, after, rng=np.random.default_rng(0), direction="max").verdict.reason
-    assert reason.endswith("; the means and the typical run point different ways")
+    assert reason.endswith("; the means and the typical run disagree in direction")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_method_cannot_win_by_losing_its_failed_runs(n_failed: tuple[int, int]
     assert pair.headline.verdict.word == word
     if word == "undecided":
         assert pair.headline.verdict.reason == (
-            "better among completed runs, but 4/14 of the candidate against 0/10 of the baseline failed"
+            "better among completed runs, but 4/14 of the candidate and 0/10 of the baseline failed"
         )
 
 

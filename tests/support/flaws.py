@@ -19,7 +19,7 @@ from deviate.report.forms.registry import RENDERERS, render
 
 TOLD = re.compile(
     r"NaN (?:at (?:the last )?step\b|first at steps? \d|outside the main loop|or infinite\b|in replicate)"
-    r"|(?:ended|may well be) NaN\b"
+    r"|ended NaN\b|if NaN is a valid value"
 )
 """Words that name NaN as what happened to a run, or as the reason why there is no figure."""
 NUMBERLESS = re.compile(r"(?<![\w.])(?:(?i:nan|inf|infinity)|None(?! [a-z])|<NA>|NaT)(?!\w)")

@@ -1,4 +1,4 @@
-"""The outputs of a captured set as answers: right or wrong, probable, alike in all runs or not; and their measures."""
+"""Measures of one evaluation set: accuracy, calibration, agreement of runs, and unstable examples."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -148,7 +148,7 @@ def log_probabilities(outputs: Floats, kind: OutputKind, truth: Labels) -> tuple
 
 
 def calibration_error(confidences: NDArray[np.float64], is_right: NDArray[np.bool_]) -> float:
-    """Mean over examples of |accuracy - mean confidence| of their bin: 15 bins of one width, open at the lower end.
+    """Mean over examples of |accuracy - mean confidence| of their bin: 15 bins of equal width, open at the lower end.
 
     Args:
         confidences: (N,) probability of the predicted class, in [0, 1].

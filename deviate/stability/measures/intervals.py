@@ -1,4 +1,4 @@
-"""Figures over runs and means over pairs of runs, with intervals from runs: pairs share runs, and are never n."""
+"""Means over runs and over pairs of runs, with intervals over runs, because pairs share runs."""
 
 import math
 from collections.abc import Sequence
@@ -88,10 +88,10 @@ def jackknife(value: float, without: Sequence[float], confidence: float) -> Inte
 
 
 def over_pairs(name: MeasureName, matrix: Matrix, confidence: float = 0.95) -> Measure:
-    """Mean over the pairs of runs, with an interval from leaving out one run after the other; t with n - 1 df.
+    """Mean over the pairs of runs, with its jackknife interval over runs; t with n - 1 df.
 
     Args:
-        matrix: (R, R), symmetric; its diagonal is not looked at.
+        matrix: (R, R), symmetric; its diagonal is ignored.
 
     Source: Tukey (1958); of U-statistics: Arvesen (1969).
     """
@@ -109,7 +109,7 @@ def over_pairs(name: MeasureName, matrix: Matrix, confidence: float = 0.95) -> M
 
 
 def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix, confidence: float = 0.95) -> Measure:
-    """Difference of two means over pairs, candidate less baseline, of runs that have nothing to do with each other.
+    """Difference of two means over pairs, candidate minus baseline, of independent runs.
 
     Jackknife standard errors are combined, with degrees of freedom as those of two means.
 

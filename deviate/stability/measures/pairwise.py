@@ -1,4 +1,4 @@
-"""How alike two runs are in outputs or in weights, and what their ensemble gains, for every pair of runs.
+"""Similarity of outputs and of weights, and the gain of an ensemble, for every pair of runs.
 
 Every function returns a symmetric (R, R) float64 matrix, R runs in the order given. A pair that has no number is NaN
 there: where a run put out a value that is not finite, or nothing that varies. `jackknife.over_pairs` names that.
@@ -42,7 +42,7 @@ NEAR = 1e-3
 
 
 def disagreement(labels: Labels) -> Matrix:
-    """Share of examples for which two runs predict another class: churn, of each pair.
+    """Churn of each pair of runs: share of examples for which they predict different classes.
 
     Args:
         labels: (R, N) predicted classes.
@@ -76,8 +76,8 @@ def spearman(outputs: Floats, *, ties_by_place: bool = False) -> Matrix:
 
     Args:
         outputs: (R, N, ...) scores or values.
-        ties_by_place: rank ties in the order in which they stand, as ranks by argsort do. It is for published numbers
-            alone: with many ties, runs look more or less alike than they are.
+        ties_by_place: rank ties by position, as argsort does. Only for comparison with published numbers: with
+            many ties, runs look more or less similar than they are.
 
     Source: Spearman (1904); ranks by argsort: code of Summers & Dinneen (2021).
     """
@@ -118,7 +118,7 @@ def linear_cka(outputs: Floats) -> Matrix:
 def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
     """Euclidean distance of weights, all layers as one vector normalised to length 1; in [0, 2].
 
-    For one layer hand in that layer alone. A run whose weights are all 0 has no direction, and no distance.
+    For one layer, pass that layer alone. A run whose weights are all 0 has no direction, and no distance.
 
     Args:
         layers: by name, (R, n) weights.
@@ -263,9 +263,9 @@ LEAST_PRODUCT = 1e-280
 
 
 def ensemble_deltas(outputs: Floats, kind: OutputKind, truth: Labels) -> tuple[Matrix, Matrix]:
-    """Accuracy, and cross-entropy in nats, of the mean output of two runs, less that of each, mean over both.
+    """Accuracy and cross-entropy (in nats) of the mean output of two runs, minus the mean of the single runs.
 
-    The mean is of probabilities where these were put out, else of logits or, which gives the same classes and
+    The mean is of probabilities where these are the outputs, else of logits or, which gives the same classes and
     probabilities, of their logarithms. Its class is the first of its largest, as they are in the precision of the
     outputs, from float32 on; where two outputs together are beyond its range, halves are added. Cross-entropies are
     computed in float64.

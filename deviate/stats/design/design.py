@@ -1,4 +1,4 @@
-"""Planning: how many runs a question takes, and what a number of runs can answer, before any of them is made.
+"""Planning: the number of runs that a question needs, and what a number of runs can detect.
 
 The unit of every effect here is the standard deviation over runs.
 """
@@ -51,7 +51,7 @@ def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int
 
 
 def power_of(effect: float, n: int, question: Question) -> float:
-    """Chance that both two-sided tests of `n` runs of each side, or of `n` pairs, see a true effect.
+    """Chance that both two-sided tests of `n` runs of each side, or of `n` pairs, detect a true effect.
 
     Source: noncentral t; with pairs the SD of a difference is sqrt(2 (1 - correlation)) SDs. For effects of very
     many standard errors t is the effect over the SD, whose square is chi-square.
@@ -136,7 +136,7 @@ def spread_runs(ratio: float, question: Question) -> int | Unavailable:
 
 
 def inflation(n_looks: int, spending: Spending, question: Question) -> tuple[float, float]:
-    """Most and mean information of a design with looks at equal steps, over that of one test at the end.
+    """Maximum and mean information of a design with equally spaced looks, relative to one test at the end.
 
     Source: Jennison & Turnbull (2000), chapter 7, by the recursion of Armitage, McPherson & Rowe (1969).
     """
@@ -164,11 +164,11 @@ def _check(question: Question) -> None:
     )
     for name, value, low, high, example in ranges:
         if value is not None and not low < value < high:
-            raise InputError(f"the {name} {value:g} is out of range", f"give {example}")
+            raise InputError(f"the {name} {value:g} is out of range", f"use {example}")
     if question.n_looks < 1 or question.n_candidates < 1:
-        raise InputError("there is at least one look and one candidate", "give a number from 1")
+        raise InputError("the numbers of looks and candidates must be at least 1", "use a number from 1")
     if not question.power > 1 - question.confidence:
-        raise InputError(f"a power of {question.power:g} is no more than chance gives", "give 0.8, for example")
+        raise InputError(f"a power of {question.power:g} is not above chance", "use 0.8, for example")
 
 
 def _alpha(question: Question) -> float:

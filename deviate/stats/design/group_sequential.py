@@ -1,4 +1,4 @@
-"""Looks that were declared before the first run: how small p must be at each, so that all of them err in 5 % of cases.
+"""Declared looks: the critical p of each, so that all looks together have an error rate of 5 %.
 
 Tests of differences at growing numbers of runs give statistics with the covariance of independent increments of
 information. An error-spending function says which share of alpha each look may use; the bounds follow by recursive
@@ -68,7 +68,9 @@ def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.9
     if "," not in listed:
         numbers = _equal_steps(numbers[0], n_runs)
     if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
-        raise InputError(f"The looks {text!r} do not rise.", "Write the numbers of runs in order, each once.")
+        raise InputError(
+            f"The looks {text!r} do not increase.", "Write the numbers of runs in increasing order, each once."
+        )
     if not 0 < len(numbers) <= MOST_LOOKS:
         raise InputError(f"{len(numbers)} looks are too many.", f"Declare at most {MOST_LOOKS}.")
     if numbers[0] < VERDICT_RUNS:
@@ -205,6 +207,6 @@ def _legendre(n_nodes: int) -> tuple[Array, Array]:
 def _equal_steps(n_looks: int, n_runs: int | None) -> list[int]:
     if n_runs is None or n_looks < 1:
         raise InputError(
-            f"{n_looks} looks have no number of runs to go by.", "Give --runs too, or numbers: --looks 5,10,20."
+            f"{n_looks} looks need a number of runs.", "Add --runs, or write the numbers: --looks 5,10,20."
         )
     return [math.ceil(n_runs * (k + 1) / n_looks) for k in range(min(n_looks, MOST_LOOKS + 1))]

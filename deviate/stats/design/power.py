@@ -1,4 +1,4 @@
-"""What a number of runs can detect: the smallest difference, and the runs a difference needs.
+"""Power: the smallest difference that a number of runs can detect, and the runs that a difference needs.
 
 Power is that of the rule of a verdict, for scores near normal: the t-test's, less what the permutation test costs where
 there are few arrangements. Skewed scores need more runs.
@@ -26,7 +26,7 @@ from deviate.stats.estimates.summary import sd_ends
 from deviate.stats.registry import statistic
 
 POWER = 0.8
-NO_LEVEL = Unavailable("so few runs have no p below this level")
+NO_LEVEL = Unavailable("too few runs for a p below this level")
 LOSS = ((1.0, 1.40), (1.6, 1.27), (3.2, 1.09), (6.4, 1.04), (12.8, 1.03), (25.0, 1.015), (100.0, 1.01), (1000.0, 1.0))
 """Factor by which an effect has to be larger because both tests have to detect it, by the ratio of alpha to the
 smallest possible p of the permutation test: 1.6 for 6 pairs at .05, 6.3 for 5 v 5 runs. Simulated for normal scores,
@@ -38,9 +38,9 @@ MOST_RUNS = 1_000_000
 def detectable_difference(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Estimate:
-    """Smallest true difference these runs would have seen with this power, in units of the metric.
+    """Smallest true difference that these runs would have detected with this power, in units of the metric.
 
-    It takes the pooled SD as known, which few runs know badly.
+    It treats the pooled SD as known; few runs estimate it poorly.
     Source: noncentral t, as `statsmodels.stats.power.TTestIndPower`.
     """
     sd = pooled_sd(moments(baseline), moments(candidate))
@@ -51,7 +51,7 @@ def detectable_difference(
 def detectable_interval(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Interval | Unavailable:
-    """Detectable difference for the ends of the interval of the pooled SD, which few runs know badly.
+    """Detectable difference for the ends of the interval of the pooled SD, which few runs estimate poorly.
 
     Source: chi-square with n_A + n_B - 2 degrees of freedom, equal variances assumed.
     """
@@ -63,7 +63,7 @@ def detectable_interval(
 def detectable_paired(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Estimate:
-    """Smallest true difference that these pairs would have seen with this power, in units of the metric.
+    """Smallest true difference that these pairs would have detected with this power, in units of the metric.
 
     Source: noncentral t, as `statsmodels.stats.power.TTestPower`.
     """
@@ -79,7 +79,7 @@ def detectable_paired(
 def detectable_paired_interval(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Interval | Unavailable:
-    """The same for the ends of the interval of the SD of the differences.
+    """Detectable paired difference for the ends of the interval of the SD of the differences.
 
     Source: chi-square with n - 1 degrees of freedom.
     """
@@ -88,7 +88,7 @@ def detectable_paired_interval(
 
 
 def detectable_effect(n_baseline: int, n_candidate: int, *, confidence: float = 0.95, power: float = POWER) -> float:
-    """Smallest true difference, in standard deviations, seen with this power by both two-sided tests.
+    """Smallest true difference, in standard deviations, that both two-sided tests detect with this power.
 
     The tail on the far side is left out: it is below 1e-5 at 80 % power, and has no computable value for few runs.
     Infinite where no arrangement of so many runs has a p below the level.
@@ -100,7 +100,7 @@ def detectable_effect(n_baseline: int, n_candidate: int, *, confidence: float = 
 
 
 def detectable_paired_effect(n_pairs: int, *, confidence: float = 0.95, power: float = POWER) -> float:
-    """Smallest true difference, in standard deviations of the differences, seen with this power by both paired tests.
+    """Smallest true difference, in SDs of the differences, that both paired tests detect with this power.
 
     Source: noncentral t with n - 1 degrees of freedom; `LOSS` for the sign flips.
     """
@@ -177,7 +177,7 @@ def runs_needed(
 
 
 def runs_for_effect(effect: float, *, confidence: float = 0.95, power: float = POWER) -> int | Unavailable:
-    """Runs of each variant that would see a true difference of so many standard deviations with this power.
+    """Runs of each variant that detect a true difference of this many standard deviations with this power.
 
     Source: noncentral t, as `statsmodels.stats.power.TTestIndPower`.
     """

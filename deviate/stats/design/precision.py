@@ -1,4 +1,4 @@
-"""As many runs as a precision takes: a target such as `test_acc ±0.5`, whether it is reached, and how many it needs.
+"""Precision: a target such as `test_acc ±0.5`, whether it is reached, and the number of runs that it needs.
 
 Runs are added until the t interval of the mean is narrow enough. That rule does not look at the sign of any effect, but
 it stops where the spread happens to come out small, so the interval then covers the mean a little less often than it
@@ -58,8 +58,8 @@ def parse_target(text: str) -> Target:
         half_width = 0.0
     if match is None or not 0 < half_width < math.inf:
         raise InputError(
-            f"The target {text!r} is no metric with the half-width of its interval.",
-            'Write --until "test_acc ±0.5" (in units of the metric) or "test_acc ±1%" (of the mean); +- does as well.',
+            f"The target {text!r} is not a metric with the half-width of its interval.",
+            'Write --until "test_acc ±0.5" (in units of the metric) or "test_acc ±1%" (of the mean); +- works as well.',
         )
     return Target(match[1], half_width, bool(match[3]))
 
@@ -119,7 +119,7 @@ def precision_note(scores: Sequence[float], target: Target, confidence: float) -
     note = f"number of runs decided by precision, ±{target.text.rpartition('±')[2]} ({got})"
     if isinstance(width, Unavailable):
         return note
-    return f"{note}; its {level_text(confidence)} interval covers slightly less than it says"
+    return f"{note}; its {level_text(confidence)} interval covers slightly less than its level"
 
 
 def target_of(experiment: Experiment) -> Target | None:

@@ -68,7 +68,7 @@ def score_of(series: Mapping[str, Series], metric: SelectedMetric, metrics: Sequ
     direction = next((other.direction for other in metrics if other.name == name), None)
     deciding: list[Measurement] = [(step, value) for step, value in _pairs(series.get(name)) if step is not None]
     if direction is None or not deciding:
-        return Unavailable(f"{name}, whose best value is asked for, has no {'direction' if deciding else 'value'}")
+        return Unavailable(f"{name} has no {'direction' if deciding else 'value'}, so its best value is unknown")
     best = _finite(deciding, _OF_ALL[direction])
     if isinstance(best, Unavailable):
         return best
@@ -95,7 +95,7 @@ def _at_step(measurements: list[Measurement], step: int) -> Estimate:
         return _finite(at_step[-1:], lambda values: values[0])
     steps = [at for at, _ in measurements if at is not None]
     if not steps:
-        return Unavailable(f"no value at step {step}: reported outside the main loop only")
+        return Unavailable(f"no value at step {step}: reported only outside the main loop")
     return Unavailable(f"no value at step {step} (first {steps[0]}, last {steps[-1]})")
 
 
@@ -114,7 +114,7 @@ def _finite(
 
 def _name(value: float) -> str:
     if math.isfinite(value):
-        return f"{value:.1e}, as good as infinite,"
+        return f"{value:.1e}, effectively infinite,"
     return "NaN" if math.isnan(value) else "infinite value"
 
 
@@ -141,7 +141,7 @@ def non_finite_note(runs: Sequence[Run], metric: str) -> str:
 def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """A sentence for each quality metric that some completed run reported as NaN or infinite and then as finite."""
     return [
-        f"{label}: {metric.name} was {note}, and finite at the end. These runs count as completed."
+        f"{label}: {metric.name} was {note}, but finite at the end. These runs count as completed."
         for experiment, label in zip(experiments, labels, strict=True)
         for metric in experiment.metrics
         if metric.role == "quality" and (note := non_finite_note(experiment.runs, metric.name))

@@ -1,4 +1,4 @@
-"""Bootstrap over runs: they are resampled once, and every interval of a report is computed from the same resamples.
+"""Bootstrap over runs: every interval of a report is computed from the same resamples.
 
 The bootstrap is a cross-check of the intervals that rest on normal scores, never a headline below some 20 runs: with
 few runs it is too narrow, most of all for the standard deviation.
@@ -91,7 +91,7 @@ def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
     if reason := refusal(minimum, *samples):
         return reason
     if max(map(len, samples)) > MOST_RUNS:
-        return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
+        return Unavailable(f"no bootstrap above {MOST_RUNS} runs")
     return None
 
 
@@ -137,7 +137,7 @@ def sd_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> In
 
 @statistic(n_samples=1, minimum=MEDIAN_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
 def median_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
-    """Percentile bootstrap interval of the median; BCa has no acceleration there, for the jackknife fails.
+    """Percentile bootstrap interval of the median; BCa has no acceleration there, because the jackknife fails.
 
     Source: Efron (1979).
     """
@@ -216,7 +216,7 @@ def paired_sd_ratio_bootstrap(
     if reason := refusal(BCA_RUNS, baseline) or refusal(BCA_RUNS, candidate) or ratio_refusal(baseline, candidate):
         return reason
     if len(baseline) > MOST_RUNS:
-        return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
+        return Unavailable(f"no bootstrap above {MOST_RUNS} runs")
     draws = _resamples(rng).draws(len(baseline))
     # In an order of their own, for the order of runs must not change what is drawn.
     order = np.lexsort((np.asarray(candidate, dtype=float), np.asarray(baseline, dtype=float)))
@@ -339,14 +339,14 @@ def bca_ends(
     Source: Efron (1987); several samples as in `scipy.stats.bootstrap`.
     """
     if np.isnan(resampled).any():
-        return Unavailable("resamples without spread in both")
+        return Unavailable("resamples without spread on both sides")
     tolerance = 1e-12 * max(1.0, abs(estimate))
     below = np.count_nonzero(resampled < estimate - tolerance)
     at_most = np.count_nonzero(resampled <= estimate + tolerance)
     bias = float(special.ndtri((below + at_most) / (2 * len(resampled))))
     largest = float(np.abs(np.concatenate(influences)).max())
     if not (math.isfinite(bias) and 0 < largest < math.inf):
-        return Unavailable("the spread hangs on a single run")
+        return Unavailable("the spread depends on a single run")
     cubes, squares = (  # in units of the largest, for the cubes of large ones are no floats
         sum(float(((part / largest) ** power).sum()) / len(part) ** power for part in influences) for power in (3, 2)
     )
@@ -355,7 +355,7 @@ def bca_ends(
     for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
         z = bias + float(special.ndtri(tail))
         if acceleration * z >= 1:
-            return Unavailable("the spread hangs on a single run")
+            return Unavailable("the spread depends on a single run")
         tails.append(float(special.ndtr(bias + z / (1 - acceleration * z))))
     return _quantiles(resampled, tails)
 
@@ -373,7 +373,7 @@ def _quantiles(resampled: Column, tails: Sequence[float]) -> tuple[float, float]
         low, high = (float(end) for end in np.quantile(resampled, tails))
     if not (math.isfinite(low) and math.isfinite(high)):
         return Unavailable("too many resamples without spread")
-    return (low, high) if low < high else Unavailable("resamples all alike")
+    return (low, high) if low < high else Unavailable("all resamples are equal")
 
 
 def influence(without: Column) -> Column:

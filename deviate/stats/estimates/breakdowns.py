@@ -14,7 +14,7 @@ from deviate.model import Breakdown, BreakdownPart, Description, Estimate, Exper
 from deviate.model.metric_vocabulary import COUNTERS, MEMORY, NEUTRAL, QUALITY, RATES, SHORT_TIMES, SPEEDS, word_set
 from deviate.stats.estimates.effect import sd_ratio
 
-NO_WHOLE = Unavailable("no metric over all of them was reported")
+NO_WHOLE = Unavailable("no overall metric was reported")
 
 
 def breakdowns(described: Sequence[ExperimentFindings]) -> tuple[Breakdown, ...]:
@@ -84,7 +84,7 @@ def expected_largest(parts: Sequence[BreakdownPart]) -> Estimate:
     sds = [part.sd for part in parts if not isinstance(part.sd, Unavailable)]
     sizes = {part.n for part in parts}
     if len(sds) < len(parts) or len(sizes) > 1:
-        return Unavailable("not all have an SD from as many runs")
+        return Unavailable("not all have an SD from the same number of runs")
     common = math.hypot(*sds) / math.sqrt(len(sds))
     if common == 0:
         return Unavailable("no spread")

@@ -71,7 +71,7 @@ def _failures(side: Experiment) -> list[str]:
     if not failed:
         return []
     last = failed[0].stderr_tail[-1] if failed[0].stderr_tail else failed[0].reason
-    advice = "; --warn-only lets them go on, and lists such operations" if "deterministic" in last else ""
+    advice = "; --warn-only lets them continue and lists such operations" if "deterministic" in last else ""
     return [f"{len(failed)} of {len(side.runs)} runs of {side.name}:{side.variant} did not complete: {last}{advice}"]
 
 
@@ -101,7 +101,7 @@ def _profile(
     no_profile: str,
 ) -> tuple[ProfileFindings | Unavailable, tuple[list[Profile], list[Profile]]]:
     if profiled is None:
-        return Unavailable(no_profile or "not asked for"), ([], [])
+        return Unavailable(no_profile or "not requested"), ([], [])
     runs = (select_counted(profiled[0]), select_counted(profiled[1]))
     seen = [[profiles[run.id] for run in side if run.id in profiles] for side in runs]
     if not seen[0] or not seen[1]:
@@ -153,7 +153,7 @@ def _kernel(name: str, free_kernel: KernelTime | None, held_kernel: KernelTime |
         factor = (
             held_kernel.seconds / free_kernel.seconds
             if free_kernel.seconds > 0
-            else Unavailable("takes no time where it is free")
+            else Unavailable("takes no time with free kernels")
         )
     return KernelCost(
         name,
@@ -172,15 +172,15 @@ def _kernel(name: str, free_kernel: KernelTime | None, held_kernel: KernelTime |
 def mean_ratio(denominator: Values, numerator: Values) -> Estimate:
     """Ratio of two means of positive quantities, such as times."""
     below = moments(denominator).mean
-    return moments(numerator).mean / below if below > 0 else Unavailable("no positive mean to divide by")
+    return moments(numerator).mean / below if below > 0 else Unavailable("the mean is not positive")
 
 
 @statistic(n_samples=2, minimum=2, shift="neither", scale="ignores", refuse=without_spread)
 def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
-    """Interval of the ratio of two means of independent samples with variances of their own.
+    """Interval of the ratio of two means of independent samples with unequal variances.
 
-    It holds the ratios r for which `numerator - r denominator` is not told from 0 by a t of Welch's degrees of freedom
-    at the estimated ratio.
+    It holds the ratios r for which `numerator - r denominator` does not differ from 0 by a t of Welch's degrees of
+    freedom at the estimated ratio.
     Source: Fieller (1954); Welch (1947) for the degrees of freedom.
     """
     ratio = mean_ratio(denominator, numerator)

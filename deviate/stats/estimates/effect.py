@@ -1,4 +1,4 @@
-"""Sizes of an effect: standardised differences, probability of superiority, ratio of spreads."""
+"""Effect sizes: standardised differences, probability of superiority, ratio of spreads."""
 
 import math
 

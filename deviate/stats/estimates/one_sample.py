@@ -42,11 +42,10 @@ def sd_interval(values: Values, *, confidence: float = 0.95) -> Interval | Unava
 
 @statistic(n_samples=1, minimum=3, shift="neither", scale="ignores", refuse=refusal)
 def coefficient_of_variation(values: Values) -> Estimate:
-    """Standard deviation over |mean|, where the mean is a scale to measure by.
+    """Standard deviation over |mean|, where this quotient is meaningful.
 
-    It is one when all scores are positive and the 95 % interval of the mean excludes 0: a mean that the runs cannot
-    tell from 0 would make the quotient arbitrarily large, and what is negative, as a log-likelihood, has no zero to
-    measure from.
+    It is meaningful when all scores are positive and the 95 % interval of the mean excludes 0: a mean near 0 would make
+    the quotient arbitrarily large, and negative scores, such as log-likelihoods, have no natural zero.
     Source: the usual quotient, with the SD of ddof 1.
     """
     sample = moments(values)
@@ -81,7 +80,7 @@ def variation_interval(values: Values, *, confidence: float = 0.95) -> Interval 
 def error_variation(values: Values, metric: SelectedMetric) -> Estimate:
     """Coefficient of variation of the error rate that belongs to an accuracy above one half.
 
-    An accuracy's own says little near 1: 0.1 points are a thousandth of 99 %, but a tenth of the 1 % that is wrong.
+    That of the accuracy says little near 1: 0.1 points are 0.1 % of 99 %, but 10 % of the remaining 1 %.
     Source: SD over 1 - mean.
     """
     whole = whole_of(metric, values) if values and is_accuracy(metric) else None
@@ -167,7 +166,7 @@ def quartiles(values: Values) -> tuple[float, float] | Unavailable:
 
 @statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="follows", refuse=without_spread)
 def interquartile_range(values: Values) -> Estimate:
-    """Third less first quartile.
+    """Third minus first quartile.
 
     Source: Hyndman & Fan (1996), definition 7.
     """
@@ -208,7 +207,7 @@ def excess_kurtosis(values: Values) -> Estimate:
 
 
 def outliers(values: Values) -> tuple[int, ...]:
-    """Places of the scores farther than `OUTLYING` MADs from the median; none where the MAD is 0 or not defined.
+    """Positions of the scores farther than `OUTLYING` MADs from the median; none where the MAD is 0 or not defined.
 
     Source: the rule of Iglewicz & Hoaglin (1993), modified z-score above 3.5.
     """
@@ -251,7 +250,7 @@ def tails_text(values: Values) -> str:
         return ""
     signs = [] if tails.kurtosis is None else [f"excess kurtosis {tails.kurtosis:.1f}"]
     signs += [] if tails.spread is None else [f"SD {tails.spread:.1f} times the MAD"]
-    return f"heavy tails ({', '.join(signs)}): the interval of the SD does not hold"
+    return f"heavy tails ({', '.join(signs)}): the interval of the SD is not reliable"
 
 
 def _limit(limits: dict[int, float], n: int) -> float:

@@ -229,22 +229,23 @@ def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
     """Sentences on what the hashes show about the test data of the runs."""
     same_split = [experiment for experiment in experiments if "split" not in experiment.varied]
     n = sum(len(select_completed(experiment)) for experiment in same_split)
-    which = f"all {n} runs" if len(same_split) == len(experiments) else f"all {n} runs that do not vary the split"
+    runs = f"{n} runs" if len(same_split) == len(experiments) else f"{n} runs that do not vary the split"
+    which = f"all {runs}"
     match evaluation_agreement(experiments):
         case "equal" if not _are_examples(same_split):
-            yield f"Same inputs: {which} called the model with the same in their first evaluation, by a hash of it."
+            yield f"Same inputs: {which} called the model with the same inputs in the first evaluation, by hash."
         case "equal":
             yield f"Same split: {which} were tested on the same examples, by {_hash_of(same_split)}."
         case "differ":
             hashed = _hash_of(same_split)
-            yield f"Not the same split: not {which} were tested on the same data, by {hashed}. {_cure(same_split)}"
+            yield f"Not the same split: {runs} were tested on different data, by {hashed}. {_cure(same_split)}"
         case "undecided":
             yield (
-                f"That {which} were tested on the same examples is not verified: what the model was called with "
-                "differs between runs, and nothing shows whether that are examples or what the model computed itself."
+                f"Not verified that {which} were tested on the same examples: the inputs of the model differ between "
+                "runs, and nothing shows whether they are examples or outputs of the model itself."
             )
         case "not seen" if n:
-            yield f"That {which} were tested on the same examples is not verified: the evaluation data were not seen."
+            yield f"Not verified that {which} were tested on the same examples: the evaluation data were not observed."
     for experiment in experiments:
         if "split" in experiment.varied:
             yield _of_varied(experiment)
@@ -264,17 +265,17 @@ def _of_varied(experiment: Experiment) -> str:
     runs = select_completed(experiment)
     name, n = experiment.variant, count(len(runs), "run")
     if len(runs) < 2:
-        return f"{name} varies the seeds of {VARIES}; whether other examples are tested takes 2 completed runs to see."
+        return f"{name} varies the seeds of {VARIES}; 2 completed runs will show whether the tested examples differ."
     match agreement([run.evaluation for run in runs]):
         case "differ":
             return f"{name} varied which examples were tested: not the same in {n}, by {_hash_of([experiment])}."
         case "equal":
             return f"{name} did not vary which examples were tested: the same in {n}, by {_hash_of([experiment])}."
         case "undecided":
-            seen = "what the model was called with differs, and nothing shows whether that are examples"
+            seen = "the inputs of the model differ, and nothing shows whether they are examples"
         case _:
-            seen = "the evaluation data were not seen"
-    return f"{name} varies the seeds of {VARIES}; that other examples were tested is not verified: {seen}."
+            seen = "the evaluation data were not observed"
+    return f"{name} varies the seeds of {VARIES}; not verified that the tested examples differ: {seen}."
 
 
 def _hash_of(experiments: Sequence[Experiment]) -> str:
@@ -287,7 +288,7 @@ def hash_words(hashes: Sequence[EvaluationData]) -> str:
     """Words for what was hashed: the data of an evaluation, or named arrays."""
     arrays = list(dict.fromkeys(digest.framework for digest in hashes if digest.evidence == "names"))
     if arrays and all(digest.evidence == "names" for digest in hashes):
-        return f"a hash of {'; '.join(arrays)} as training began"
+        return f"a hash of {'; '.join(arrays)} at the start of training"
     return "a hash of the evaluation data"
 
 
@@ -335,5 +336,5 @@ def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
         return [f"{sentence} {_cure([experiment for experiment, _ in within])}"]
     if evaluation_agreement(experiments) == "differ":
         sentence = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
-        return [f"{sentence}: other examples, or the same prepared differently. Give all the same test set."]
+        return [f"{sentence}: different examples, or the same examples prepared differently. Use one test set for all."]
     return []

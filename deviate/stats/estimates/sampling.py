@@ -1,4 +1,4 @@
-"""The other source of error: a test set is a sample of examples, and no number of runs makes it larger."""
+"""Sampling error of the test set, which more runs do not reduce."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ NO_SHARE = word_set("balanced macro squared absolute relative loss")
 """Words in names of metrics that are no proportion of examples, although they also say accuracy or error."""
 OTHERS = QUALITY - ACCURACY - ERROR_RATE - word_set("score scores metric metrics result results")
 PERCENT = frozenset({"%", "percent", "pct"})
-UNKNOWN_EXAMPLES = Unavailable("number of test examples not known: give n_examples in deviate.toml")
+UNKNOWN_EXAMPLES = Unavailable("number of test examples unknown: set n_examples in deviate.toml")
 
 
 def is_accuracy(metric: SelectedMetric) -> bool:

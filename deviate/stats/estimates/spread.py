@@ -1,4 +1,4 @@
-"""Spreads compared: tests of equal spread, the verdict on which side is steadier, and shares of variances."""
+"""Comparison of spreads: tests of equal spread, the verdict on which side is steadier, and shares of variance."""
 
 import math
 from typing import Literal
@@ -36,7 +36,7 @@ def brown_forsythe(baseline: Values, candidate: Values) -> Test | Unavailable:
 
 @statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores", refuse=without_ratio)
 def levene(baseline: Values, candidate: Values) -> Test | Unavailable:
-    """The same with distances from the means, as older reports have it; it rejects too often with few runs.
+    """Test of equal spread with distances from the means, as in older reports; it rejects too often with few runs.
 
     Source: Levene (1960).
     """
@@ -92,7 +92,7 @@ def decide_spread(
         ValueError: `spread_ratio` is not above 1.
     """
     if spread_ratio is not None and not 1 < spread_ratio < math.inf:
-        raise ValueError(f"The ratio of spreads {spread_ratio:g} is not a number above 1.")
+        raise ValueError(f"The ratio of spreads {spread_ratio:g} must be above 1.")
     word, reason = _judge_spread(baseline, candidate, ratio, brown_forsythe, confidence)
     if spread_ratio is None or isinstance(ratio, Unavailable) or min(baseline.n, candidate.n) < SPREAD_RUNS:
         return SpreadVerdict(word, reason, spread_ratio)
@@ -192,9 +192,9 @@ def variance_excess_interval(
     """Interval of the excess for normal scores of independent variants, recovered from those of the variances.
 
     Each end takes from each variance the distance to that end of its chi-square interval that moves the excess the
-    same way, and joins the three as legs of a right angle. Variants that share seeds are positively correlated, which
+    same way, and adds the three in quadrature. Variants that share seeds are positively correlated, which
     makes it too wide rather than too narrow. A bootstrap of five runs would cover 65 % (statistics of few runs), and
-    Satterthwaite's approximation knows no negative differences. A variant without spread brings no uncertainty.
+    Satterthwaite's approximation has no negative differences. A variant without spread adds no uncertainty.
     Source: Ting, Burdick, Graybill, Jeyaratnam & Lu (1990) for combinations of either sign; Zou & Donner (2008).
     """
     whole, one, other = (_variance_distances(values, confidence) for values in (both, algo, impl))

@@ -1,4 +1,4 @@
-"""One experiment over several tasks as one number, with intervals from runs resampled within each task.
+"""Aggregate over several tasks, with intervals from runs resampled within each task.
 
 Source: Agarwal et al. (2021), Deep reinforcement learning at the edge of the statistical precipice. Its percentile
 intervals are too short with few runs: by n in place of n - 1, and by normal in place of t. Both are made good here, as

@@ -1,4 +1,4 @@
-"""Two samples compared by what tables print of them: number of runs, mean and SD; candidate minus baseline.
+"""Comparison of two samples by their summaries: number of runs, mean and SD; candidate minus baseline.
 
 The functions of scores in `two_sample` and `effect` compute from here, so that a published table and the runs behind it
 give the same figures.
@@ -73,7 +73,7 @@ def cohens_d_unweighted(baseline: Summary, candidate: Summary) -> Estimate:
 
 
 def hedges_correction(df: int) -> float:
-    """Factor J that takes the small-sample bias from Cohen's d: gamma(k/2) / (sqrt(k/2) gamma((k-1)/2)).
+    """Factor J that removes the small-sample bias of Cohen's d: gamma(k/2) / (sqrt(k/2) gamma((k-1)/2)).
 
     Source: Hedges (1981).
     """
@@ -188,7 +188,7 @@ def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable 
         return Unavailable(f"needs {minimum} run{plural} in each, has {baseline.n} and {candidate.n}")
     figures = [figure for side in (baseline, candidate) for figure in (side.mean, side.sd)]
     if not all(abs(figure) <= LARGEST for figure in figures) or min(baseline.sd, candidate.sd) < 0:
-        return Unavailable("a mean or SD that is no number, infinite, or an SD below 0")
+        return Unavailable("a mean or SD that is NaN or infinite, or a negative SD")
     if max(baseline.sd, candidate.sd) >= _finest(baseline, candidate):
         return None
     is_same = baseline.mean == candidate.mean
@@ -277,7 +277,7 @@ def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, flo
 def verdict(baseline: Summary, candidate: Summary) -> Verdict:
     """The verdict on two rows of a table: always undecided, as the permutation test needs scores."""
     reason = refusal(2, baseline, candidate)
-    return Verdict("undecided", reason.reason if reason else "their scores are not known")
+    return Verdict("undecided", reason.reason if reason else "their scores are unknown")
 
 
 # Figures of published tables: what rounded numbers can stand for, and formulas that give the printed ones.
@@ -301,7 +301,7 @@ class Variability:
 
 
 def variability_reduction(single: Variability, other: Variability) -> float | Unavailable:
-    """By how many percent a method varies less than single models, mean over the five measures.
+    """Percentage by which a method varies less than single models, mean over the five measures.
 
     Of the correlation it is the distance from 1 that counts; the raw correlation does not give the published rows.
     Source: Summers & Dinneen (2021), as recovered from their table.
@@ -318,7 +318,7 @@ def variability_reduction(single: Variability, other: Variability) -> float | Un
     if not all(before > 0 for before, _ in pairs[:-1]):
         return Unavailable("single models do not vary in one of the measures")
     if single.ensemble_delta <= 0:
-        return Unavailable("two single models averaged gain nothing")
+        return Unavailable("averaging two single models gains nothing")
     return 100 * math.fsum(1 - after / before for before, after in pairs) / len(pairs)
 
 

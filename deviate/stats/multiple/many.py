@@ -1,4 +1,4 @@
-"""Three or more experiments in one metric: do they differ, each against the baseline, all against all."""
+"""Three or more experiments in one metric: overall tests, each against the baseline, and all against all."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -130,9 +130,9 @@ def against_baseline(
 def all_pairs(samples: Sequence[Values], names: Sequence[str], *, confidence: float = 0.95) -> tuple[Contrast, ...]:
     """All against all: both tests, Holm over the pairs; the intervals cover all pairs together by Bonferroni's bound.
 
-    Holm rejects all that Bonferroni rejects and at times more, so that a p below alpha can stand beside an interval
-    that holds 0, but never the other way round. No common variance is assumed.
-    Fewer than five runs of a side are tested by Welch alone, and decide nothing.
+    Holm rejects all that Bonferroni rejects and at times more, so p can be below alpha although the interval
+    contains 0, but not the reverse. No common variance is assumed.
+    With fewer than five runs of a side, only Welch's test is computed, and there is no verdict.
     Source: Welch (1947); Chung & Romano (2013); Holm (1979); Dunn (1961) for the intervals.
     """
     pairs = list(combinations(range(len(samples)), 2))
@@ -161,7 +161,7 @@ def _both_p(one: Values, other: Values, level: float) -> Estimate:
 def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:
     """Adjusted p-values that bound the false discovery rate, in the same order; for explorations, as per class.
 
-    One without a test keeps its reason and is no member of the family: it cannot be discovered.
+    One without a test keeps its reason and is not part of the family, as it cannot be discovered.
     Source: Benjamini & Hochberg (1995).
     """
     values = [p for p in p_values if not isinstance(p, Unavailable)]
@@ -372,7 +372,7 @@ def welch_anova(*samples: Values) -> Test | Unavailable:
     finest = resolution([value for values in samples for value in values])
     flat = sum(max(values) - min(values) < finest for values in samples)
     if flat:
-        return Unavailable(f"no spread in {flat} of {len(samples)}, so its mean would have no error")
+        return Unavailable(f"no spread in {flat} of {len(samples)}, so its mean has no standard error")
     n, means, variances = _scale_sides([moments(values) for values in samples])
     weights = n / variances
     shares, k = weights / weights.sum(), len(n)

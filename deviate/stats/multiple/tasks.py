@@ -1,4 +1,4 @@
-"""Experiments over several tasks or data sets: one number each, and whether they rank differently."""
+"""Experiments over several tasks or data sets: aggregates, and tests of their ranks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,11 @@ def compare_tasks(
     if not normalised.scores[0]:
         reason = Unavailable("all scores are equal on every task")
         return _findings_without(matched, reason, "; ".join([*notes, reason.reason]))
-    notes += ["tasks differ in runs: those with more weigh more in the IQM"] if _is_uneven(normalised) else []
+    notes += (
+        ["tasks differ in their number of runs: those with more have more weight in the IQM"]
+        if _is_uneven(normalised)
+        else []
+    )
     means = [[moments(task.orient()[side].tolist()).mean for task in matched] for side in range(len(described))]
     ranks = mean_ranks(*means)
     barred, mark = withheld(described)
@@ -140,7 +144,7 @@ def _gather(
         metrics = [side.metric for side in sides if side is not None]
         direction = next((metric.direction for metric in metrics if metric.direction), None)
         if direction is None:
-            notes.append(f"direction of {task} unknown: higher is taken for better")
+            notes.append(f"direction of {task} unknown: higher is assumed to be better")
         scores = tuple(np.array(side.values) for side in sides if side is not None)
         gathered.append(_Task(task, metrics[0].unit, direction == "min", scores))
     return gathered, notes
@@ -172,7 +176,9 @@ def _normalise_scores(tasks: Sequence[_Task]) -> tuple[_NormalisedScores, list[s
         else:
             scaled.append(tuple((scores - lowest) / (highest - lowest) for scores in oriented))
     turned = [task.name for task in tasks if task.is_lower_better]
-    sentence = "per task, 0 is the worst and 1 the best score of any run compared here, so the figures hold among these"
+    sentence = (
+        "per task from 0, the worst, to 1, the best score of any run compared here, so values depend on these runs"
+    )
     sentence += f"; lower is better in {', '.join(turned)}" if turned else ""
     scores = tuple(tuple(task[side] for task in scaled) for side in range(n_sides))
     return _NormalisedScores(sentence, 1.0, scores), left_out
@@ -230,7 +236,7 @@ def _rank_tasks(
             names[other],
             names[one],
             ranks[other] - ranks[one],
-            Unavailable("ranks are told apart by the critical difference"),
+            Unavailable("ranks are compared by the critical difference"),
             p_value,
         )
         for (one, other), p_value in pairs.items()
@@ -281,7 +287,7 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     """Friedman's test that no experiment ranks better than another, corrected for ties.
 
     A sample holds one value per task. p is by permutation within tasks, over all arrangements where they are at most
-    10,000: the chi-square law needs many tasks, and few is what there is.
+    10,000: the chi-square law needs many tasks, and there are usually few.
     Source: Friedman (1937); the statistic as in `scipy.stats.friedmanchisquare`.
     """
     if reason := _refusal(*samples):
@@ -321,7 +327,7 @@ def mean_ranks(*samples: Values) -> tuple[float, ...] | Unavailable:
 
 
 def critical_difference(n_experiments: int, n_tasks: int, *, confidence: float = 0.95) -> float:
-    """Difference of mean ranks from which on Nemenyi's test tells two experiments apart.
+    """Smallest difference of mean ranks of two experiments that Nemenyi's test detects.
 
     >>> round(critical_difference(4, 14), 2)
     1.25
@@ -333,9 +339,9 @@ def critical_difference(n_experiments: int, n_tasks: int, *, confidence: float =
 
 
 def nemenyi(*samples: Values) -> dict[tuple[int, int], Estimate] | Unavailable:
-    """Per pair of samples (their positions) p: how often mean ranks are so far apart among so many experiments.
+    """P-value by pair of samples (their positions), from the largest difference of mean ranks among all experiments.
 
-    Asymptotic; it holds its level with few tasks too, for it tells nothing apart with two or three of them.
+    Asymptotic; it keeps its level with few tasks too, because it detects nothing with two or three of them.
     Source: Nemenyi (1963), as in Demšar (2006).
     """
     if reason := _refusal(*samples):
@@ -353,7 +359,7 @@ def nemenyi(*samples: Values) -> dict[tuple[int, int], Estimate] | Unavailable:
 
 
 def cliques(ranks: Sequence[float], difference: float) -> tuple[tuple[int, ...], ...]:
-    """Largest groups of at least two experiments (positions, best first) whose mean ranks are less apart than this.
+    """Largest groups of at least two experiments (positions, best first) whose mean ranks differ by less than this.
 
     Source: Demšar (2006), figure 1.
     """

@@ -1,4 +1,4 @@
-"""One comparison asked by both tests, and the interval of all values that not both reject: `two_tests` in figures."""
+"""Both tests of a comparison, and the interval of all values that they do not both reject: `two_tests` in figures."""
 
 import math
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from deviate.stats.estimates.sample import Values, differences_of, never_zero, r
 from deviate.stats.registry import statistic
 from deviate.stats.tests.two_tests import MANY_RESAMPLES, N_ERRORS, Side, ask, is_exact, limits, smallest_p
 
-NEAR = f"p cannot be told from alpha by {MANY_RESAMPLES:,} arrangements"
+NEAR = f"p is too close to alpha for {MANY_RESAMPLES:,} arrangements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def permutation_test(baseline: Values, candidate: Values, *, confidence: float =
     """Permutation test of the difference of means, whose statistic is Welch's t; runs are exchanged between the sides.
 
     All arrangements where there are at most 200,000, else 9,999 of them with the observed one added; 99,999 where
-    these cannot tell p from the complement of `confidence`. Which ones depends on the numbers of runs alone.
+    these leave p too close to alpha. The choice of arrangements depends only on the numbers of runs.
     Source: Janssen (1997); Chung & Romano (2013).
     """
     both = ask_both(baseline, candidate, confidence=confidence)
@@ -157,7 +157,7 @@ def sign_flip_test(baseline: Values, candidate: Values, *, confidence: float = 0
 
 @statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows", refuse=without_spread)
 def both_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
-    """Interval of the difference of means, candidate minus baseline: all values that not both tests reject.
+    """Interval of the difference of means, candidate minus baseline: all values that the two tests do not both reject.
 
     Source: Welch (1947); Chung & Romano (2013), inverted.
     """
@@ -166,7 +166,7 @@ def both_interval(baseline: Values, candidate: Values, *, confidence: float = 0.
 
 @statistic(n_samples=2, minimum=PAIRED_ALONE_RUNS, shift="ignores", scale="follows", is_paired=True)
 def paired_both_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
-    """Interval of the mean difference of pairs: all values that not both tests reject.
+    """Interval of the mean difference of pairs: all values that the two tests do not both reject.
 
     Source: Student (1908); Fisher (1935), inverted.
     """

@@ -1,4 +1,4 @@
-"""Curves compared: a metric against main-loop steps, at the steps that every run of both sides reported.
+"""Comparison of curves: a metric against main-loop steps, at the steps that every run of both sides reported.
 
 Several values within a step enter by their mean, so that runs with unequal numbers of them can be compared.
 """

@@ -1,4 +1,4 @@
-"""Failures as outcomes: how many runs completed, whether sides differ in it, and scores with failed runs last."""
+"""Failures as outcomes: completion rates, their comparison, and worst-rank scores."""
 
 from collections import Counter
 from dataclasses import replace
@@ -44,7 +44,7 @@ def completion(experiment: Experiment, *, confidence: float = 0.95) -> Completio
 
 
 def rate_interval(n_successes: int, n: int, *, confidence: float = 0.95) -> Interval | Unavailable:
-    """Interval of a rate; conservative: it covers at least as often as it says.
+    """Interval of a rate; conservative: its coverage is at least its level.
 
     Source: Clopper & Pearson (1934).
     """
@@ -99,7 +99,7 @@ def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.
     if not sum(failed):
         return Unavailable("no run failed")
     if direction is None:
-        return Unavailable("which end is worst is not known: the metric has no direction")
+        return Unavailable("the worst rank is unknown: the metric has no direction")
     scores = [side.values for side in (baseline, candidate)]
     if not sum(map(len, scores)):
         return Unavailable("every run failed")

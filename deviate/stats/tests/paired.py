@@ -1,4 +1,4 @@
-"""Runs of two sides as pairs: those that share their replicate, and with it the seeds that both hold."""
+"""Paired runs of two sides: runs of one replicate share the seeds that both sides hold."""
 
 import math
 from dataclasses import replace
@@ -178,7 +178,7 @@ def _signed_rank_p(ranks: np.ndarray) -> tuple[float, str]:
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", is_paired=True)
 def correlation(baseline: Values, candidate: Values) -> Estimate:
-    """Pearson correlation of the pairs, from -1 to 1: what sharing seeds has brought.
+    """Pearson correlation of the pairs, from -1 to 1: the effect of shared seeds.
 
     Source: Pearson (1895).
     """

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from deviate.model.estimates import N_RESAMPLES
 
 NORMAL = "normal approximation, continuity corrected"
-"""What a report says of a rank test of so many runs that its exact distribution is out of reach."""
+"""Method of a rank test of so many runs that its exact distribution is not computed."""
 _CELLS = 4_000_000
-"""Entries of a matrix that are worked on at once."""
+"""Number of matrix entries that are processed at once."""
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.bool_]

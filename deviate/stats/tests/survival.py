@@ -76,7 +76,7 @@ def survival_median(survival: Survival) -> Estimate:
 
 
 def survival_median_interval(survival: Survival, n: int, *, confidence: float = 0.95) -> Interval | Unavailable:
-    """Times at which a share of one half is not told from the estimate, on the log(-log) scale.
+    """Times at which a share of one half is not rejected by the estimate, on the log(-log) scale.
 
     Its upper end is infinite where the runs do not bound it, as with few of them or much censoring.
     Source: Brookmeyer & Crowley (1982); Kalbfleisch & Prentice (1980) for the scale.
@@ -112,7 +112,7 @@ def log_rank(
     """Test of equal times on two sides, each (times, whether the event happened).
 
     The statistic is the usual one, positive where the candidate is first. The p comes from exchanging runs between the
-    sides and computing the statistic anew, for with few runs the normal approximation rejects too often. It is exact
+    sides and recomputing the statistic, because with few runs the normal approximation rejects too often. It is exact
     where both sides are censored alike, and nearly so where they are not, such as runs of different length.
     Source: Mantel (1966), ties included; Neuhaus (1993) for exchanging under unequal censoring; Phipson & Smyth (2010).
     """
@@ -286,4 +286,4 @@ def _note(counted: Sequence[Run], passages: Sequence[_Passage]) -> str:
         return ""
     which = ", ".join(map(str, failed))
     verb = "is" if len(failed) == 1 else "are"
-    return f"{count(len(failed), 'failed run')} (replicate {which}) {verb} taken as not there yet when last seen"
+    return f"{count(len(failed), 'failed run')} (replicate {which}) {verb} counted as not reached when last observed"

@@ -29,7 +29,7 @@ def shown(*descriptions: Description) -> dict[str, list[str]]:
 def test_outliers_are_named_by_run_in_the_table_and_below_heavy_tails() -> None:
     found = described((93.1, 93.2, 93.3, 88.0, 93.4, 93.25, 93.15, 93.35))
     assert shown(found)["outliers"] == ["replicate 3"]
-    assert description_row(found, "base").note.endswith("the interval of the SD does not hold; far out: replicate 3")
+    assert description_row(found, "base").note.endswith("the interval of the SD is not reliable; far out: replicate 3")
     assert shown(described(tuple(93 + k / 10 for k in range(8))))["outliers"] == ["none"]
     assert shown(described((93.0,) * 7 + (94.0,)))["outliers"] == ["not told: most scores are equal"]
 

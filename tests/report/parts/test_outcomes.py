@@ -224,6 +224,6 @@ def test_few_runs_have_reasons_in_place_of_figures() -> None:
     assert texts(made, "Curves")["test_acc, new"][0] == "no band: needs 5 runs in each, has 3 and 2"
     assert isinstance(found.pairs[0].comparisons[0].worst_rank, Unavailable)
     assert not any(table.caption == "Failed runs ranked worst" for table in made.tables)
-    note = "test_acc ≥ 90 %, new: 1 failed run (replicate 0) is taken as not there yet when last seen."
+    note = "test_acc ≥ 90 %, new: 1 failed run (replicate 0) is counted as not reached when last observed."
     assert note in made.footnotes
     ET.fromstring(page_figure(made.figures[0].plot))

@@ -53,13 +53,13 @@ def test_a_metric_outside_the_main_loop_alone_is_averaged_over_its_values() -> N
         (Series((), ()), "last", "never reported"),
         (CURVE, "best", "best needs a direction"),
         (CURVE, "at:9", "no value at step 9 (first 0, last 3)"),
-        (Series((None,), (1.0,)), "at:0", "no value at step 0: reported outside the main loop only"),
+        (Series((None,), (1.0,)), "at:0", "no value at step 0: reported only outside the main loop"),
         (Series((0, 1), (1.0, math.nan)), "last", "NaN at the last step (1)"),
         (Series((0, 1), (math.inf, 1.0)), "min", "infinite value at step 0"),
         (Series((0, 1), (math.nan, 1.0)), "mean", "NaN at step 0"),
         (Series((0, 1), (math.nan, 1.0)), "at:0", "NaN at step 0"),
         (Series((None,), (math.nan,)), "last", "NaN outside the main loop"),
-        (Series((0,), (-1e305,)), "last", "-1.0e+305, as good as infinite, at the last step (0)"),
+        (Series((0,), (-1e305,)), "last", "-1.0e+305, effectively infinite, at the last step (0)"),
     ],
 )
 def test_a_run_without_score_has_a_reason(series: Series, aggregate: str, reason: str) -> None:

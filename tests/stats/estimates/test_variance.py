@@ -130,4 +130,4 @@ def test_fiellers_interval_covers_about_ninety_five_percent() -> None:
 def test_times_that_vary_too_much_have_no_interval_of_their_ratio() -> None:
     assert isinstance(stats.mean_ratio_interval([1.0, 100.0], [50.0, 51.0]), Unavailable)
     assert isinstance(stats.mean_ratio_interval([1.0, 1.0], [2.0, 2.0]), Unavailable)
-    assert stats.mean_ratio([0.0, 0.0], [2.0]) == Unavailable("no positive mean to divide by")
+    assert stats.mean_ratio([0.0, 0.0], [2.0]) == Unavailable("the mean is not positive")

@@ -293,7 +293,7 @@ def test_runs_of_tasks_may_differ_in_number() -> None:
     scores["e1"]["t1"] = [0.5, 0.6, 0.7, 0.8, 0.55, 0.65, 0.75, 0.7]
     found = judged(scores)
     assert found.n == ((6, 6, 6), (6, 8, 6), (6, 6, 6))
-    assert "weigh more" in found.note
+    assert "more weight" in found.note
     assert all(isinstance(it.iqm_interval, Interval) for it in found.aggregated)
 
 
@@ -335,7 +335,7 @@ def test_no_tasks_named_is_no_question() -> None:
 
 def test_a_direction_that_nobody_knows_is_said_to_be_taken() -> None:
     found = judged(grid(3, 3), directions={"t1": None})
-    assert "direction of t1 unknown: higher is taken for better" in found.note
+    assert "direction of t1 unknown: higher is assumed to be better" in found.note
 
 
 def test_after_an_unplanned_look_no_p_is_given_and_intervals_are_marked() -> None:

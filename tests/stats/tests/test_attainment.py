@@ -76,7 +76,7 @@ def test_failed_runs_are_censored_where_they_were_last_seen_and_lost_ones_left_o
     statuses: list[Status] = ["completed", "diverged", "crashed", "lost", "crashed"]
     found = attained(attainment(runs(*curves, statuses=statuses), target(1)))
     assert found.steps == ((0, 2, True), (1, 3, False), (2, 1, False), (4, 1, True))
-    assert found.note == "2 failed runs (replicate 1, 2) are taken as not there yet when last seen"
+    assert found.note == "2 failed runs (replicate 1, 2) are counted as not reached when last observed"
 
 
 def test_a_run_that_never_reported_counts_and_is_censored_before_the_first_step() -> None:

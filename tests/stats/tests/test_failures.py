@@ -141,7 +141,7 @@ def test_failures_on_one_side_can_turn_the_order_of_the_scores() -> None:
     ("candidate", "reason"),
     [
         (described([1.0, 2.0], []), "no run failed"),
-        (described([1.0, 2.0], ["crashed"], direction=None), "which end is worst is not known"),
+        (described([1.0, 2.0], ["crashed"], direction=None), "the worst rank is unknown"),
         (described([1.0], ["crashed"]), "needs 4 runs in each"),
         (described([], ["crashed"] * 4), "every run failed"),
     ],
