@@ -328,17 +328,13 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
     ("files", "arguments", "told"),
     [
         ({}, ("run", "train.py"), ["no script train.py"]),
-        ({"main.py": TRAIN}, ("run", "train.py"), ["no script train.py", "main.py"]),
         ({"train.py": "def f(:\n"}, ("run", "train.py"), ["train.py:1"]),
         ({"train.py": "x = 1\nfor i in (:\n"}, ("analyze", "train.py"), ["train.py:2"]),
         ({"train.py": "x = 1\n"}, ("run", "train.py"), ["reports no values", "deviate.toml"]),
         ({"train.py": TRAIN}, ("compare", "a", "b"), ["no experiment named 'a'"]),
         ({"train.py": TRAIN}, ("compare", "a"), ["no experiment named 'a'"]),
         ({"a.csv": "run,test_acc\n0,0.9\n1,0.8\n"}, ("compare", "a.csv"), ["baseline", "candidate"]),
-        ({"train.py": TRAIN}, ("compare", "a", "a"), ["with itself"]),
-        ({"train.py": TRAIN}, ("run", "train.py", "--variants", "chaos"), ["no variant named 'chaos'", "as-is"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--variants", "contrl"), ["did you mean control?"]),
-        ({"train.py": TRAIN}, ("run", "train.py", "--variants", " , "), ["names no variant"]),
         (
             {"train.py": TRAIN, "deviate.toml": "[variants.x]\nvary = ['shufle']\n"},
             ("run", "train.py"),
@@ -349,21 +345,15 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
             ("analyze", "train.py"),
             ["[variants.algo]: there is a built-in variant of this name"],
         ),
-        ({"train.py": TRAIN}, ("run", "train.py", "--name", "a/b"), ["'a/b'"]),
-        ({"train.py": TRAIN}, ("run", "train.py", "--env", "A"), ["KEY=VALUE"]),
         (
             {"train.py": TRAIN, "deviate.toml": "[metrics.x]\nwhere = 'train.py:1'\n"},
             ("run", "train.py"),
             ["metrics.x"],
         ),
         ({"train.py": TRAIN, "deviate.toml": "[metric.x]\n"}, ("run", "train.py"), ["metrics"]),
-        ({"train.py": TRAIN}, ("run", "train.py", "--python", "/no/such/python"), ["/no/such/python"]),
         ({"nb.ipynb": "{}"}, ("run", "nb.ipynb"), ["nb.ipynb is no notebook"]),
         ({"src/train.py": TRAIN, "src/util.py": "x = 1\n"}, ("run", "."), ["folder", "deviate run src/train.py"]),
         ({"src/util.py": "x = 1\n"}, ("analyze", "src"), ["1 Python file", "no likely training script"]),
-        ({"train.py": TRAIN}, ("run", "train.py", "--metric", "f1"), ["f1", "test_acc"]),
-        ({"train.py": TRAIN}, ("run", "train.py", "--aggregate", "first"), ["'first'", "at:K"]),
-        ({"train.py": TRAIN}, ("run", "train.py", "--csv", "-", "--json", "-"), ["json and csv", "standard output"]),
     ],
 )
 def test_bad_input_gets_one_message_that_says_what_to_do(
@@ -377,7 +367,7 @@ def test_bad_input_gets_one_message_that_says_what_to_do(
     errors = answer.err[answer.err.index("Error: ") :]
     assert all(words in errors for words in told), errors
     assert len(errors.strip().splitlines()) >= 2, "a message without what to do next"
-    assert "--python" in arguments or not (project / ".deviate").exists(), "nothing was started"
+    assert not (project / ".deviate").exists(), "nothing was started"
 
 
 def test_a_folder_shows_its_training_scripts(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

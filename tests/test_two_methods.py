@@ -147,43 +147,6 @@ def test_runs_that_are_added_say_where_the_environment_has_changed(
     assert "another environment" not in deviate("resume", "train").out, "there is nothing to run"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("train.py", *versus()), "stands beside --versus"),
-        (versus()[:2], "--versus needs two commands at least"),
-        ((*versus()[:2], *versus()[:2]), "two --versus have the same name"),
-        ((*versus(), "--name", "x"), "--name cannot stand beside --versus"),
-        (("--versus", "train.py", "--versus", "b=train.py"), "is not of the form NAME=COMMAND"),
-        (("train.py", "--until", "accu ±0.5"), "--until accu: no metric of this name"),
-        (("train.py", "--until", "acc 0.5"), "not a metric with the half-width"),
-        (("train.py", "--until", "acc ±1", "--looks", "5,10"), "exclude each other"),
-        (("train.py", "--min-runs", "5"), "are for --until"),
-        (("train.py", "--until", "acc ±1", "--min-runs", "9", "--max-runs", "8"), "is below --min-runs"),
-        (("train.py", "--looks", "5,10", "--runs", "7"), "is not the last of --looks"),
-        (("train.py", "--budget", "soon"), "--budget soon is no time"),
-        (("train.py", "--wrap", ""), "--wrap is empty"),
-        (("train.py", "--then", "python 'eval.py"), "No closing quotation"),
-        (("train.py", "--python", "no-such-python"), "there is no such interpreter"),
-        (("train.py", "--option", "partition=gpu"), "--option is for another executor"),
-        (("train.py", "--gpus-per-run", "2"), "--gpus-per-run shares out GPUs"),
-        (("train.py", "--gpus", "0,0"), "must name each device once"),
-        (("train.py", "--gpus", "0", "--gpus-per-run", "2"), "GPUs cannot be divided into groups of 2"),
-        (("train.py", "--requeue", "later"), "--requeue later is none of fresh, continue"),
-        (("train.py", "--ignore-failure", "x"), "is no list of exit codes"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_before_anything_is_written(
-    arguments: tuple[str, ...], told: str, project: Path, deviate, monkeypatch: pytest.MonkeyPatch
-) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    answer = deviate("run", *arguments)
-    assert answer.code == 1, answer.both
-    assert told in answer.err
-    assert len(answer.err[answer.err.index("Error: ") :].strip().splitlines()) == 2, answer.err
-    assert not (project / ".deviate").exists()
-
-
 def test_precision_declared_after_a_comparison_makes_no_planned_look_of_it(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(
         "import random, sys\nfor epoch in range(2):\n    loss = float(sys.argv[1]) + random.random()\n"

@@ -73,6 +73,7 @@ MISTAKES = [
     mistake("run train.py --until 'f1 ±0.5'", "--until", "f1", "test_acc"),
     mistake("run train.py --until test_acc", "--until", "test_acc"),
     mistake("run train.py --until 'test_acc ±0.5' --min-runs 9 --max-runs 5", "--max-runs", "--min-runs"),
+    mistake("run train.py --until 'test_acc ±1' --looks 5,10", "--until", "--looks"),
     mistake("run train.py --min-runs 5", "--min-runs", "--until"),
     mistake("run train.py --looks 10,5", "10,5"),
     mistake("run train.py --looks 5,10 --runs 7", "--looks", "--runs 7"),
@@ -92,6 +93,9 @@ MISTAKES = [
     mistake("run train.py --jobs 0", "--jobs", code=2),
     mistake("run train.py --gpus 97", "--gpus", "97"),
     mistake("run train.py --gpus two", "--gpus", "two"),
+    mistake("run train.py --gpus 0,0", "--gpus", "once"),
+    mistake("run train.py --gpus 0 --gpus-per-run 2", "1 GPU", "--gpus-per-run"),
+    mistake("run train.py --gpus-per-run 2", "--gpus-per-run", "--gpus"),
     mistake("run train.py --per-gpu 2", "--per-gpu", "--gpus"),
     mistake("run train.py --executor slum", "--executor", "slurm"),
     mistake("run train.py --executor slurm", "slurm", "sbatch"),
@@ -103,6 +107,7 @@ MISTAKES = [
     # commands
     mistake("run train.py --python python9", "--python", "python9"),
     mistake("run train.py --wrap 'aptainer exec image.sif'", "--wrap", "aptainer"),
+    mistake("run train.py --wrap ''", "--wrap"),
     mistake("run train.py --prepare 'mkae data'", "--prepare", "mkae"),
     mistake("run train.py --prepare 'python prepaer.py'", "--prepare", "prepaer.py"),
     mistake("run train.py --then 'pyhton eval.py'", "pyhton"),
@@ -113,9 +118,11 @@ MISTAKES = [
     mistake("run train.py --name ''", "letters"),
     mistake("run --versus a=train.py", "--versus", "two"),
     mistake("run --versus a=train.py --versus a=train.py", "--versus", "name"),
+    mistake("run --versus train.py --versus b=train.py", "--versus", "NAME=COMMAND"),
+    mistake("run --versus a=train.py --versus b=train.py --name x", "--name", "--versus"),
     mistake("run --versus a=train.py --versus b=new.py", "new.py", "train.py"),
     mistake("run train.py --versus a=train.py --versus b=train.py", "train.py", "--versus"),
-    mistake("run --versus a=train.py --versus b=strange.py", "test_acc", "f1", "--match"),
+    mistake("run --versus a=train.py --versus b=strange.py", "test_acc", "recall", "--match"),
     mistake("run train.py --sweep lr=1", "--sweep", "two values"),
     mistake("run train.py --sweep --lr=1,2 --paper paper", "--paper", "sweep"),
     # scripts
@@ -182,7 +189,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "code").mkdir()
     (folder / "code/main.py").write_text(TRAIN.format(marker=""), encoding="utf-8")
     (folder / "empty.py").touch()
-    strange = "import random\nfor epoch in range(2):\n    f1 = random.random()\n    print(f'f1 {f1:.3f}')\n"
+    strange = "import random\nfor epoch in range(2):\n    recall = random.random()\n    print(f'recall {recall:.3f}')\n"
     (folder / "strange.py").write_text(strange, encoding="utf-8")
     (folder / "syntax.py").write_text("loss = 1\nprint('loss' loss)\n", encoding="utf-8")
     (folder / "latin.py").write_bytes("print('é', 1)\n".encode("latin-1"))
@@ -209,8 +216,8 @@ def folder(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     for name, path in {"python": sys.executable, "git": shutil.which("git"), "bash": shutil.which("bash")}.items():
         if path is not None:
             (programs / name).symlink_to(path)
-    monkeypatch.setenv("PATH", str(programs))  # a machine without Slurm and GPUs
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setenv("PATH", str(programs))  # a machine without Slurm, and with one GPU
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     return copy
 
 
