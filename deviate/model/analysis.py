@@ -1,5 +1,6 @@
 """What is known of a script before it runs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -133,6 +134,13 @@ class Metric:
     path: tuple[Place, ...] = ()
     label: str | None = None
     is_item: bool = False
+
+
+def with_known_items(metrics: Iterable[Metric]) -> frozenset[int]:
+    """Ids of the mappings among some metrics of which others are items."""
+    listed = list(metrics)
+    places = {(metric.site, metric.path) for metric in listed if metric.is_item}
+    return frozenset(one.id for one in listed if not one.is_item and (one.site, one.path) in places)
 
 
 class RejectionReason(Enum):

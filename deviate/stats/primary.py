@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from deviate.errors import InputError
 from deviate.model import PrimaryChoice, SelectedMetric
+from deviate.model.analysis import with_known_items
 from deviate.model.metric_vocabulary import CONTAINERS, word_set
 
 TEST_WORDS = word_set("test tst testing")
@@ -79,13 +80,11 @@ def choose_primary(
     if len(declared) == 1:
         return PrimaryChoice(declared[0].name, DECLARED)
     candidates = [metric for metric in metrics if metric.role == "quality" and metric.direction is not None]
-    wholes = {(metric.metric.site, metric.metric.path) for metric in metrics if metric.metric.is_item}
+    mappings = with_known_items(metric.metric for metric in metrics)
     candidates = [
         metric
         for metric in candidates
-        if not words_of(metric.name) & SPREAD_WORDS
-        and not _is_container(metric)
-        and (metric.metric.is_item or (metric.metric.site, metric.metric.path) not in wholes)
+        if not words_of(metric.name) & SPREAD_WORDS and not _is_container(metric) and metric.metric.id not in mappings
     ]
     candidates = [metric for metric in candidates if not metric.is_found_by_running] or candidates
     if not candidates or declared:

@@ -68,7 +68,7 @@ def test_of_several_measures_of_merit_the_one_that_selects_the_model_decides() -
 
 def test_a_mapping_is_no_candidate_beside_its_items() -> None:
     whole = replace(metric("losses", direction="min"), metric=replace(metric("losses").metric, site=1))
-    item = replace(whole, name="aux", metric=replace(whole.metric, label="aux", is_item=True))
+    item = replace(whole, name="aux", metric=replace(whole.metric, id=1, label="aux", is_item=True))
     assert find_primary([whole, item]) == ("aux", "")
 
 

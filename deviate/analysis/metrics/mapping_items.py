@@ -239,7 +239,8 @@ class MappingItems:
                 parts: list[Sequence[str]] = []
                 for part in node.parts:
                     if isinstance(part, cst.FormattedStringExpression):
-                        parts.append(self._texts(part.expression, function, frame, depth - 1))
+                        is_plain = part.format_spec is None and part.conversion is None and part.equal is None
+                        parts.append(self._texts(part.expression, function, frame, depth - 1) if is_plain else [])
                     elif isinstance(part, cst.FormattedStringText):
                         parts.append([part.value])
                 return _joined(parts)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from deviate.base import first_few, line_text, place_text
 from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, RejectionReason, SelectedMetric, Selection
+from deviate.model.analysis import with_known_items
 from deviate.report.format import group_pairs, printable
 from deviate.report.lines import name
 
@@ -57,7 +58,9 @@ def render_brief(analysis: Analysis, selection: Selection, width: int) -> str:
     where = "no main loop found" if loop is None else f"main loop at {'line ' if place.isdecimal() else ''}{place}"
     choice = selection.primary
     announced = () if choice is None else (choice.name, *choice.others[:MOST_OTHERS])
-    others = [name(item.name) for item in selection.metrics if item.name not in announced]
+    mappings = with_known_items(item.metric for item in selection.metrics)
+    listed = [item for item in selection.metrics if item.metric.id not in mappings]
+    others = [name(item.name) for item in listed if item.name not in announced]
     also = "also " if choice else ""
     lines = [f"Script   {analysis.script}, {where}", *filter(None, [_primary_line(selection, "Primary  ")])]
     lines += [f"Metrics  {also}{first_few(others, MOST_OTHERS)}"] if others else []
