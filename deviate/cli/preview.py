@@ -18,6 +18,11 @@ MOST_PLACES = 4
 NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 TRACKERS = ("wandb", "neptune", "clearml", "swanlab", "comet", "mlflow")
 """Sinks that would publish each run."""
+GROUPED = frozenset({"wandb", "swanlab", "comet", "mlflow"})
+"""Trackers whose runs are given the experiment as their group."""
+MOST_LINES = 12
+LEFT_OUT_FIRST = ("Hazards", "Metrics  also", "Outputs", "Capture", "Inside", "Prepare", "Then", "Note")
+"""What `deviate analyze` and the report have as well, in the order in which a long preview leaves it out."""
 FATES: Mapping[str, str] = MappingProxyType({
     "tracker-id": "kept as the script has it, over what would tell the runs apart",
     "upload": "not stopped: each run does it again",
@@ -26,13 +31,6 @@ FATES: Mapping[str, str] = MappingProxyType({
     "port": "kept: of two runs at a time only one gets it",
 })  # fmt: skip
 """What becomes of each kind of side effect."""
-
-FATES_OF_SEEDS = {
-    "replaced": "replaced at {places} by one for each stream",
-    "kept with the split": "kept at {places} where split is held, for they choose examples",
-    "unknown": "maybe kept at {places}: the runs tell",
-}
-"""What becomes of the seeds of a script where a variant replaces them."""
 
 
 def announcement(
@@ -54,7 +52,7 @@ def announcement(
     script_analysis = prepared.analysis
     paragraphs = [
         *_seeds(prepared, request),
-        *_outside(script_analysis, request),
+        *_outside(script_analysis, request, name or request.name or "NAME"),
         *(f"Variant  {variant.name}: {replay.describe_variant(variant)}" for variant in request.variants),
         *_capture(request),
     ]
@@ -67,7 +65,20 @@ def announcement(
     lines += [f"Note     {clean(note)}" for note in prepared.notes]
     lines += _commands(prepared, request, apart or {name: prepared.target.command})
     lines += [_wrap(f"Cost     {cost}", width)] if cost else []
-    return "\n".join([*lines, ""])
+    place = clean(name or request.name or "") or "NAME, named after the script"
+    lines += [] if apart else [f"Record   .deviate/experiments/{place}"]
+    return "\n".join([*_keep_short(lines), ""])
+
+
+def _keep_short(lines: Sequence[str]) -> list[str]:
+    """A preview of at most `MOST_LINES`: what decides nothing before the first run is left out first, then cut."""
+    paragraphs = [text.split("\0") for text in "\n".join(lines).replace(f"\n{INDENT}", f"\0{INDENT}").split("\n")]
+    for label in LEFT_OUT_FIRST:
+        if sum(map(len, paragraphs)) > MOST_LINES:
+            paragraphs = [paragraph for paragraph in paragraphs if not paragraph[0].startswith(label)]
+    while sum(map(len, paragraphs)) > MOST_LINES and (longest := max(paragraphs, key=len))[1:]:
+        longest[-2:] = [f"{longest[-2]} …"]
+    return [line for paragraph in paragraphs for line in paragraph]
 
 
 def _commands(
@@ -92,20 +103,34 @@ def _command(words: Sequence[str]) -> str:
 
 
 def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
-    """What happens to the seeds of the script, in one line."""
+    """What happens to the seeds of the script."""
+    script_analysis = prepared.analysis
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
     untouched = [variant.name for variant in request.variants if variant.name not in replacing]
-    places: dict[str, dict[str, None]] = {}
-    for seed in prepared.analysis.seeds:
-        places.setdefault(analysis.fate_of(seed), {})[place_text(seed.file, seed.line)] = None
-    texts = {fate: first_few(list(of_fate), MOST_PLACES) for fate, of_fate in places.items()}
-    parts = [text.format(places=texts[fate]) for fate, text in FATES_OF_SEEDS.items() if fate in texts and replacing]
-    if parts and untouched:
-        parts = [f"{parts[0]} ({', '.join(replacing)})", *parts[1:]]
-    if texts and untouched:
-        parts.append(f"as the script has them in {', '.join(untouched)}")
-    if parts:
-        yield f"Seeds    {'; '.join(parts)}"
+    fates: dict[str, list[tuple[str, int]]] = {}
+    for seed in script_analysis.seeds:
+        fates.setdefault(analysis.fate_of(seed), []).append((seed.file, seed.line))
+    texts = {fate: _places(of_fate, script_analysis.script) for fate, of_fate in fates.items() if replacing}
+    where = f" in {', '.join(replacing)}" if untouched else ""
+    sentences = []
+    if "replaced" in texts:
+        sentences.append(f"{texts['replaced']} replaced{where} by one per run, or one for all where held")
+    if "kept with the split" in texts:
+        sentences.append(f"{texts['kept with the split']} kept where split is held (chooses examples)")
+    if "unknown" in texts:
+        sentences.append(f"{texts['unknown']} may stay as it is: the runs tell what no variant varies")
+    if script_analysis.seeds and untouched:
+        sentences.append(f"kept in {', '.join(untouched)}")
+    if sentences:
+        yield f"Seeds    {'; '.join(sentences)}"
+
+
+def _places(places: Sequence[tuple[str, int]], script: str) -> str:
+    """`line 12, line 14, data.py:3`: the script is named above."""
+    texts = dict.fromkeys(
+        f"line {line}" if file == script and line else place_text(file, line) for file, line in places
+    )
+    return first_few(list(texts), MOST_PLACES)
 
 
 def _capture(request: Request) -> Iterator[str]:
@@ -116,25 +141,30 @@ def _capture(request: Request) -> Iterator[str]:
         yield f"Capture  {replay.describe_capture(request.capture)}; {most}"
 
 
-def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
+def _outside(analysis: Analysis, request: Request, experiment: str) -> Iterator[str]:
     """What happens to effects of the script outside of its work copy."""
     used = [name for name in TRACKERS if any(_is_of(site.sink, name) for site in analysis.sites)]
     used += [name for name in TRACKERS if any(_is_of(effect.what, name) for effect in analysis.side_effects)]
     offline = [variant.name for variant in request.variants if variant.are_trackers_offline]
     online = [variant.name for variant in request.variants if not variant.are_trackers_offline]
     if used:
-        fates = [("offline in", offline), ("as the script has them in", online)]
-        sentence = "; ".join(f"{fate} {', '.join(names)}" for fate, names in fates if names)
-        yield f"Trackers {', '.join(dict.fromkeys(used))}: {sentence}"
+        group = f", group deviate/{experiment}" if GROUPED & set(used) else ""
+        sync = "; `wandb sync …/wandb/offline-run-*` uploads them" if "wandb" in used else ""
+        where = ", ".join(offline) if online else "these runs"
+        fates = [
+            (f"offline in {where}{group}{sync}", offline),
+            (f"as the script has them in {', '.join(online)}", online),
+        ]
+        yield f"Trackers {', '.join(dict.fromkeys(used))}: {'; '.join(fate for fate, names in fates if names)}"
     for kind, fate in FATES.items():
         those = [effect for effect in analysis.side_effects if effect.kind == kind]
         withheld = [effect for effect in those if kind == "upload" and not online and _is_kept_back(effect.what)]
-        places = [place_text(effect.file, effect.line) for effect in those if effect not in withheld]
+        further = [(effect.file, effect.line) for effect in those if effect not in withheld]
         if withheld:
-            uploads = [place_text(effect.file, effect.line) for effect in withheld]
-            yield f"Outside  upload at {first_few(uploads, MOST_PLACES)}: stays on the disk, offline"
-        if places:
-            yield f"Outside  {kind} at {first_few(places, MOST_PLACES)}: {fate}"
+            uploads = _places([(effect.file, effect.line) for effect in withheld], analysis.script)
+            yield f"Outside  upload at {uploads}: stays on the disk, offline"
+        if further:
+            yield f"Outside  {kind} at {_places(further, analysis.script)}: {fate}"
 
 
 def _is_of(name: str, tracker: str) -> bool:

@@ -174,11 +174,16 @@ def describe_variant(variant: Variant) -> str:
     flipped = ["one bit of one weight"] if levels.pop(ONE_BIT, None) else []
     if ONE_BIT_STEP in levels:
         flipped = [f"{flipped[0]} before step {levels.pop(ONE_BIT_STEP)}"]
+    varied = list(variant.varied)
+    if set(varied) & set(STREAMS) == set(STREAMS) - {"split"}:
+        varied = ["all streams but split", *(name for name in varied if name not in STREAMS)]
     parts = [
-        f"varies {', '.join([*variant.varied, *flipped]) or 'nothing'}",
+        f"varies {', '.join([*varied, *flipped]) or 'nothing'}",
         f"holds {', '.join(_shorten(variant.held, rest)) or 'nothing'}",
         *(f"{name} {level}" for name, level in levels.items()),
     ]
+    if set(variant.varied) >= {*GROUPS["algo"], *GROUPS["impl"]}:
+        parts[0] = "all randomness free, seeds and kernels"
     is_own = variant.name not in VARIANTS and bool(variant.description)
     return "; ".join(parts) + (f" ({variant.description})" if is_own else "")
 

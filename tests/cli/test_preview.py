@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from each import check_each
 
 from deviate.cli.preview import announcement
 from deviate.project.command import locate
@@ -32,12 +33,11 @@ def told(prepared: PreparedScript, *names: str, width: int = 120) -> list[str]:
     return announcement(prepared, Request(3, variants, None, 0), width, cost="one run 9 h").splitlines()
 
 
-def test_each_seed_is_named_once_and_its_fate_is_told_in_one_line(prepared: PreparedScript) -> None:
-    lines = told(prepared, "as-is", "algo", "control", width=200)
-    (line,) = (line for line in lines if line.startswith("Seed"))
-    replaced = "replaced at train.py:3, train.py:4 by one for each stream (algo, control)"
-    assert line == f"Seeds    {replaced}; as the script has them in as-is"
-    assert "Seeds    as the script has them in as-is" in told(prepared, "as-is")
+def test_each_seed_is_named_once_and_its_fate_is_told(prepared: PreparedScript) -> None:
+    lines = told(prepared, "as-is", "algo", "control", width=140)
+    assert [line for line in lines if line.startswith("Seed")] == [
+        "Seeds    line 3, line 4 replaced in algo, control by one per run, or one for all where held; kept in as-is",
+    ]
 
 
 def test_seeds_that_are_not_known_to_be_replaced_are_not_said_to_be(project: Path) -> None:
@@ -53,13 +53,11 @@ for epoch in range(3):
     print("loss", 0.1 * epoch)
 """
     (project / "train.py").write_text(text)
-    lines = told(prepare(locate(["train.py"], project)), "algo", width=200)
-    (line,) = (line for line in lines if line.startswith("Seeds"))
-    assert line.split("; ") == [
-        "Seeds    replaced at train.py:6 by one for each stream",
-        "kept at train.py:4 where split is held, for they choose examples",
-        "maybe kept at train.py:7: the runs tell",
-    ]
+    lines = told(prepare(locate(["train.py"], project)), "algo", width=140)
+    assert (
+        "Seeds line 6 replaced by one per run, or one for all where held; line 4 kept where split is held (chooses "
+        "examples); line 7 may stay as it is: the runs tell what no variant varies"
+    ) in " ".join(" ".join(lines).split())
 
 
 def test_of_experiments_that_are_run_together_each_is_announced_by_its_name(prepared: PreparedScript) -> None:
@@ -109,20 +107,40 @@ def test_what_reaches_beyond_the_work_copy_is_told_with_its_place_and_its_fate(p
     (project / "train.py").write_text(OUTSIDE)
     prepared = prepare(locate(["train.py"], project))
     lines = told(prepared, "algo", "impl")
-    assert "Trackers wandb: offline in algo, impl" in lines
+    trackers = (
+        "Trackers wandb: offline in these runs, group deviate/NAME; `wandb sync …/wandb/offline-run-*` uploads them"
+    )
+    assert trackers in lines
     assert [line for line in lines if line.startswith("Outside  ") and " at " in line] == [
-        "Outside  tracker-id at train.py:2: kept as the script has it, over what would tell the runs apart",
-        "Outside  upload at train.py:6: stays on the disk, offline",
-        "Outside  upload at train.py:8: not stopped: each run does it again",
-        "Outside  absolute-path at train.py:7: not copied: all runs write the same files",
+        "Outside  tracker-id at line 2: kept as the script has it, over what would tell the runs apart",
+        "Outside  upload at line 6: stays on the disk, offline",
+        "Outside  upload at line 8: not stopped: each run does it again",
+        "Outside  absolute-path at line 7: not copied: all runs write the same files",
     ]
     online = told(prepared, "algo", "as-is")
-    assert "Trackers wandb: offline in algo; as the script has them in as-is" in online
-    assert "Outside  upload at train.py:6, train.py:8: not stopped: each run does it again" in online
+    assert "uploads them; as the script has them in as-is" in " ".join(" ".join(online).split())
+    assert "Outside  upload at line 6, line 8: not stopped: each run does it again" in online
 
 
 def test_a_script_without_side_effects_is_told_of_none(prepared: PreparedScript) -> None:
     assert not any(line.startswith(("Outside", "Trackers")) for line in told(prepared, "algo", "as-is"))
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCRIPTS = sorted([EXAMPLES / "tiny.py", *EXAMPLES.rglob("train.py")])
+
+
+@pytest.mark.slow
+def test_before_the_first_run_of_each_example_stand_at_most_twelve_lines() -> None:
+    def check(path: Path) -> None:
+        prepared = prepare(locate([path.name], path.parent))
+        for names in (("algo+impl",), ("algo+impl", "algo", "impl", "control")):
+            lines = told(prepared, *names)
+            assert len([line for line in lines if line]) <= 12, lines
+            labels = {line.split()[0] for line in lines if line and not line.startswith(" ")}
+            assert {"Script", "Primary", "Variant", "Running", "Record"} <= labels
+
+    check_each(((str(path), path) for path in SCRIPTS), check)
 
 
 def test_before_the_first_run_stand_at_most_twelve_lines_also_with_thirty_metrics(project: Path) -> None:

@@ -5,7 +5,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from deviate.base import first_few, line_text, place_text
-from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, RejectionReason, SelectedMetric, Selection
+from deviate.model import (
+    Analysis,
+    Direction,
+    Hazard,
+    Loop,
+    Metric,
+    Rejected,
+    RejectionReason,
+    SelectedMetric,
+    Selection,
+)
 from deviate.model.analysis import with_known_items
 from deviate.report.format import group_pairs, printable
 from deviate.report.lines import name
@@ -23,6 +33,7 @@ HOW_TO_REPORT = (
     '[metrics.accuracy] where = "FILE:LINE" expression = "accuracy"'
 )
 GAP = "  "
+BETTER: dict[Direction, str] = {"max": "higher", "min": "lower"}
 NEAR_MISSES = (RejectionReason.UNMARKED.kind, RejectionReason.EARLY.kind)
 """Kinds of reasons for which a value might be a metric after all: shown first."""
 
@@ -67,7 +78,8 @@ def render_brief(analysis: Analysis, selection: Selection, width: int) -> str:
     if not selection.metrics:
         lines.append("Metrics  none found before a run: the runs show what is reported")
     kinds = Counter(item.name for item in analysis.hazards)
-    lines += [f"Hazards  {first_few([f'{kind} {n}' for kind, n in kinds.items()], MOST_PLACES)}"] if kinds else []
+    texts = first_few([f"{kind} {n}" for kind, n in kinds.items()], MOST_PLACES)
+    lines += [f"Hazards  {texts}: runs may differ with equal seeds (deviate analyze shows where)"] if kinds else []
     return "".join(_wrap(line, width, " " * 9) for line in lines)
 
 
@@ -120,10 +132,12 @@ def _primary_line(selection: Selection, label: str) -> str:
         f" Not chosen: {first_few([name(other) for other in choice.others], MOST_OTHERS)}." if choice.others else ""
     )
     advice = " Another: --metric NAME." if choice.others else ""
-    aggregate = next((item.aggregate for item in selection.metrics if item.name == choice.name), "last")
+    metric = next((item for item in selection.metrics if item.name == choice.name), None)
+    aggregate = "last" if metric is None else metric.aggregate
+    better = "" if metric is None or metric.direction is None else f" {BETTER[metric.direction]} is better,"
     kept_by = name(aggregate.removeprefix("at-best:"))
     at = f" where {kept_by} is best, which the script keeps," if aggregate.startswith("at-best:") else ","
-    return f"{label}{name(choice.name)}{at} {choice.reason}.{others}{advice}"
+    return f"{label}{name(choice.name)}{at}{better} {choice.reason}.{others}{advice}"
 
 
 def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis, *, is_explained: bool) -> list[str]:
@@ -135,7 +149,7 @@ def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis, *, i
         _where(metric, analysis),
         metric.expression,
         role,
-        {"max": "higher", "min": "lower", None: "unknown"}[direction],
+        "unknown" if direction is None else BETTER[direction],
         "; ".join(evidence) if chosen else "not selected in deviate.toml",
     ]
 
