@@ -243,7 +243,10 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
 
     @cache
     def ended_of(name: str) -> list[_Ended]:
-        return _read_ended(records.find_experiment(folder, name))
+        try:
+            return _read_ended(records.find_experiment(folder, name))
+        except InputError:  # a folder that was copied or renamed
+            return []
 
     @cache
     def is_current(name: str) -> bool:
