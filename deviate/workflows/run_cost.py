@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from deviate import instrument, records, replay
 from deviate.base import first_few
@@ -241,28 +242,33 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
     first, request = next(iter(requests.values()))  # of several scripts all but the command is the same
 
     @cache
+    def ended_of(name: str) -> list[_Ended]:
+        try:
+            return _read_ended(records.find_experiment(folder, name))
+        except InputError:  # a folder that was copied or renamed
+            return []
+
+    @cache
     def is_current(name: str) -> bool:
         try:
-            return instrument.is_current(
-                records.snapshot_folder(records.find_experiment(folder, name)), first.target.root
-            )
+            snapshot = records.snapshot_folder(records.find_experiment(folder, name))
+            return instrument.is_current(snapshot, first.target.root)
         except RecordError:
             return False
 
     sides: list[Side] = []
     for name, (script, wanted) in requests.items():
-        alike = [plan for plan in plans if _is_alike(plan, script, wanted)]
-        title = _title(name, script, wanted)
-        own = next((plan for plan in alike if plan.name == title), None)
+        alike = [plan.name for plan in plans if _is_alike(plan, script, wanted)]
+        title = name or wanted.name or name_of(Path(script.analysis.script))
+        own = ended_of(title) if title in alike and is_current(title) else []
+        most = max(wanted.runs, wanted.sample_size.most, *wanted.sample_size.looks, 0)
         for variant in wanted.variants:
-            done = 0
-            if own is not None and is_current(own.name):
-                done = _n_done(records.find_experiment(folder, own.name), variant.name, wanted.runs)
-            most = max(wanted.runs, wanted.sample_size.most, *wanted.sample_size.looks, 0)
-            cost = _latest_cost(folder, alike, variant.name)
+            costs = (_cost_by(source, ended_of(source), variant.name) for source in reversed(alike))
+            cost = next(filter(None, costs), None)
             if cost is not None:
                 cost = replace(cost, is_current=is_current(cost.experiment))
-            sides.append(Side(title, variant.name, wanted.runs, done, most, cost))
+            n_done = _n_done(own, variant.name, wanted.runs)
+            sides.append(Side(title, variant.name, wanted.runs, n_done, most, cost))
     return Outlook(tuple(sides), request.settings, folder, request.budget_s)
 
 
@@ -303,19 +309,14 @@ def outlook_of(
     """What is missing of experiments takes, by runs of their own; arguments are as in `fair_order`."""
     sides = []
     for experiment in experiments:
+        ended = _read_ended(experiment.folder)
         for variant in experiment.plan.variants:
             if variants and variant.name not in variants:
                 continue
             n_runs = variant.n_runs if runs is None else min(runs, variant.n_runs)
-            done = _n_done(experiment.folder, variant.name, n_runs)
-            cost = _latest_cost(experiment.folder.parent.parent, [experiment.plan], variant.name)
-            sides.append(Side(experiment.name, variant.name, n_runs, done, n_runs, cost))
+            n_done, cost = _n_done(ended, variant.name, n_runs), _cost_by(experiment.name, ended, variant.name)
+            sides.append(Side(experiment.name, variant.name, n_runs, n_done, n_runs, cost))
     return Outlook(tuple(sides), settings, experiments[0].folder, budget_s)
-
-
-def _title(name: str | None, script: PreparedScript, request: Request) -> str:
-    """Name of the experiment that a request makes, unless that is taken by another code."""
-    return name or request.name or name_of(Path(script.analysis.script))
 
 
 def _is_alike(plan: records.Plan, script: PreparedScript, request: Request) -> bool:
@@ -326,40 +327,40 @@ def _is_alike(plan: records.Plan, script: PreparedScript, request: Request) -> b
     return not plan.imported and is_same and (plan.environment, plan.capture) == (request.environment, capture)
 
 
-def _latest_cost(folder: Path, plans: Sequence[records.Plan], variant: str) -> RunCost | None:
-    """By the runs of the latest experiment that has some: those of the variant, else all."""
-    for plan in reversed(plans):
-        attempts = list(_completed(records.find_experiment(folder, plan.name)))
-        chosen = [(attempt, result) for name, attempt, result in attempts if name == variant]
-        chosen = chosen or [(attempt, result) for _, attempt, result in attempts]
-        if chosen:
-            latest, _ = max(chosen, key=lambda ended: ended[1].started)
-            work = latest / "work"
-            n_work = disk_space(work) if work.is_dir() else None
-            median_s = statistics.median(result.wall_time_s for _, result in chosen)
-            return RunCost(plan.name, median_s, disk_space(latest) - (n_work or 0), n_work, len(chosen))
-    return None
+class _Ended(NamedTuple):
+    """A run that need not run again, by its last attempt."""
+
+    variant: str
+    replicate: int
+    attempt: Path
+    result: records.Result
 
 
-def _completed(experiment: Path) -> Iterator[tuple[str, Path, records.Result]]:
-    """Variant, attempt and result of each completed run."""
-    for run, spec in runs_on_record(experiment):
-        for attempt in attempt_states(run)[-1:]:
-            if attempt.result is not None and attempt.result.status == "completed":
-                yield spec.variant, attempt.folder, attempt.result
+def _read_ended(experiment: Path) -> list[_Ended]:
+    tried = [(spec, attempt) for run, spec in runs_on_record(experiment) for attempt in attempt_states(run)[-1:]]
+    return [
+        _Ended(spec.variant, spec.replicate, attempt.folder, attempt.result)
+        for spec, attempt in tried
+        if attempt.result is not None and attempt.result.status in replay.SETTLED
+    ]
 
 
-def _n_done(experiment: Path, variant: str, n_runs: int) -> int:
-    """Runs of a variant among the first so many that need not run again."""
-    return sum(
-        spec.variant == variant and spec.replicate < n_runs and _is_settled(run)
-        for run, spec in runs_on_record(experiment)
-    )
+def _cost_by(name: str, ended: Sequence[_Ended], variant: str) -> RunCost | None:
+    """By the completed runs of the variant, else by all completed ones; None where there are none."""
+    completed = [run for run in ended if run.result.status == "completed"]
+    chosen = [run for run in completed if run.variant == variant] or completed
+    if not chosen:
+        return None
+    latest = max(chosen, key=lambda run: run.result.started).attempt
+    work = latest / "work"
+    n_work = disk_space(work) if work.is_dir() else None
+    median_s = statistics.median(run.result.wall_time_s for run in chosen)
+    return RunCost(name, median_s, disk_space(latest) - (n_work or 0), n_work, len(chosen))
 
 
-def _is_settled(run: Path) -> bool:
-    last = attempt_states(run)[-1:]
-    return bool(last) and last[0].result is not None and last[0].result.status in replay.SETTLED
+def _n_done(ended: Sequence[_Ended], variant: str, n_runs: int) -> int:
+    """Runs of a variant among the first so many."""
+    return sum(run.variant == variant and run.replicate < n_runs for run in ended)
 
 
 # What the first run of a call shows.
@@ -381,7 +382,8 @@ class FirstCost:
     _halt: str = ""
 
     def __post_init__(self) -> None:
-        self._is_over = self.outlook.is_known
+        is_traced = any(replay.is_trace(experiment.plan.capture) for experiment in self.experiments)
+        self._is_over = self.outlook.is_known or is_traced  # a traced run takes longer, or ends early
 
     def take(self, update: RunUpdate) -> str | None:
         """Process an update; returns a sentence for the user, or None."""
@@ -409,10 +411,9 @@ class FirstCost:
         return reason
 
     def _with_costs(self) -> Outlook:
-        plans = {experiment.name: experiment.plan for experiment in self.experiments}
-        folder = self.experiments[0].folder.parent.parent
+        ended = {experiment.name: _read_ended(experiment.folder) for experiment in self.experiments}
         sides = (
-            replace(side, cost=_latest_cost(folder, [plans[side.experiment]], side.variant))
+            replace(side, cost=_cost_by(side.experiment, ended[side.experiment], side.variant))
             for side in self.outlook.sides
         )
         return replace(self.outlook, sides=tuple(sides))

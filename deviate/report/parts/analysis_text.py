@@ -32,6 +32,7 @@ HOW_TO_REPORT = (
     'Next       print the result, as print(f"accuracy {accuracy:.4f}"), or name a value in deviate.toml: '
     '[metrics.accuracy] where = "FILE:LINE" expression = "accuracy"'
 )
+NO_PRIMARY = "none yet: the names that the first run reports may decide it. To decide it now: --metric NAME."
 GAP = "  "
 BETTER: dict[Direction, str] = {"max": "higher", "min": "lower"}
 NEAR_MISSES = (RejectionReason.UNMARKED.kind, RejectionReason.EARLY.kind)
@@ -124,10 +125,10 @@ def _primary(selection: Selection, width: int) -> str:
 
 
 def _primary_line(selection: Selection, label: str) -> str:
-    """The primary metric, why it is that one, and the others; empty where none was chosen."""
+    """The primary metric, why it is that one, and the others; empty where there is no metric."""
     choice = selection.primary
     if choice is None:
-        return ""
+        return f"{label}{NO_PRIMARY}" if selection.metrics else ""
     others = (
         f" Not chosen: {first_few([name(other) for other in choice.others], MOST_OTHERS)}." if choice.others else ""
     )

@@ -1,9 +1,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 
-from deviate.model import Experiment, Findings, Series
+from deviate.model import Experiment, Findings, PrimaryChoice, Series
+from deviate.model.plan import BY_FIRST_RUN
 from deviate.report import Report, build_report, render
 from deviate.report.document import Absent, Figure, Section, Table
 from deviate.report.plots import CurvePlot
@@ -38,6 +40,20 @@ def test_the_sentence_to_paste_names_n_the_sd_the_variant_the_test_and_the_verdi
         "verdict: better",
     ):
         assert part in sentence
+
+
+@pytest.mark.parametrize(
+    ("reason", "when"),
+    [
+        ("it is reported first", "primary metric chosen before the runs"),
+        (f"it is reported first, {BY_FIRST_RUN}", "primary metric chosen by the names that the first run reported"),
+    ],
+)
+def test_the_sentence_to_paste_says_when_the_primary_metric_was_chosen(reason: str, when: str) -> None:
+    planned = PrimaryChoice("test_acc", reason)
+    sides = [replace(item.experiment, primary=planned) for item in _mock_up().experiments]
+    (sentence,) = build_report(judge(sides)).paste
+    assert when in sentence
 
 
 def test_the_summary_of_an_experiment_has_intervals_and_n() -> None:
