@@ -67,12 +67,17 @@ class PlottedDifference:
 
 @dataclass(frozen=True, slots=True)
 class EstimationPlot(Plot):
-    """Raw points of every experiment, baseline first, and the difference of each candidate to the baseline."""
+    """Raw points of every experiment, baseline first, and the difference of each candidate to the baseline.
+
+    Attributes:
+        reading: what intervals and points mean for the question, for a reader who is no statistician.
+    """
 
     axis: str
     difference_axis: str
     groups: tuple[PointGroup, ...]
     differences: tuple[PlottedDifference, ...]
+    reading: str = ""
 
     @property
     def has_shared_axis(self) -> bool:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.resources import files
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from deviate.errors import ToolError
 from deviate.report.document import Absent, Block, Document, Figure, MetricPart, Report, Section
@@ -18,6 +19,7 @@ from deviate.report.figures.pictures import pictures
 from deviate.report.forms.csv import render_csv
 from deviate.report.forms.json import embedded_json, render_json
 from deviate.report.forms.registry import document_form
+from deviate.report.meanings import explained
 from deviate.report.medium import Medium
 from deviate.report.plots import CurvePlot, Plot
 
@@ -36,18 +38,19 @@ def render_html(document: Document, medium: Medium) -> str:
 
 def _document(document: Document, medium: Medium) -> str:
     plots = [figure.plot for section in document.sections for figure in section.figures]
-    return template(DOCUMENT).render(
+    page = template(DOCUMENT).render(
         document=document,
         figures=_figures(plots),
         data=json_in_html(render_json(document, medium)),
         **_around(document, medium),
     )
+    return focus_once(page)
 
 
 def _report(report: Report, medium: Medium) -> str:
     curves, note = report.embedded_curves()
     main_metric = _main_metric(report)
-    return template().render(
+    page = template().render(
         report=report,
         sections={section.key: section for section in report.sections},
         absent_sections=_absent_sections(report),
@@ -59,6 +62,7 @@ def _report(report: Report, medium: Medium) -> str:
         curve_note=note,
         **_around(report, medium),
     )
+    return focus_once(page)
 
 
 NO_CURVES = "No metric was reported at more than one step."
@@ -132,6 +136,27 @@ def json_in_html(text: str) -> Markup:
     return trust(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
+def explain(text: str) -> Markup:
+    """The text with the meaning of each term in it, for the pointer and for the focus."""
+    pieces = (
+        f'<abbr tabindex="0" title="{escape(meaning)}">{escape(piece)}</abbr>' if meaning else escape(piece)
+        for piece, meaning in explained(text)
+    )
+    return trust("".join(pieces))
+
+
+def focus_once(page: str) -> str:
+    """The page with a stop of the keyboard where a meaning comes first; the pointer finds it everywhere."""
+    seen: set[str] = set()
+
+    def stop_if_new(match: re.Match[str]) -> str:
+        is_new = match[1] not in seen
+        seen.add(match[1])
+        return match[0] if is_new else f"<abbr{match[1]}"
+
+    return re.sub(r'<abbr tabindex="0"( title="[^"]*")', stop_if_new, page)
+
+
 def trust(markup: str) -> Markup:
     """Mark own markup as safe; foreign text in it must be escaped already."""
     return Markup(markup)  # noqa: S704  the one place that says so
@@ -161,6 +186,7 @@ def template(name: str = PAGE) -> jinja2.Template:
     )
     tests: dict[str, Callable[[object], bool]] = {kind.__name__.lower(): partial(_is_a, kind) for kind in BLOCKS}
     environment.tests |= tests
+    environment.filters["explain"] = explain
     try:
         return environment.get_template(name)
     except jinja2.TemplateError as error:

@@ -60,6 +60,7 @@ def estimation_plot(
         difference_axis=", ".join((unit_head("difference", difference_unit(unit)), *levels)),
         groups=groups,
         differences=differences,
+        reading=_reading(groups, differences),
     )
     means = [description.mean_interval for description, _ in described]
     level = next((f"{confidence_text(mean.confidence)} " for mean in means if isinstance(mean, Interval)), "")
@@ -80,6 +81,17 @@ def _estimation_caption(plot: EstimationPlot, level: str) -> str:
     elif plot.differences:
         sentences.append("A panel of its own has the differences to the baseline with their intervals.")
     return " ".join([*sentences, "No axis is forced to start at zero."])
+
+
+def _reading(groups: Sequence[PointGroup], differences: Sequence[PlottedDifference]) -> str:
+    if any(difference.low is not None for difference in differences):
+        return (
+            "If the interval leaves out 0 (dotted), chance alone hardly explains the difference; if it holds 0, either "
+            "side may be better. Where points of both sides overlap, one run of each can mislead."
+        )
+    if not differences and any(group.low is not None for group in groups):
+        return "The mean of many more runs probably lies in the interval; another single run lands among the points."
+    return ""
 
 
 def _points(description: Description, label: str, index: int) -> PointGroup:

@@ -125,12 +125,20 @@ def test_the_data_in_the_page_are_the_json_report_without_figures_per_step() -> 
     assert json.loads(page.data) == document
 
 
+DRAWN = {"defs", "g", "path", "text", "use"}
+"""Of a figure, whose layout depends on the width of names."""
+
+
+def _tags(page: Page) -> list[str]:
+    return sorted(tag for tag, _ in page.elements if tag not in DRAWN)
+
+
 @pytest.mark.parametrize("text", NASTY)
 def test_text_of_the_user_is_shown_and_never_obeyed(text: str) -> None:
     plain = Page(render(build_report(judge([_hostile("plain"), scored("b", [1.0] * 5)])), "html"))
     rendered = render(build_report(judge([_hostile(text), scored("b", [1.0] * 5)])), "html")
     page = Page(rendered)
-    assert sorted(tag for tag, _ in page.elements) == sorted(tag for tag, _ in plain.elements)
+    assert _tags(page) == _tags(plain)
     assert "49" not in "".join(page.text) or "7 * 7" not in text
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", rendered)
     rendered.encode()
@@ -164,7 +172,7 @@ def _hostile_study(text: str) -> Findings:
 def test_text_of_the_user_in_a_noise_study_is_shown_and_never_obeyed(text: str) -> None:
     plain = Page(render(build_report(_hostile_study("plain")), "html"))
     rendered = render(build_report(_hostile_study(text)), "html")
-    assert sorted(tag for tag, _ in Page(rendered).elements) == sorted(tag for tag, _ in plain.elements)
+    assert _tags(Page(rendered)) == _tags(plain)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", rendered)
     rendered.encode()
     json.loads(Page(rendered).data)
