@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
     from deviate.records.importing import read_files as read_files
+    from deviate.records.importing import refuse_format as refuse_format
     from deviate.records.importing import write_imported as write_imported
     from deviate.records.layout import artifacts_folder as artifacts_folder
     from deviate.records.layout import attempt_folder as attempt_folder

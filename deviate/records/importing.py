@@ -88,9 +88,15 @@ def published_table(path: Path) -> str | None:
     return relabel(path) if is_summary(path) else None
 
 
-def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:
-    if form is not None and form not in IMPORTERS:
+def refuse_format(form: str) -> None:
+    """Raise InputError for the name of an unknown import format."""
+    if form not in IMPORTERS:
         raise InputError(f"unknown import format {form!r}", f"choose one of {', '.join(IMPORTERS)}")
+
+
+def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:
+    if form is not None:
+        refuse_format(form)
     try:
         if not path.exists():
             raise InputError(f"importing {path}: no such file or folder", "check its name")
@@ -118,8 +124,10 @@ def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
             )
         if read:
             return tuple(experiment for experiments in read for experiment in experiments)
-    formats = "".join(f"\n  {importer.name}: {importer.description}" for importer in IMPORTERS.values())
-    raise InputError(f"importing {path}: not a known format", f"these can be imported:{formats}")
+    raise InputError(
+        f"importing {path}: not a known format",
+        f"known formats are {', '.join(IMPORTERS)}; --format NAME reads a file as one of them",
+    )
 
 
 def _list_unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:

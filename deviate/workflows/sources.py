@@ -39,6 +39,8 @@ def read_any(
     Raises:
         InputError: neither on record nor a file, or a file that cannot be read.
     """
+    if form is not None:
+        records.refuse_format(form)
     sources: list[tuple[str, Experiment]] = []
     for name in names:
         paths, part = _files(folder, name)

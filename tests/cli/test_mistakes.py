@@ -155,6 +155,8 @@ MISTAKES = [
     mistake("show base:control", "base", "control"),
     mistake("resume base", "base", "imported"),
     mistake("worker base", "--index", "--run"),
+    mistake("compare base other --format xml", "xml", "csv"),
+    mistake("import train.py", "train.py", "csv", "--format"),
     mistake("import missing.csv", "missing.csv"),
     mistake("plan --sd 0", "--sd"),
     mistake("plan --effect 1 --difference 1", "--effect", "--difference"),
