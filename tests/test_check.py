@@ -56,7 +56,7 @@ def test_a_worse_working_tree_is_stopped_and_its_runs_are_on_record(project: Pat
 def test_a_better_one_passes_and_equal_code_is_identical(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     same = deviate("check", "train.py", "--ref", "main", "--runs", "5", "--metric", "acc", "--margin", "0.1", "-q")
     assert same.code == 0, same.both
-    assert "nothing has changed: all 5 runs score what those with their seeds do" in same.out
+    assert "nothing has changed: all 5 runs have the scores of those with the same seeds" in same.out
     write(project, shift=2)
     better = deviate("check", "train.py", "--ref", "main", "--runs", "5", "--metric", "acc", "--metric", "loss", "-q")
     assert better.code == 0, better.both
@@ -81,7 +81,7 @@ def test_too_few_runs_are_said_to_be_so_before_the_first_one(project: Path, devi
     write(project, shift=-3)
     few = deviate("check", "train.py", "--ref", "main", "--runs", "2", "--metric", "acc", "-q")
     assert few.code == 0
-    assert "2 runs decide nothing: below 5 runs of each side a check is always undecided" in few.err
+    assert "2 runs cannot decide: below 5 runs of each side a check is always undecided" in few.err
     assert "needs 5 runs in each, has 2 and 2" in few.out
 
 
@@ -142,7 +142,7 @@ def test_an_absent_control_is_told_in_one_line_and_fails_where_it_is_required(pr
         (("a.csv",), "nothing to be checked against"),
         (("a.csv", "a.csv"), "cannot be checked against itself"),
         (("a.csv", "b.csv", "--metric", "it"), "no metric 'it'"),
-        (("a.csv", "b.csv", "--metric", "thing"), "whether more or less of thing is better is not known"),
+        (("a.csv", "b.csv", "--metric", "thing"), "the direction of thing is unknown"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "0"), "--margin 0: a margin must be positive"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "much"), "'much' is no number"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "thing=1"), "thing is not checked"),
@@ -250,7 +250,7 @@ def test_a_baseline_is_small_exact_and_the_same_whenever_it_is_saved(project: Pa
     assert (project / "baseline.json").stat().st_size < 20_000
     same = deviate("check", "baseline.json", "old")
     assert same.code == 0, same.both
-    assert "nothing has changed: all 10 runs score what those with their seeds do" in same.out
+    assert "nothing has changed: all 10 runs have the scores of those with the same seeds" in same.out
 
 
 def test_a_committed_baseline_is_compared_pair_by_pair_and_tells_of_another_machine(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -273,12 +273,12 @@ def test_a_committed_baseline_is_compared_pair_by_pair_and_tells_of_another_mach
     (project / "baseline.json").write_text(json.dumps(document))
     elsewhere = deviate("check", "baseline.json", "new")
     assert elsewhere.code == 4
-    assert "ran elsewhere than old-baseline, so that machines are compared too: CPU: abacus, then" in (
+    assert "ran elsewhere than old-baseline, so machines are compared too: CPU: abacus, then" in (
         " ".join(elsewhere.out.split())
     )
     other = deviate("check", "baseline.json", "new", "--aggregate", "best")
     assert other.code == 1
-    assert "holds the scores last of acc, and new is read by best" in " ".join(other.err.split())
+    assert "holds scores of acc by last, but new is read by best" in " ".join(other.err.split())
 
 
 def test_ci_systems_are_told_in_their_own_forms(project: Path, deviate, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]

@@ -90,7 +90,7 @@ def test_tables_hold_what_was_recorded_and_the_runs_read_back(project: Path, dev
 
 def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(InputError, match=r"file cannot hold tables: .*file is no folder"):
+    with pytest.raises(InputError, match=r"file cannot hold tables: .*file is not a folder"):
         Documents(dl_variance=tmp_path / "file")
 
 

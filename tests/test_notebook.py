@@ -216,18 +216,18 @@ def test_a_missing_cell_costs_its_run_that_metric_only() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (1.5, "no scores"),
-        (None, "no scores"),
-        ([True, False], "no score"),
-        (np.array([True, False]), "no score"),
-        (["a", "b"], "no score"),
-        ([1 + 2j], "no score"),
+        (1.5, "not scores"),
+        (None, "not scores"),
+        ([True, False], "not a score"),
+        (np.array([True, False]), "not a score"),
+        (["a", "b"], "not a score"),
+        ([1 + 2j], "not a score"),
         (np.ones((2, 3)), "dimensions"),
-        ({1.0, 2.0}, "no scores"),
-        (b"ab", "no scores"),
+        ({1.0, 2.0}, "not scores"),
+        (b"ab", "not scores"),
         ({}, "no metric"),
-        ({"a": 1.0}, "no scores"),
-        ({"a": "b"}, "no scores"),
+        ({"a": 1.0}, "not scores"),
+        ({"a": "b"}, "not scores"),
         (pd.DataFrame({"a": ["x", "y"]}), "column a holds 'x'"),
         (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), "two columns are called a"),
         (pd.DataFrame({"seed": [1, 2]}), "no metric"),
@@ -303,7 +303,7 @@ def test_what_it_shows_in_a_notebook_is_text_of_the_user_and_no_markup() -> None
 def test_what_was_guessed_of_a_table_is_shown() -> None:
     table = pd.DataFrame({"seed": range(6), "test_acc": OLD})
     results = deviate.describe(table)
-    assert results.notes == ("the column seed tells runs apart, and is no metric",)
+    assert results.notes == ("the column seed identifies runs and is not a metric",)
     assert repr(results).startswith("Read     the column seed tells runs apart")
     assert "the column seed tells runs apart" in results._repr_html_()
 
@@ -345,5 +345,5 @@ def test_what_is_left_out_of_a_masked_array_is_no_score() -> None:
 
 
 def test_a_direction_of_no_metric_is_refused() -> None:
-    with pytest.raises(InputError, match="'los', which is no metric"):
+    with pytest.raises(InputError, match="'los', which is not a metric"):
         deviate.compare({"loss": OLD}, {"loss": NEW}, direction={"los": "min"})

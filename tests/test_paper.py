@@ -68,7 +68,7 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(project: Pat
     answer = deviate("compare", "base.csv", "new.csv", "--paper", place)
     assert (answer.code, answer.out) == (1, "")
     assert f"{place} cannot hold a paper: " in answer.err
-    assert "is no folder" in answer.err
+    assert "is not a folder" in answer.err
     assert len(answer.err.splitlines()) == 2
 
 
@@ -91,5 +91,5 @@ def test_a_notebook_fills_the_folder_too(tmp_path: Path) -> None:
     compare([93.1, 93.4, 93.9, 93.2, 93.6], [94.1, 94.4, 94.9, 94.2, 94.5]).to_paper(tmp_path / "p")
     assert _paths(tmp_path / "p") >= FILES
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         compare([1, 2, 3], [2, 3, 4]).to_paper(tmp_path / "file")

@@ -206,7 +206,7 @@ def test_runs_of_a_killed_deviate_are_lost_and_its_processes_are_told_of(project
         run.wait()
     document = json.loads(deviate("show", "train", "--format", "json").out)
     assert states(document)[0] == "lost"
-    assert "which a deviate that was killed left behind" in document["used_by"] or document["used_by"] == ""
+    assert "left behind by a killed deviate" in document["used_by"] or document["used_by"] == ""
     assert deviate("resume", "train", "-q").code == 0
     text = deviate("show", "train").out
     assert re.search(r"^0 +completed +2 ", text, re.MULTILINE)

@@ -24,7 +24,7 @@ def test_columns_that_name_no_measure_are_experiments(deviate) -> None:  # type:
     done = deviate("compare", "wide.csv")
     assert done.code == 0, done.err
     assert (
-        "Read     no column is named after a measure, so each is an experiment, and a row its score: old, new"
+        "Read     no column name is a known measure, so each column is an experiment and each row a score: old, new"
         in done.out
     )
     test = stats.ttest_ind(NEW, OLD, equal_var=False)
@@ -56,7 +56,7 @@ def test_a_notebook_reads_it_so_too_and_its_errors_say_what_to_do(project: Path,
     assert results.verdicts == {"new": "better"}
     with pytest.raises(InputError, match="one experiment cannot be compared") as refused:
         api.compare([1.0, 2.0])
-    assert refused.value.__notes__ == ["give a baseline and a candidate, or use deviate.describe"]
+    assert refused.value.__notes__ == ["pass a baseline and a candidate, or use deviate.describe"]
 
 
 def test_folders_of_the_same_name_are_called_after_where_they_part(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

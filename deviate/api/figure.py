@@ -10,13 +10,13 @@ from deviate.errors import InputError
 from deviate.report import COLUMN_IN, Picture, figures
 
 SHOWN: Counter[str] = Counter()
-"""How often a figure was shown: ids of two outputs of one notebook must differ, and be the same when it runs again."""
+"""Number of times that a figure was shown: ids of two outputs of a notebook differ, and repeat when it runs again."""
 
 GROUND = "var(--jp-layout-color0, var(--vscode-editor-background, transparent))"
-"""What JupyterLab and VS Code paint cells on; elsewhere nothing is painted behind lines."""
+"""Background of cells in JupyterLab and VS Code; elsewhere it is transparent."""
 
 COLOURS = ("#1f8fd0", "#d9661c", "#0d9a72", "#c46f9d", "#b58200", "#4a93c0")
-"""The palette of figures half as light as white: a cell does not know whether its notebook is light or dark."""
+"""The palette of figures at a medium lightness, because a cell cannot detect whether its notebook is light or dark."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +76,7 @@ class Figure:
             Path(path).write_bytes(written)
         except OSError as error:
             raise InputError(
-                f"{fspath(path)} cannot be written: {error.strerror}", "name a folder that there is"
+                f"{fspath(path)} cannot be written: {error.strerror}", "name an existing folder"
             ) from error
 
     def __repr__(self) -> str:
@@ -97,5 +97,7 @@ class Figure:
 
 def _check_width(width_in: float) -> float:
     if not 2 <= width_in <= 40:
-        raise InputError(f"no figure is {width_in} inches wide", "choose 2 to 40, such as 3.25 for a column")
+        raise InputError(
+            f"the width of a figure must be 2 to 40 inches, not {width_in}", "use 3.25 for a column, for example"
+        )
     return width_in

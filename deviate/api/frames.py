@@ -14,13 +14,13 @@ from deviate.registry import wing
 from deviate.report import SURROGATE
 
 TYPES = {float: "Float64", int: "Int64", bool: "boolean", str: "string"}
-"""Those that know a missing value, which is not NaN."""
+"""Column types with a missing value, which is not NaN."""
 LEAVES: dict[type, tuple[str, ...]] = {
     model.Interval: ("low", "high"),
     model.Test: ("statistic", "p_value", "df"),
 }
 WHOLE = (model.Description, model.SelectedMetric)
-"""What stands in columns of its own."""
+"""Values whose fields are separate columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def predictions_frame(experiments: Sequence[model.Experiment], name: str | None,
         reasons = [reason for _, captured in captures for reason in captured.reasons]
         at = "" if step is None else f" of step {step}"
         raise InputError(
-            f"no predictions{at} are on record",
+            f"no predictions{at} were captured",
             reasons[0] if reasons else "run with --capture predictions, under another --name",
         )
     if (name is None and len(names) > 1) or (name is not None and name not in names):

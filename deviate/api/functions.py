@@ -34,29 +34,29 @@ def compare(
 ) -> Results:
     """Does a candidate beat the baseline?
 
-    Each of them is one of: scores, one number per run; a mapping of metrics to such scores; a pandas Series, or a
-    DataFrame with a column per metric and a row per run; an Experiment; the name of an experiment on record; the path
+    Each side is one of: scores, one number per run; a mapping of metrics to such scores; a pandas Series, or a
+    DataFrame with a column per metric and a row per run; an Experiment; the name of a recorded experiment; the path
     of a file or folder that `deviate import` reads.
 
     Args:
-        direction: "max" where more is better, "min" where less is; for every metric, or by name. Without it, what the
-            names of the metrics say.
+        direction: "max" where more is better, "min" where less is; for every metric, or by name. Without it, the names
+            of the metrics decide.
         margin: smallest difference of the primary metric that matters, in its units, chosen before the scores are seen.
-        paired: scores at the same position share their seeds, or those of the same `seed` where there is such a column
-            on both sides; a paired t decides. Chosen before, too.
-        confidence: of the intervals, in (0.5, 1); its complement is the level of the tests.
+        paired: scores at the same position share their seeds, or scores of the same `seed` where both sides have such
+            a column; a paired t decides. To be chosen before the scores are seen.
+        confidence: level of the intervals, in (0.5, 1); its complement is the level of the tests.
         metric: name of the primary metric, which alone decides the verdict.
         aggregate: turns the measurements of each run into its score (`last`, `best`, `mean`, …), for experiments.
         matches: metric of the baseline to that of the candidates it is compared with; others match by name.
         targets: metric to the value whose attainment is timed, for experiments.
         tasks: pattern of names of metrics that are one measure on several tasks.
         spread_ratio: ratio of SDs below which two spreads count as equal.
-        seed: of everything that is resampled; equal scores and seed give equal results.
-        names: what to call the experiments, the baseline first.
-        folder: in which names on record are looked up; by default the working folder.
+        seed: seed of all resampling; equal scores and seed give equal results.
+        names: names of the experiments, the baseline first.
+        folder: project folder of recorded experiments; by default the working folder.
 
     Raises:
-        InputError: something given is not of these kinds, or a setting is out of range.
+        InputError: an argument is not of these kinds, or a setting is out of range.
     """
     sources: tuple[object, ...] = (baseline, *candidates)
     if is_name(baseline) and not candidates:  # a table may hold several
@@ -65,7 +65,7 @@ def compare(
     experiments = experiments_of(sources, names, _folder(folder))
     if len(experiments) < 2:
         raise InputError(
-            "one experiment cannot be compared", "give a baseline and a candidate, or use deviate.describe"
+            "one experiment cannot be compared", "pass a baseline and a candidate, or use deviate.describe"
         )
     directed = _with_directions(experiments, direction)
     options = AnalysisOptions(
@@ -95,10 +95,10 @@ def describe(
     name: str | None = None,
     folder: str | PathLike[str] | None = None,
 ) -> Results:
-    """How large is the spread? `scores` and settings are as in `compare`; a name on record means all its variants.
+    """How large is the spread? `scores` and settings are as in `compare`; a recorded name means all its variants.
 
     Raises:
-        InputError: what is given is of no kind that is known, or a setting is out of range.
+        InputError: `scores` is of an unknown kind, or a setting is out of range.
     """
     where = _folder(folder)
     if is_name(scores):
@@ -124,7 +124,7 @@ def read(*names: str | PathLike[str], folder: str | PathLike[str] | None = None)
     """Experiments by name (`NAME` or `NAME:VARIANT`) or from files, with their runs and measurements.
 
     Raises:
-        InputError: neither on record nor a file, or a file that cannot be read.
+        InputError: a name is neither recorded nor a file, or a file cannot be read.
     """
     return workflows.read_any(_folder(folder), [fspath(name) for name in names])
 
@@ -148,7 +148,9 @@ def _with_directions(experiments: Sequence[Experiment], direction: Directions | 
         if word not in {"max", "min"}:
             raise InputError(f"the direction of {name} is {word!r}", 'use "max" or "min"')
         if name not in names:
-            raise InputError(f"a direction is given for {name!r}, which is no metric", f"there are: {', '.join(names)}")
+            raise InputError(
+                f"a direction is given for {name!r}, which is not a metric", f"there are: {', '.join(names)}"
+            )
     return tuple(
         replace(
             experiment,

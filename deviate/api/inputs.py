@@ -18,9 +18,9 @@ from deviate.model.metric_vocabulary import item_direction, item_role
 SCORE = "score"
 SEED = "seed"
 LABELS = frozenset({"run", "run_id", "replicate", SEED})
-"""Columns that tell runs apart: no metric."""
+"""Columns that identify runs and are not metrics."""
 KINDS = "scores, a mapping of metrics to scores, a DataFrame, an Experiment, a name or a path"
-ONE_EACH = "give one number per run"
+ONE_EACH = "pass one number per run"
 
 Scores = dict[str, list[float | None]]
 
@@ -50,7 +50,9 @@ def experiments_of(sources: Sequence[object], names: Sequence[str] | None, folde
     if names is None:
         return tuple(_with_distinct_names(experiments))
     if isinstance(names, str) or len(names) != len(experiments) or len(set(names)) < len(names):
-        raise InputError(f"{len(experiments)} experiments cannot be called {names!r}", "give each a name of its own")
+        raise InputError(
+            f"{len(experiments)} experiments cannot be called {names!r}", "pass one distinct name for each"
+        )
     return tuple(replace(experiment, name=str(name)) for experiment, name in zip(experiments, names, strict=True))
 
 
@@ -105,7 +107,7 @@ def _experiments(source: object, name: str, metric: str, folder: Path) -> tuple[
     else:
         scores = {metric: _numbers(source, name)}
     if not scores:
-        raise InputError(f"{name} holds no metric", f"give {KINDS}")
+        raise InputError(f"{name} holds no metric", f"pass {KINDS}")
     return (experiment_of_scores(name, scores, seeds=seeds, notes=notes),)
 
 
@@ -120,7 +122,7 @@ def _columns(columns: Iterable[tuple[str, Any]], seeds: dict[str, list[int]], no
     scores: Scores = {}
     for name, values in columns:
         if name.lower() in LABELS:
-            notes.append(f"the column {name} tells runs apart, and is no metric")
+            notes.append(f"the column {name} identifies runs and is not a metric")
             seeds |= {SEED: seed_values} if name.lower() == SEED and (seed_values := _seeds(values)) else {}
             continue
         if name in scores:
@@ -152,9 +154,11 @@ def _label(key: object) -> str:
 
 def _numbers(values: object, name: str) -> list[float | None]:
     if is_name(values) or isinstance(values, bytes | Mapping | set | frozenset) or not isinstance(values, Iterable):
-        raise InputError(f"{name} holds {type(values).__name__}, no scores", f"{ONE_EACH}; known are {KINDS}")
+        raise InputError(f"{name} holds {type(values).__name__}, not scores", f"{ONE_EACH}; accepted are {KINDS}")
     if getattr(values, "ndim", 1) != 1:
-        raise InputError(f"{name} has {getattr(values, 'ndim', 0)} dimensions", f"{ONE_EACH}, for each metric apart")
+        raise InputError(
+            f"{name} has {getattr(values, 'ndim', 0)} dimensions", f"{ONE_EACH}, separately for each metric"
+        )
     return [_number(value, name) for value in values]
 
 
@@ -168,14 +172,14 @@ def _number(value: Any, name: str) -> float | None:
     kind = f"{type(value).__name__} {getattr(value, 'dtype', '')}"
     is_number = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
     if not is_number or isinstance(value, str) or "bool" in kind or "complex" in kind:
-        hint = f"{ONE_EACH}: leave out what is no metric"
-        raise InputError(f"{name} holds {str(value)[:40]!r} of type {type(value).__name__}, no score", hint)
+        hint = f"{ONE_EACH}, and remove columns that are not metrics"
+        raise InputError(f"{name} holds {str(value)[:40]!r} of type {type(value).__name__}, not a score", hint)
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} holds what is no number: {error}", ONE_EACH) from error
+        raise InputError(f"{name} holds a value that is not a number: {error}", ONE_EACH) from error
 
 
 # Scores that somebody holds in memory become an experiment that can be judged like any other.

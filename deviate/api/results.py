@@ -21,10 +21,10 @@ from deviate.workflows import AnalysisOptions, refuse_paper_folder, write_paper
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """What was found. It shows itself: as the text of the terminal, in a notebook as a table with a figure.
+    """Results of a comparison or description; shown as terminal text, or in a notebook as a table with a figure.
 
     Attributes:
-        findings: every figure, unrounded, with the reason where there is none.
+        findings: every value, unrounded, with the reason where there is none.
     """
 
     findings: model.Findings
@@ -33,7 +33,7 @@ class Results:
     def verdict(self) -> str:
         """The verdict on the primary metric: better, worse, higher, lower, equivalent, undecided, identical, withheld.
 
-        Of several candidates each with its name; empty where there is none, and `repr` says why.
+        With several candidates, each with its name; empty where there is none, and `repr` says why.
         """
         verdicts = self.verdicts
         if len(verdicts) == 1:
@@ -47,25 +47,25 @@ class Results:
 
     @property
     def sentence(self) -> str:
-        """What to paste into a paper: figures, n, test, correction, type of interval; a line per candidate."""
+        """Sentence to paste into a paper: values, n, test, correction, type of interval; a line per candidate."""
         return "\n".join(self._report.paste)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader must know, each with what to do."""
+        """Warnings for the reader, each with what to do."""
         return self._report.warnings
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How tables and files were read: what was guessed of them."""
+        """Notes on how tables and files were read, and what was guessed."""
         notes = (report.clean(note) for item in self.findings.experiments for note in item.experiment.imported)
         return tuple(dict.fromkeys(notes))
 
     @property
     def comparisons(self) -> Mapping[str, "Results"]:
-        """Candidate to its comparison with the baseline alone, which shows itself and has figures like the whole.
+        """Comparison of each candidate with the baseline alone, with its own figures.
 
-        P-values stay adjusted for all that was compared.
+        P-values stay adjusted for all comparisons.
         """
         baseline, *candidates = self.findings.experiments
         pairs = enumerate(
@@ -90,7 +90,7 @@ class Results:
 
     @property
     def experiments(self) -> Mapping[str, "Results"]:
-        """Name to the spread of that experiment, which shows itself and has figures; in a study, variant to spread."""
+        """Spread of each experiment by name, with its own figures; in a study, of each variant."""
         labels = [experiment.label for experiment in self._report.experiments]
         return MappingProxyType(
             {
@@ -109,11 +109,11 @@ class Results:
         )
 
     def figures(self) -> tuple[str, ...]:
-        """Names of all figures: `estimation-…` and `curves-…` per metric, and what else the findings hold."""
+        """Names of all figures: `estimation-…` and `curves-…` per metric, and others that the findings allow."""
         return tuple(picture.name for picture in self._pictures)
 
     def figure(self, name: str | None = None) -> Figure:
-        """A figure that shows itself and can be saved; without a name the estimation plot of the primary metric.
+        """A figure to show or save; without a name the estimation plot of the primary metric.
 
         Raises:
             InputError: there is no figure of that name, or none at all.
@@ -121,7 +121,7 @@ class Results:
         chosen = self._first_name() if name is None else name
         match = next((picture for picture in self._pictures if picture.name == chosen), None)
         if match is None:
-            names = ", ".join(self.figures()) or "none, for there are no scores"
+            names = ", ".join(self.figures()) or "none, because there are no scores"
             raise InputError(
                 f"there is no figure {chosen!r}" if chosen else "there is no figure", f"there are: {names}"
             )
@@ -130,8 +130,8 @@ class Results:
     def to_frame(self) -> Any:
         """A pandas DataFrame: a row per metric and candidate, or per metric and experiment where nothing is compared.
 
-        Figures are unrounded. Where there is none it is missing, never NaN, and the column `reasons` says why;
-        `remarks` tells how others were computed.
+        Values are unrounded. A value that does not exist is missing, never NaN, and the column `reasons` says why;
+        `remarks` says how others were computed.
         """
         return frames.findings_frame(self.findings)
 
@@ -160,11 +160,11 @@ class Results:
         return tuple(wing("stability").captured_of(item.experiment) for item in self.findings.experiments)
 
     def to_latex(self) -> str:
-        """The table of a paper, with a caption that says what stands in it; it needs the package booktabs."""
+        """The table of a paper, with a caption that explains it; it needs the package booktabs."""
         return report.render(self._report, "latex")
 
     def to_paper(self, folder: str | Path, *, siunitx: bool = False, column_width_in: float = report.COLUMN_IN) -> None:
-        """Write what a paper takes into a folder, as `--paper` does: `example.tex` there shows how it is used.
+        """Write the files for a paper into a folder, as `--paper` does; `example.tex` there shows their use.
 
         Raises:
             InputError: no folder of that name can be made or written into.

@@ -28,7 +28,7 @@ from deviate.workflows.sources import read, read_variants
 
 CONTROL = "control"
 FAILURES: tuple[Status, ...] = ("diverged", "crashed", "timed_out")
-"""What a run may end with beside completion, for reasons of its own; all else is run again by `resume`."""
+"""Outcomes of failed runs; runs with any other outcome but completion are run again by `resume`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Gate:
         for name, margin in self.margins.items():
             if not 0 < margin < float("inf"):
                 raise InputError(
-                    f"--margin {name and f'{name}='}{margin:g} is no positive number",
-                    "without a margin the question is whether the candidate is worse at all",
+                    f"--margin {name and f'{name}='}{margin:g} must be positive",
+                    "leave --margin out to ask whether the candidate is worse at all",
                 )
 
 
@@ -131,7 +131,7 @@ def asked_metrics(
     if primary is None:
         quality = [metric.name for metric in metrics if metric.role == "quality"] or known_names
         raise InputError(
-            f"which metric of {where} decides cannot be told",
+            f"the metric of {where} to check is ambiguous",
             f"name it with --metric, once or several times: {', '.join(quality)}",
         )
     return [primary]
@@ -143,7 +143,7 @@ def warn_of_few_runs(runs: int, *, is_paired: bool) -> str:
     if runs >= needed:
         return ""
     minimum = f"{needed} pairs" if is_paired else f"{needed} runs of each side"
-    return f"{runs} run{'s' * (runs > 1)} decide nothing: below {minimum} a check is always undecided"
+    return f"{runs} run{'s' * (runs > 1)} cannot decide: below {minimum} a check is always undecided"
 
 
 def _declared_metrics(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> tuple[SelectedMetric, ...]:
@@ -165,7 +165,7 @@ def margins_of(names: Sequence[str], margins: Mapping[str, float]) -> dict[str, 
     """
     if "" in margins and len(names) > 1:
         raise InputError(
-            f"--margin {margins['']:g} could be that of {' or '.join(names)}",
+            f"--margin {margins['']:g} could belong to {' or '.join(names)}",
             f"name it: --margin {names[0]}={margins['']:g}",
         )
     margin_of: dict[str, float] = {}
@@ -174,7 +174,9 @@ def margins_of(names: Sequence[str], margins: Mapping[str, float]) -> dict[str, 
         if name not in names:
             raise InputError(f"--margin {name}={margin:g}: {name} is not checked", f"add --metric {name}")
         if name in margin_of:
-            raise InputError(f"{name} has two margins, {margin_of[name]:g} and {margin:g}", "give each metric one")
+            raise InputError(
+                f"{name} has two margins, {margin_of[name]:g} and {margin:g}", "give each metric one margin"
+            )
         margin_of[name] = margin
     return margin_of
 
@@ -210,8 +212,8 @@ def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[
                 wanted = options.aggregate or metric.aggregate
                 if name in its and its[name] != wanted:
                     raise InputError(
-                        f"{fixed.name} holds the scores {its[name]} of {name}, and {other.name} is read by {wanted}",
-                        f"read both alike with --aggregate {its[name]}, or save the baseline anew",
+                        f"{fixed.name} holds scores of {name} by {its[name]}, but {other.name} is read by {wanted}",
+                        f"use --aggregate {its[name]} for both, or save the baseline again",
                     )
 
 
@@ -228,12 +230,12 @@ def _refuse_unasked(findings: Findings, names: Sequence[str]) -> None:
                 unmatched = ", ".join(pair.unmatched_candidate) or "none"
                 raise InputError(
                     f"{pair.candidate} has no metric {name}",
-                    f"match it with --match {name}=NAME; of its own it has: {unmatched}",
+                    f"match it with --match {name}=NAME; unmatched metrics are: {unmatched}",
                 )
             if compared[name].metric.direction is None:
                 raise InputError(
-                    f"whether more or less of {name} is better is not known",
-                    f"say it with --direction {name}=max or {name}=min, or in deviate.toml",
+                    f"the direction of {name} is unknown",
+                    f"set it with --direction {name}=max or {name}=min, or in deviate.toml",
                 )
 
 
@@ -323,7 +325,7 @@ def _warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> Itera
     for experiment, label in zip(experiments[1:], labels[1:], strict=True):
         apart = not_alike(baseline, facts_of(experiment))
         if apart:
-            yield f"{label} ran elsewhere than {labels[0]}, so that machines are compared too: {'; '.join(apart)}"
+            yield f"{label} ran elsewhere than {labels[0]}, so machines are compared too: {'; '.join(apart)}"
 
 
 # Baselines to commit: the stored part of an experiment, and a comparison of machines.
@@ -332,7 +334,7 @@ FORM = "baseline"
 """The sink of metrics that come from a committed baseline."""
 THREADS = "threads per run"
 NOT_KEPT = frozenset({*records.SHOWN_ONLY, records.PACKAGES, IMPORTED_AS})
-"""Facts that tell nothing of another machine: a digest of packages, and where the project stood."""
+"""Facts that are not compared between machines: a digest of packages, and the place of the project."""
 MOST_APART = 5
 ABSENT = "absent"
 
@@ -358,7 +360,7 @@ def baseline_of(
     if n_missing and not experiment.imported:
         raise InputError(
             f"{n_missing} of {experiment.n_planned} runs of {experiment.name} are missing",
-            f"carry them out first: deviate resume {experiment.name}",
+            f"run them first: deviate resume {experiment.name}",
         )
     for name in (*metrics, *filter(None, margins)):
         if name not in descriptions:
@@ -370,13 +372,11 @@ def baseline_of(
     ]
     saved = [description for description in saved if description.n]
     if not saved:
-        raise InputError(f"{experiment.name} has no scores to keep", "name metrics that its runs report with --metric")
+        raise InputError(f"{experiment.name} has no scores to save", "name metrics that its runs report with --metric")
     primary = described.primary if len(saved) > 1 else saved[0].metric.name
     margin_of = {name or primary: margin for name, margin in margins.items()}
     if None in margin_of:
-        raise InputError(
-            "--margin: which metric is meant cannot be told", f"write it as --margin {next(iter(descriptions))}=…"
-        )
+        raise InputError("--margin: the metric is ambiguous", f"write it as --margin {next(iter(descriptions))}=…")
     values = {
         description.metric.name: {score.replicate: score.value for score in description.scores} for description in saved
     }
@@ -418,7 +418,7 @@ def baseline_of(
 
 
 Facts = Mapping[str, tuple[str, ...]]
-"""Every level at which a fact stood in some run of an experiment."""
+"""All levels of each fact in the runs of an experiment."""
 
 
 def facts_of(experiment: Experiment) -> Facts:

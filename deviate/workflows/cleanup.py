@@ -17,7 +17,7 @@ from deviate.workflows.live_estimates import ExperimentScores
 from deviate.workflows.states import attempt_states, in_use
 
 CACHE_S = 3600.0
-"""A folder in the cache that was not touched for so long belongs to nobody."""
+"""Age from which an unchanged folder in the cache counts as unused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def clean_up(
         scores.read()
         if scores.runs and scores.primary() is None:
             return Cleanup(
-                name, problem="has no primary metric to tell the best run by: nothing of it was removed; use --metric"
+                name, problem="has no primary metric to find the best run: nothing of it was removed; use --metric"
             )
         spared = _best_and_worst(scores)
     copies = list(_work_copies(experiment, spares_failed=spares_failed))
@@ -93,7 +93,7 @@ def clean_up(
         if is_dry or remove_work_copy(attempt):
             n_bytes += space
         else:
-            problem = f"something of {attempt / 'work'} could not be removed: check its owner and permissions"
+            problem = f"part of {attempt / 'work'} could not be removed: check its owner and permissions"
     captured = list(_captured_folders(experiment)) if takes_captured else []
     for path in (*other_folders, *captured):
         n_bytes += disk_space(path)

@@ -146,11 +146,11 @@ def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.
     ]
     if not described:
         names = ", ".join(description.metric.name for description in findings.experiments[0].descriptions)
-        raise InputError(f"which metric of {name} is meant cannot be told", f"name it with --metric: {names}")
+        raise InputError(f"the metric of {name} to use is ambiguous", f"name it with --metric: {names}")
     chosen = described[0]
     if isinstance(chosen.sd, Unavailable) or chosen.sd == 0:
         reason = chosen.sd.reason if isinstance(chosen.sd, Unavailable) else chosen.note
-        raise InputError(f"{chosen.metric.name} in {name} shows no spread: {reason}", "give a guess with --sd")
+        raise InputError(f"{chosen.metric.name} in {name} shows no spread: {reason}", "set an expected SD with --sd")
     times = [run.wall_time_s for run in experiment.runs if run.status == "completed" and run.wall_time_s > 0]
     return Pilot(
         name=experiment.name,

@@ -11,9 +11,9 @@ from deviate.model import NOT_ASKED, Estimate, SelectedMetric, Spec, Unavailable
 from deviate.workflows.states import attempt_states, runs_on_record
 
 MOST_METRICS = 3
-"""Metrics of an experiment that are told while it runs; the report has all."""
+"""Maximum number of metrics that are shown during an experiment; the report has all."""
 CONFIDENCE = 0.95
-"""Level of the intervals that are told while runs go on."""
+"""Level of the intervals that are shown during the runs."""
 SINGLE = Unavailable("1 run: spread unknown")
 
 

@@ -11,14 +11,14 @@ from deviate.model.cost import CostFindings, Pace, Profile
 from deviate.records import pace_of, profile_of, read_manifest
 
 MOST_STEPS = 100
-"""Of the main loop in a window. Source: Zhuang et al. (2022) profile 100 steps."""
+"""Maximum number of main-loop steps in a window. Source: Zhuang et al. (2022) profile 100 steps."""
 MOST_SKIPPED = 10
-"""Steps before the window, in which a program warms up."""
+"""Maximum number of warm-up steps before the window."""
 PROFILERS = ("torch", "tensorflow")
-"""Frameworks whose profilers the guest knows, by what the facts of a run's environment call them."""
+"""Frameworks whose profilers the guest supports, by their names in the environment facts of a run."""
 SUFFIX = "-profile"
 FACTS = ("CPU", "cores", "GPU", "GPUs", "driver", "torch", "tensorflow", "python")
-"""Facts of the environment that times depend on."""
+"""Environment facts that affect times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def why_no_profiler(timed: Sequence[Experiment]) -> str:
     if not completed:
         return "no run completed"
     if not any(framework in completed[0].environment for framework in PROFILERS):
-        return "the script uses no framework with a profiler that deviate knows (PyTorch, TensorFlow)"
+        return "the script uses no framework with a profiler that deviate supports (PyTorch, TensorFlow)"
     return ""
 
 
@@ -111,7 +111,7 @@ def find_cost(
 
 def _why_nothing_seen(profiled: tuple[Experiment, Experiment]) -> str:
     reasons = [str(missing) for side in profiled for run in side.runs for missing in run.not_captured]
-    return reasons[0] if reasons else "the profiled runs left no profile: they entered no main loop"
+    return reasons[0] if reasons else "the profiled runs have no profile, because they entered no main loop"
 
 
 def _sides(experiments: Sequence[Experiment], modes: Modes) -> tuple[Experiment, Experiment]:
@@ -146,6 +146,6 @@ def _facts(experiment: Experiment) -> Iterator[tuple[str, str]]:
     if run is None:
         return
     yield from ((name, run.environment[name]) for name in FACTS if name in run.environment)
-    yield "threads of each run", str(experiment.n_threads or "as the machine has them")
+    yield "threads of each run", str(experiment.n_threads or "not limited")
     if run.device:
         yield "device", run.device

@@ -22,7 +22,7 @@ from deviate.project import CONFIG, PreparedScript, default_python, with_interpr
 
 QUIETLY = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
 MOST_LETTERS = 40
-"""Of a ref, in the name of an experiment."""
+"""Maximum length of a ref in the name of an experiment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,20 @@ def find_reference(root: Path, ref: str) -> Reference:
         InputError: the project is in no git repository, or has no such commit.
     """
     if not (root / ".git").exists():
-        raise InputError(f"--ref {ref}: {root} is in no git repository", "compare two commands: deviate run --versus")
+        raise InputError(
+            f"--ref {ref}: {root} is not in a git repository", "compare two commands: deviate run --versus"
+        )
     for name in (ref, f"origin/{ref}"):
         query = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if query.returncode == 0:
             return Reference(name, query.stdout.strip())
         if "ownership" in query.stderr:
             raise InputError(
-                f"--ref {ref}: {query.stderr.strip().splitlines()[0]}", "git config safe.directory says how"
+                f"--ref {ref}: {query.stderr.strip().splitlines()[0]}", "add the folder to git config safe.directory"
             )
     raise InputError(
         f"--ref {ref}: there is no such branch, tag or commit here",
-        f"fetch it: git fetch origin {ref}; in a shallow clone with --depth, or fetch-depth: 0 of actions/checkout",
+        f"fetch it: git fetch origin {ref}; in a shallow clone add --depth, or set fetch-depth: 0 of actions/checkout",
     )
 
 
@@ -101,8 +103,8 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
         creation = _git(root, "worktree", "add", "--quiet", "--detach", "--force", str(place), reference.commit)
         if creation.returncode:
             raise InputError(
-                f"--ref {reference.name}: git cannot lay out {reference.commit[:10]}: {creation.stderr.strip()[-500:]}",
-                "check that the clone holds its files: git fetch --unshallow, git lfs fetch",
+                f"--ref {reference.name}: checkout of {reference.commit[:10]} failed: {creation.stderr.strip()[-500:]}",
+                "fetch the missing files: git fetch --unshallow, git lfs fetch",
             )
         _mend_links(root, place)
         _take_config(root, place)

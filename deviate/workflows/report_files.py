@@ -71,10 +71,10 @@ def refuse_paper_folder(folder: Path, content: str = "a paper") -> None:
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
     if not existing.is_dir():
         raise InputError(
-            f"{folder} cannot hold {content}: {existing} is no folder", "name another folder, or one that is to be made"
+            f"{folder} cannot hold {content}: {existing} is not a folder", "name another folder, or a new one"
         )
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise InputError(f"{folder} cannot hold {content}: {existing} may not be written into", "name another folder")
+        raise InputError(f"{folder} cannot hold {content}: {existing} is not writable", "name another folder")
 
 
 def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:

@@ -16,7 +16,7 @@ from deviate.project import project_root
 from deviate.records import Imported
 
 LONGEST_FOLDER = 200
-"""Bytes of a folder's name; file systems take 255."""
+"""Maximum bytes of the name of a folder; file systems allow 255."""
 
 
 def records_folder(folder: Path) -> Path:
@@ -104,7 +104,7 @@ def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Import
     for name in names:
         matches = _matching(name)
         if not matches:
-            raise InputError(f"there is no file {name}", "name a file or folder that exists")
+            raise InputError(f"there is no file {name}", "name an existing file or folder")
         paths += matches
     return records.read_files(paths, form=form)
 
@@ -118,7 +118,7 @@ def published_table(names: Sequence[str]) -> str | None:
     paths = [path for name in names for path in _matching(name)]
     tables = [table for path in paths if path.is_file() and (table := records.published_table(path)) is not None]
     if tables and len(paths) > 1:
-        raise InputError("summaries of the DEVIATE release of 2021 are no runs", "give one such file by itself")
+        raise InputError("summaries of the DEVIATE release of 2021 have no runs", "name one such file alone")
     return tables[0] if tables else None
 
 
@@ -151,7 +151,7 @@ def _files(folder: Path, name: str) -> tuple[list[Path], str]:
         if path and (matches := _matching(path)):
             return matches, part
     if glob.has_magic(name) or Path(name).suffix or "/" in name:
-        raise InputError(f"there is no file {name}", "name a file or folder that exists, or an experiment on record")
+        raise InputError(f"there is no file {name}", "name an existing file or folder, or a recorded experiment")
     return [], ""
 
 
@@ -195,7 +195,7 @@ def _folders(source: str) -> tuple[str, ...]:
 # Tables whose columns are methods, such as `seed,baseline,ours`: several experiments rather than several metrics.
 
 SCORE = "score"
-"""What is measured, where the heads of the columns are names of experiments."""
+"""Name of the metric where the columns are named after experiments."""
 TABLES = ("(csv)", "(json)")
 
 
@@ -212,7 +212,7 @@ def split_columns(experiment: Experiment) -> tuple[Experiment, ...]:
     if any(list(series.steps) != [None] for run in experiment.runs for series in run.series.values()):
         return (experiment,)
     names = ", ".join(metric.name for metric in metrics)
-    note = f"no column is named after a measure, so each is an experiment, and a row its {SCORE}: {names}"
+    note = f"no column name is a known measure, so each column is an experiment and each row a {SCORE}: {names}"
     return tuple(_column(experiment, metric, note) for metric in metrics)
 
 

@@ -13,10 +13,10 @@ from deviate.registry import wing
 from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live, primary_metric
 
 State = Literal["waiting", "running", "completed", "failed", "lost", "cancelled"]
-"""Where a run is in its life; `failed` is told apart by its status."""
+"""State of a run; the status of a run that failed says how."""
 
 FEW = 5
-"""So many runs tell how many steps a run takes."""
+"""Number of runs from which the number of steps of a run is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def in_use(experiment: Path) -> str:
             if claim is not None and attempt.is_held:
                 return holder_text(claim)
             if claim is not None and attempt.has_orphans:
-                return f"process {claim.process}, which a deviate that was killed left behind"
+                return f"process {claim.process}, left behind by a killed deviate"
     return ""
 
 
@@ -203,7 +203,7 @@ def _state(run: Path, spec: Spec, manifest: records.Manifest, primary: SelectedM
     if attempt.is_held and claim is not None:
         state: State = "running" if claim.process is not None else "waiting"
         wall_time_s = max(0.0, time.time() - claim.started) if state == "running" else 0.0
-        reason = "" if state == "running" else "is made ready"
+        reason = "" if state == "running" else "is being prepared"
     elif result is None:
         state, status, wall_time_s = "lost", "lost", 0.0
         reason = attempt.problem or "its executor died: deviate or the machine stopped"

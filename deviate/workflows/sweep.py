@@ -17,12 +17,12 @@ from deviate.workflows.judge import AnalysisOptions, describe
 from deviate.workflows.sources import read_variants
 
 ENVIRONMENT = "env:"
-"""What an argument begins with that is a variable of the environment."""
+"""Prefix of an argument that is an environment variable."""
 FORM = 'write it as --sweep "--batch-size=16,64,256", "batch_size=16,64" or "env:BATCH=16,64"'
 LEAST_RATIO = 8.0
-"""Positive values whose largest is so many times the smallest stand on a logarithmic axis."""
+"""Minimum ratio of the largest to the smallest positive value for a logarithmic axis."""
 SHOWN = ("churn",)
-"""Measures of evaluation sets that stand against the argument."""
+"""Measures of evaluation sets that are drawn against the argument."""
 NOT_IN_NAME = re.compile(r"[^A-Za-z0-9._+=@-]+")
 
 
@@ -45,7 +45,7 @@ def parse_sweep(text: str) -> Sweep:
     if not equals or not argument.removeprefix(ENVIRONMENT).strip("-+"):
         raise InputError(f"--sweep {text!r} names no argument", FORM)
     if len(values) < 2:
-        raise InputError(f"--sweep {text!r} has no two values", FORM)
+        raise InputError(f"--sweep {text!r} needs two values", FORM)
     return Sweep(argument, values)
 
 
@@ -86,7 +86,7 @@ def points(
         short = NOT_IN_NAME.sub("_", sweep.argument.removeprefix(ENVIRONMENT).lstrip("-+"))
         name = f"{stem}-{short}-{NOT_IN_NAME.sub('_', value)}"
         if name in requests:
-            raise InputError(f"--sweep: two values give the name {name}", "write values that differ in more than signs")
+            raise InputError(f"--sweep: two values give the name {name}", "use values that differ in letters or digits")
         point_request = dataclasses.replace(request, sweep=SweptValue(stem, sweep.argument, value))
         target = prepared.target
         if sweep.argument.startswith(ENVIRONMENT):
@@ -118,13 +118,13 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
     plans = [plan for plan in plans_on_record if plan.sweep is not None and plan.sweep.sweep == name]
     if not plans:
         names = sorted({plan.sweep.sweep for plan in plans_on_record if plan.sweep is not None})
-        advice = f"there are: {', '.join(names)}" if names else "there is none: deviate run TRAIN.py --sweep …"
+        advice = f"recorded sweeps: {', '.join(names)}" if names else "run one: deviate run TRAIN.py --sweep …"
         raise InputError(f"no sweep named {name!r} under {folder}", advice)
     arguments = sorted({plan.sweep.argument for plan in plans if plan.sweep is not None})
     if len(arguments) > 1:
         raise InputError(
-            f"the sweep {name} goes over several arguments: {', '.join(arguments)}",
-            "give sweeps over different arguments different names: --name",
+            f"the sweep {name} has several arguments: {', '.join(arguments)}",
+            "use a separate --name for the sweep of each argument",
         )
     points = [(plan.sweep, read_variants(folder, plan.name)) for plan in plans if plan.sweep is not None]
     places = [_number(point.value) for point, _ in points]

@@ -55,7 +55,7 @@ def test_kinds_that_there_are_not_are_refused_where_they_stand() -> None:
         kept(None, None, None, None, CaptureConfig(("logits",)))
     with pytest.raises(InputError, match="--tta is empty"):
         kept(None, None, None, ",", NOTHING)
-    with pytest.raises(InputError, match="nothing to keep") as caught:
+    with pytest.raises(InputError, match="nothing to capture") as caught:
         kept(None, 2, None, None, NOTHING)
     assert "--capture predictions,weights" in caught.value.hint
 
