@@ -139,6 +139,10 @@ def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
         span = (high - low) or abs(high) or 1.0
         axes.set_ylim(low - 0.05 * span, high + 0.05 * span)
         axes.yaxis.set_major_locator(few_ticks(6))
+    bottom, top = axes.get_ylim()
+    bands = [group.counted.band for group in groups if group.counted.band and len(group.counted.lines) > 1]
+    if any((band.low < bottom).any() or (band.high > top).any() for band in bands):
+        notes.append("bands go on")
     return f" ({', '.join(notes)})" if notes else ""
 
 

@@ -37,7 +37,7 @@ NARROWEST = 62
 """Units for each of several groups side by side; where there are fewer, groups are rows."""
 MARGINS = 0.2
 """Groups that would have room in the margins of a panel in which groups stand side by side."""
-ROW, ROWS_TOP, ROWS_BOTTOM, GAP = 42, 30, 26, 22
+ROW, ROWS_TOP, ROWS_BOTTOM, GAP = 40, 30, 26, 22
 
 
 def draw_estimation(plot: EstimationPlot, surface: Surface) -> Figure:

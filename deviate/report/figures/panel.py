@@ -294,9 +294,14 @@ class Panel:
         return self.figure
 
     def ticks_x(self, n_most: int = 6, *, is_whole: bool = False) -> None:
-        """Place as many tick labels on the horizontal axis as fit, at most `n_most`; axis limits must be set before."""
+        """Place as many tick labels on the horizontal axis as fit, at most `n_most`; axis limits must be set before.
+
+        A few whole steps have one each, so that the first and the last have theirs.
+        """
         axis = self.axes.xaxis
         low, high = self.axes.get_xlim()
+        if is_whole and high - low <= FEW_STEPS:
+            n_most = FEW_STEPS
         for n in range(n_most, 0, -1):
             axis.set_major_locator(few_ticks(n, is_whole=is_whole))
             ticks = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
@@ -527,6 +532,9 @@ def cut_note(*, is_cut: bool) -> str:
     """The note in an axis name where intervals exceed the axis."""
     return "; arrow: goes on" if is_cut else ""
 
+
+FEW_STEPS = 10
+"""Steps up to which each has a tick."""
 
 GOLDEN = 0.6180339887498949
 """Multiples of it modulo 1 spread evenly and never line up."""
