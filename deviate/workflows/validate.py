@@ -63,8 +63,11 @@ def refuse_missing_programs(prepared: PreparedScript, request: Request) -> None:
         project.refuse_unknown_program(words, folder, "--prepare ")
     for words in request.prepare[:1]:  # a later command may need what an earlier one makes
         project.refuse_missing_script(words, folder, "--prepare ")
-    for words in (target.command, *target.then):
-        project.refuse_unknown_program(words, folder)
+    if not (request.prepare and "/" in target.command[0]):  # which may be built by what prepares
+        project.refuse_unknown_program(target.command, folder)
+    for words in target.then:
+        if "/" not in words[0]:  # else it may be a file that the training writes
+            project.refuse_unknown_program(words, folder)
 
 
 def refuse_mute(prepared: PreparedScript, request: Request) -> None:
