@@ -23,7 +23,9 @@ for epoch in range(2):
 
 
 def warnings(document: Path) -> list[str]:
-    return [it for it in json.loads(document.read_text())["warnings"] if "on record" in it or "same command" in it]
+    return [
+        it for it in json.loads(document.read_text())["warnings"] if "recorded candidate" in it or "same command" in it
+    ]
 
 
 @pytest.fixture
@@ -47,11 +49,11 @@ def test_candidates_that_a_baseline_was_compared_with_are_counted_in(imported) -
     assert imported("base", "middling") == [], "the same candidate again is no further try"
     (said,) = imported("base", "near")
     assert said == (
-        "base was compared with 1 more candidate on record: middling. Holm over all 2: p = .907 for near, not below "
+        "base was compared with 1 more recorded candidate: middling. Holm over all 2: p = .907 for near, not below "
         "alpha."
     )
     (said,) = imported("base", "good")
-    assert said.startswith("base was compared with 2 more candidates on record: middling, near. Holm over all 3: p = ")
+    assert said.startswith("base was compared with 2 more recorded candidates: middling, near. Holm over all 3: p = ")
     assert said.endswith(" for good.")
     assert imported("near", "good") == [], "another baseline"
     assert imported("base", "near", "middling", "good") == [], "all are shown"

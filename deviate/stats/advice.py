@@ -224,7 +224,7 @@ def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
         advice = (
             "to run them after a comparison was shown is an unplanned look" if experiment.is_cut_short else "run them"
         )
-        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not on record: {advice}.")
+        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not recorded: {advice}.")
     return warnings
 
 
@@ -398,7 +398,7 @@ def _candidates_before(
         if not isinstance(p, Unavailable)
     ]
     names = list(dict.fromkeys(earlier.candidate for earlier in past))
-    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_few(names, N_NAMED)}."
+    sentence = f"{label} was compared with {count(len(past), 'more recorded candidate')}: {first_few(names, N_NAMED)}."
     return [f"{sentence} Holm over all {len(p_now) + len(p_before)}: {'; '.join(adjusted)}." if adjusted else sentence]
 
 
@@ -436,7 +436,7 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
             if comparison.metric.is_primary and pairing_cost(*sides, confidence=confidence):
                 costs.append(
                     f"{pair.candidate} against {pair.baseline}, {name}: {comparison.note}. Unpaired, these runs "
-                    "would see smaller differences. Pairing was chosen before and stays; next time compare without "
+                    "would detect smaller differences. Pairing was chosen before and stays; next time compare without "
                     "--paired."
                 )
         for (replicates, n), names in lost.items():

@@ -74,7 +74,7 @@ def _flips(flips: Absorption) -> Iterator[str]:
     missing = flips.n_runs - flips.n_flipped
     if missing:
         yield (
-            f"{flips.variant}: no flip on record in {missing} of {count(flips.n_runs, 'run')}, "
+            f"{flips.variant}: no flip recorded in {missing} of {count(flips.n_runs, 'run')}, "
             "for no weight matrix was within reach; they are left out."
         )
     if not flips.n_flipped:

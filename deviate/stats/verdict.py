@@ -255,7 +255,7 @@ def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, 
     else:
         runs = runs_needed(margin, comparison.baseline.values, comparison.candidate.values, confidence=confidence)
         needed = runs.reason if isinstance(runs, Unavailable) else f"{count(max(runs, VERDICT_RUNS), 'run')} of each"
-    text = f"; {needed} would see a difference of the margin {margin:g} at 80% power"
+    text = f"; {needed} would detect a difference of the margin {margin:g} at 80% power"
     if equivalence.is_not_worse and not unfair_loss(comparison, "not worse", confidence):
         text += f"; not worse than by the margin (one-sided {level_text((1 + equivalence.interval.confidence) / 2)})"
         text += no_failure(comparison.candidate)

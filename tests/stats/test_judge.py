@@ -184,7 +184,7 @@ def test_failures_count_in_the_number_of_runs_and_lost_ones_do_not() -> None:
     assert "2 of 13 runs of a: diverged (replicates 9, 10)" in text
     assert "1 of 13 runs of a: crashed (replicate 8)" in text
     assert "2 runs of a lost or cancelled (replicates 13, 14)" in text
-    assert "1 of 16 planned runs of a are not on record" in text
+    assert "1 of 16 planned runs of a are not recorded" in text
 
 
 def test_unequal_failure_rates_are_said_first() -> None:

@@ -76,7 +76,7 @@ def test_a_difference_beyond_the_margin_says_so(direction: Direction | None, wor
 def test_undecided_with_a_margin_names_the_runs_that_would_decide() -> None:
     verdict = compared(0.1, margin=0.2).verdict
     assert verdict.word == "undecided"
-    assert "17 runs of each would see a difference of the margin 0.2 at 80% power" in verdict.reason
+    assert "17 runs of each would detect a difference of the margin 0.2 at 80% power" in verdict.reason
     assert "not worse than by the margin (one-sided 95%); no failure in 8 runs" in verdict.reason
 
 

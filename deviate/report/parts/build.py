@@ -114,7 +114,7 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
     yield from wing("stability").sections(findings, labels)
     yield outcome_section(findings, labels)
     yield breakdown_section(findings, labels)
-    yield Section("failures", "Failures", failed or (Absent("Every run on record completed."),))
+    yield Section("failures", "Failures", failed or (Absent("Every recorded run completed."),))
     yield divergence_section(findings)
     yield planning_section(findings, labels)
     parts = (

@@ -71,7 +71,7 @@ def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experi
     if any(proof.variant == CONTROL and proof.is_equal is not None for proof in proofs):
         return ""
     if experiments and all(experiment.imported for experiment in experiments):
-        return "What was held in imported runs is not on record, so nothing is said about where they should not part."
+        return "What was held in imported runs is not recorded, so nothing is said about where they should not diverge."
     if is_comparison:
         return f"Experiments are compared here, whose runs differ by design: {ASK}."
     if any(proof.variant == CONTROL for proof in proofs):
@@ -98,7 +98,7 @@ def _row(proof: Repeatability, experiment: Experiment) -> Row:
 def _state(proof: Repeatability) -> str:
     if proof.is_equal is not None:
         return EQUAL[proof.is_equal]
-    reason = "fewer than two completed runs" if proof.n < 2 else "neither quality metrics nor weights on record"
+    reason = "fewer than two completed runs" if proof.n < 2 else "neither quality metrics nor weights recorded"
     return f"{EQUAL[None]}: {reason}"
 
 

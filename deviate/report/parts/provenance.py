@@ -30,7 +30,7 @@ def outcome_counts(experiment: Experiment) -> str:
     parts += [f"{n} {OUTCOMES[status]}" for status, n in not_completed.items()]
     n_absent = experiment.n_planned - len(experiment.runs)
     if n_absent > 0:
-        parts.append(f"{n_absent} not on record")
+        parts.append(f"{n_absent} not recorded")
     return ", ".join(parts)
 
 
@@ -86,7 +86,7 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
             experiment=label,
             run=_run_name(run),
             outcome=_outcome(run),
-            reason=clean(run.reason) or "no reason on record",
+            reason=clean(run.reason) or "no reason recorded",
             log="" if experiment.imported else clean(str(run.folder / "stderr.log")),
             stderr=tuple(clean(line) for line in run.stderr_tail),
         )

@@ -35,7 +35,7 @@ from deviate.stats import (
 TOLERANCE = 0.01
 PATIENCE = 5
 EMPTY = Series((), ())
-UNTIMED = Unavailable("times are not on record")
+UNTIMED = Unavailable("times are not recorded")
 Floats = NDArray[np.float64]
 Criterion = Callable[[Floats], int | None]
 """Maps the values of a run, larger being better, to the index at which it had converged."""

@@ -230,7 +230,7 @@ def _rank_tasks(
             names[other],
             names[one],
             ranks[other] - ranks[one],
-            Unavailable("ranks are told apart by the critical difference"),
+            Unavailable("ranks are compared by the critical difference"),
             p_value,
         )
         for (one, other), p_value in pairs.items()

@@ -181,7 +181,7 @@ def _crossing(times: Sequence[float], shares: Sequence[float]) -> float | None:
 
 # After how many main-loop steps, and seconds, each run had a metric where the user wants it.
 
-UNTIMED = Unavailable("times are not on record")
+UNTIMED = Unavailable("times are not recorded")
 EMPTY = Series((), ())
 
 

@@ -10,7 +10,7 @@ from deviate.model import Convergence, Experiment, Series, Unavailable
 from deviate.stability.measures.convergence import convergence
 from deviate.stats.estimates.one_sample import relative_range
 
-UNTIMED = Unavailable("times are not on record")
+UNTIMED = Unavailable("times are not recorded")
 
 
 def curve(values: Sequence[float], seconds: float = 1.0, start: float = 10.0, every: int = 1) -> Series:

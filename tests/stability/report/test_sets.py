@@ -124,7 +124,7 @@ def test_the_least_stable_examples_are_listed_with_their_votes() -> None:
 def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_none() -> None:
     (first, second) = everything().stability.convergence
     row = dataclasses.replace(first.rows[0], criterion="never", steps=(None,) * 8, seconds=(None,) * 8)
-    absent = Unavailable("times are not on record")
+    absent = Unavailable("times are not recorded")
     bare = dataclasses.replace(
         second,
         step_seconds_mean=absent,

@@ -91,7 +91,7 @@ def test_without_times_on_record_there_are_steps_alone() -> None:
     untimed = replace(timed, runs=(timed.runs[0], run(1, {"acc": [1.0]})))
     found = attained(attainment(untimed, target(1)))
     assert found.seconds == ()
-    assert found.median_seconds == Unavailable("times are not on record")
+    assert found.median_seconds == Unavailable("times are not recorded")
     assert found.median_steps == 1.5
 
 

@@ -226,7 +226,9 @@ def test_equivalence_of_pairs_goes_by_their_differences() -> None:
     b, a = pairs(12, 0.97, shift=0.0)
     assert compared(b, a, margin=0.4).verdict.word == "equivalent"
     assert stats.compare(b, a, rng=fresh(), margin=0.4).verdict.word == "undecided"
-    assert "pairs would see a difference of the margin 0.05 at 80% power" in compared(b, a, margin=0.05).verdict.reason
+    assert (
+        "pairs would detect a difference of the margin 0.05 at 80% power" in compared(b, a, margin=0.05).verdict.reason
+    )
 
 
 def test_pairs_without_spread_in_their_differences_have_named_answers() -> None:
