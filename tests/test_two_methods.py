@@ -67,7 +67,7 @@ def test_a_budget_stops_with_nearly_equal_numbers_and_the_same_command_goes_on(p
     assert 1 <= numbers["base"] < 9
     assert abs(numbers["base"] - numbers["new"]) <= 2
     whole = deviate(*command)
-    assert "Baseline   base   algo+impl · 9/9 completed" in whole.out
+    assert "Baseline   base   algo+impl (all randomness free: seeds and kernels) · 9/9 completed" in whole.out
     assert "Candidate  new   algo+impl · 9/9 completed" in whole.out
 
 
