@@ -293,7 +293,7 @@ def test_ci_systems_are_told_in_their_own_forms(project: Path, deviate, monkeypa
     assert answer.code == 4, answer.both
     assert "::error title=deviate check%3A acc not worse by more than 1,file=train.py,line=6::acc of new" in answer.out
     begin, *told, end, _ = answer.out[: answer.out.index("::error title")].split("\n")
-    assert (begin.removeprefix("::stop-commands::"), told[0][:6]) == (end.strip(":"), "Check:"), answer.out
+    assert (begin.removeprefix("::stop-commands::"), told[0][:7]) == (end.strip(":"), "Result:"), answer.out
     assert len(end) > 32, "the end of what GitHub does not obey cannot be foreseen"
     assert summary.read_text().startswith("before\n## deviate check: worse\n")
     assert "| **fail** | acc not worse by more than 1 | new |" in summary.read_text()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,7 +119,7 @@ def test_every_form_of_a_command_is_run_and_recorded(
     assert answer.code == 0, answer.both
     assert f"Experiment  {name} " in answer.out
     assert "2/2 completed" in answer.out
-    assert "  acc (mean" in answer.out
+    assert re.search(r"^(  |Result: )acc ", answer.out, re.MULTILINE)
     if name == "train":
         assert "test_acc (mean" in answer.out
         assert all("test_acc" in text for text in outputs(project, name))
@@ -213,8 +214,8 @@ def test_what_follows_is_recorded_and_its_failure_is_the_failure_of_the_run(proj
     answer = deviate("run", "fit.py", "--runs", "1", "--then", "python final.py", "--then", "final.py x")
     assert answer.code == 0, answer.both
     assert "Then     python final.py\n" in answer.out
-    assert "  val_acc   0.0333333" in answer.out
-    assert "  test_acc  0.0666667" in answer.out
+    assert re.search(r"^  val_acc +0.0333333 +— +— +1$", answer.out, re.MULTILINE)
+    assert "Result: test_acc  0.0666667" in answer.out
     failed = deviate("run", "train.py", "--runs", "1", "--then", "python eval.py", "--then", "python eval.py wrong")
     assert failed.code == 3
     assert "crashed, exit code 1 · --then python eval.py wrong: exit code 1" in failed.out
@@ -261,7 +262,7 @@ def test_a_container_gets_the_folders_and_variables_of_a_run(
     )  # fmt: skip
     assert answer.code == 0, answer.both
     assert "1/1 completed" in answer.out
-    assert "  acc" in answer.out
+    assert "Result: acc" in answer.out
     (text,) = outputs(project, "look")
     assert "yes yes" in text
     assert text.count("PLAIN seen\nWANDB_API_KEY geheim77\n") == 2
@@ -304,4 +305,4 @@ def test_launchers_run_two_at_once_without_taking_the_same_port(
     answer = deviate("run", "--runs", "2", "--jobs", "2", "--quiet", "--", *launcher, *more, "ranks.py")
     assert answer.code == 0, answer.both
     assert "2/2 completed" in answer.out
-    assert "  loss (mean" in answer.out
+    assert "Result: loss (mean" in answer.out

@@ -42,7 +42,7 @@ def embedded_curves(findings: Findings) -> tuple[str, str]:
     while True:
         left_out = [name for name in by_metric if name not in fitting]
         if not fitting:
-            return ("", "The curves of all runs find no room in this page.")
+            return ("", "The curves of all runs are too large for this page.")
         text = _document(fitting, left_out, n_points, by_metric)
         if len(text) <= MOST_CHARACTERS:
             longest = max(len(curve.series.values) for name in fitting for curve in by_metric[name])

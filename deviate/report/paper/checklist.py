@@ -14,11 +14,11 @@ from deviate.report.parts.metrics import aggregate_words
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.provenance import outcome_counts
 
-UNKNOWN = "not known: it is not on record"
+UNKNOWN = "not known: not recorded"
 MACHINE = ("GPU", "NVIDIA driver", "CPU", "cores")
 """Facts of the environment that say what runs computed on, in the order of the answer."""
 SPREADS = {
-    "as-is": "whatever the script itself leaves free; deviate held nothing, so single sources are not known",
+    "as-is": "whatever the script itself leaves free; deviate controlled nothing, so the sources are not separated",
     "control": "nothing: every factor that deviate can reach is held",
     "one-bit": "one bit of one weight before the first step; all else that deviate can reach is held",
 }
@@ -39,7 +39,7 @@ EXAMPLES = {
         "Whether all runs were tested on the same examples is not known: what the model was called with differs, and "
         "nothing shows whether that are examples or what the model computed itself."
     ),
-    "not seen": "Whether all runs were tested on the same examples is not known: the evaluation data were not seen.",
+    "not seen": "Whether all runs were tested on the same examples is not known: evaluation data were not observed.",
 }
 BEFORE = "that it was chosen before the runs is yours to confirm"
 WHOLE = {"%": 100.0}

@@ -143,7 +143,7 @@ def _footnotes(confidence: float, n_left_out: int) -> Iterator[str]:
         f"Intervals of SDs: {confidence_text(confidence)}, chi-square. A ratio to the whole has none, for both "
         "share their examples."
     )
-    yield "A class of few examples spreads more for that alone; sizes of classes are not on record."
+    yield "A class of few examples spreads more for that alone; sizes of classes are not recorded."
     yield "The widest of many is wide by chance too: what equal SDs would give takes classes as independent and normal."
     yield "Exploratory: no class is tested."
     if n_left_out:

@@ -114,7 +114,7 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
     yield from wing("stability").sections(findings, labels)
     yield outcome_section(findings, labels)
     yield breakdown_section(findings, labels)
-    yield Section("failures", "Failures", failed or (Absent("Every run on record completed."),))
+    yield Section("failures", "Failures", failed or (Absent("Every recorded run completed."),))
     yield divergence_section(findings)
     yield planning_section(findings, labels)
     parts = (
@@ -294,7 +294,7 @@ def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
 
 def _no_verdict(findings: Findings, verdicts: Sequence[Verdict]) -> str:
     if is_study(findings):
-        return "Variants of one experiment are described, not judged: which of them is better is no question."
+        return "Variants of one experiment are described, not judged: which of them is better is not asked."
     if not findings.pairs:
         return "One experiment is described, not judged: deviate compare BASELINE CANDIDATE gives a verdict."
     if len(verdicts) == len(findings.pairs):
@@ -302,7 +302,7 @@ def _no_verdict(findings: Findings, verdicts: Sequence[Verdict]) -> str:
     if findings.primary is None and findings.tasks is not None:
         return "Each task is judged by itself among the other metrics; what holds over all of them is under Tasks."
     if findings.primary is None:
-        return "No headline verdict: which metric decides could not be told. Name it with --metric."
+        return "No headline verdict: no primary metric is known. Name it with --metric."
     return f"No headline verdict: {name_text(findings.primary)} was not reported on both sides."
 
 

@@ -17,7 +17,7 @@ from deviate.report.format import (
 )
 
 SAME_SPLIT = {
-    "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",
+    "not seen": "That all runs were tested on the same examples was not checked: evaluation data were not observed.",
     "undecided": (
         "That all runs were tested on the same examples is not verified: what the model was called with differs, and "
         "nothing shows whether that are examples or what the model computed itself."
@@ -26,14 +26,14 @@ SAME_SPLIT = {
 }
 
 VARIED = {
-    "as-is": "Variant as-is touches nothing: the spread is of whatever the script itself leaves free.",
+    "as-is": "Variant as-is changes nothing: the spread comes from whatever the script leaves free.",
     "algo+impl": (
         "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated."
     ),
 }
 COVERAGE = (
-    "stopping on precision takes no side, but it stops where the spread comes out small, so intervals cover slightly "
-    "less often than they say (a nominal 95% interval in 92 to 95% of cases with at least 5 runs)."
+    "stopping on precision favours no side, but it stops when the spread happens to be small, so intervals cover "
+    "slightly less often than stated (a nominal 95% interval in 92 to 95% of cases with at least 5 runs)."
 )
 EARLY = "A difference that was decided at a look before the last one is, on average, estimated too large."
 UNPLANNED = (
@@ -69,7 +69,7 @@ def limits(findings: Findings) -> Iterator[str]:
     if any(experiment.n_unplanned_looks for experiment in experiments):
         yield UNPLANNED
     if any(description.missing for description in _descriptions(findings)):
-        yield "Some runs gave no score: the figures are conditional on the runs that did."
+        yield "Some runs have no score: the figures hold for the runs that do."
     if any(description.metric.aggregate == "best" for description in _descriptions(findings)):
         yield "The best value over steps is optimistic where it was picked on the data it is reported for."
     yield from wing("stability").limits(findings)
@@ -80,13 +80,13 @@ def _of_few(findings: Findings) -> Iterator[str]:
     n_fewest = min((description.n for description in _descriptions(findings)), default=0)
     is_comparison = bool(findings.pairs)
     if is_comparison:
-        yield "Undecided does not mean equal: it means that these runs do not tell."
+        yield "Undecided does not mean equal: these runs cannot detect which side is better."
     if is_comparison and n_fewest < VERDICT_RUNS:
         yield f"With fewer than {VERDICT_RUNS} runs on a side the verdict is always undecided."
     if 2 <= n_fewest < SPREAD_RUNS:
         yield f"With fewer than {SPREAD_RUNS} runs an SD is known only roughly, as its interval shows."
     if is_comparison and n_fewest < SPREAD_RUNS:
-        yield f"Nothing is said about which side is steadier: that takes {SPREAD_RUNS} runs on each."
+        yield f"Which side is steadier is not judged: that takes {SPREAD_RUNS} runs on each."
 
 
 def _descriptions(findings: Findings) -> list[Description]:
@@ -126,8 +126,8 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
     if findings.pairs:
         sentences += [
             "Differences are candidate minus baseline; of percentages, in points. All tests are two-sided.",
-            "Two tests are asked, Welch's t-test and the studentized permutation test (of pairs, t and sign flips).",
-            "p is the larger one of theirs, and the interval holds all values that not both reject.",
+            "Two tests decide, Welch's t-test and the studentized permutation test (of pairs, t and sign flips).",
+            "p is the larger of the two, and the interval holds all values that at least one of them does not reject.",
             f"Better and worse: that interval excludes 0, and the adjusted p is below {alpha}.",
             f"Both need {VERDICT_RUNS} runs on each side, or {PAIRED_RUNS} pairs.",
             f"{PAIRED_ALONE_RUNS} pairs are enough where the primary metric is alone and no look is declared.",

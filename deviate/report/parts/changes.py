@@ -11,7 +11,7 @@ N_FILES = 20
 N_LINES = 400
 """Lines that a page shows of one file."""
 LONGEST_LINE = 1_000
-INJECTED = "What was put into the files of the project, line by line; each line keeps its number."
+INJECTED = "Code inserted into the files of the project, line by line; each line keeps its number."
 
 
 def changes_section(experiment: Experiment, earlier: Sequence[Experiment], labels: Sequence[str]) -> Section:
@@ -63,9 +63,9 @@ def _describe_injected(code: InjectedCode, folder: str) -> Changes:
 
 def _no_injected(experiment: Experiment) -> str:
     if experiment.imported:
-        return "Imported: nothing was put into any file."
+        return "Imported: no code was inserted."
     if not experiment.injected:
-        return "Nothing was put into the files of the project, or the record does not tell."
+        return "No code was inserted into the files of the project, or the record does not say."
     further_files = [name_text(file.file) for file in experiment.injected[N_FILES:]]
     return f"Further files with taps: {', '.join(further_files)}." if further_files else ""
 
@@ -84,9 +84,7 @@ def _no_uncommitted(experiment: Experiment) -> str:
     if revision is None:
         if experiment.imported:
             return ""
-        return (
-            "The project was in no git repository, or the record does not tell: the hash of the sources stands for it."
-        )
+        return "The project was in no git repository, or the record does not say. The sources have a hash instead."
     if revision.diff:
         return ""
     return (

@@ -29,7 +29,7 @@ UNPLANNED = (
     "(with --ref, more --runs do that)."
 )
 CONTROL = "control runs are bitwise equal"
-BROKEN = "No other answer stands before it holds: find what differs with deviate diverge."
+BROKEN = "No other check counts until it holds: find the difference with deviate diverge."
 
 
 def check_document(findings: CheckFindings) -> Check:

@@ -231,10 +231,10 @@ def spread_word(comparison: Comparison) -> str:
 
 def detectable_sentence(comparison: Comparison, runs: str) -> str:
     if isinstance(comparison.detectable, Unavailable):
-        return f"What these {runs} could see is not stated ({comparison.detectable.reason})."
+        return f"What these {runs} can detect is not stated ({comparison.detectable.reason})."
     size = number(comparison.detectable, places_of_difference(comparison))
     unit = difference_unit(describe.unit_of(comparison.metric))
-    return f"These {runs} could see a difference of {with_unit(size, unit)} (80% power)."
+    return f"These {runs} can detect a difference of {with_unit(size, unit)} (80% power)."
 
 
 def runs_text(comparison: Comparison) -> str:

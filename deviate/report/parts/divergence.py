@@ -12,12 +12,12 @@ from deviate.report.format import clean, counted, group_pairs, name_text, replic
 from deviate.report.numbers import Number
 
 CONTROL = "control"
-ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
+ASK = "deviate run … --variants control holds everything and shows whether runs diverge, and at which step"
 EQUAL = {True: "bitwise equal", False: "not equal", None: "not compared"}
 ABSENT = frozenset({"not reached", "not seen"})
 ADVICE = (
-    "Runs with everything held part here. This makes two more, and finds the update, the operation and the line of the "
-    "program at which they part:"
+    "Runs with everything held diverge here. This runs two more and finds the update, the operation and the line at "
+    "which they diverge:"
 )
 COLUMNS = ("Variant", "runs", "bitwise", "first step that differs", "metric", "values", "final weights")
 
@@ -71,12 +71,12 @@ def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experi
     if any(proof.variant == CONTROL and proof.is_equal is not None for proof in proofs):
         return ""
     if experiments and all(experiment.imported for experiment in experiments):
-        return "What was held in imported runs is not on record, so nothing is said about where they should not part."
+        return "What was held in imported runs is not recorded, so nothing is said about where they should not diverge."
     if is_comparison:
         return f"Experiments are compared here, whose runs differ by design: {ASK}."
     if any(proof.variant == CONTROL for proof in proofs):
         return "Fewer than two runs of the control variant completed with something to compare: add runs to it."
-    return f"No run was made with everything held, so a difference is no fault: {ASK}."
+    return f"No run held everything, so a difference is no fault: {ASK}."
 
 
 def _row(proof: Repeatability, experiment: Experiment) -> Row:
@@ -98,7 +98,7 @@ def _row(proof: Repeatability, experiment: Experiment) -> Row:
 def _state(proof: Repeatability) -> str:
     if proof.is_equal is not None:
         return EQUAL[proof.is_equal]
-    reason = "fewer than two completed runs" if proof.n < 2 else "neither quality metrics nor weights on record"
+    reason = "fewer than two completed runs" if proof.n < 2 else "neither quality metrics nor weights recorded"
     return f"{EQUAL[None]}: {reason}"
 
 

@@ -188,7 +188,7 @@ def _curve_caption(groups: Sequence[CurveGroup], counter: LoopCounter, level: st
     if longest > FEWEST_THINNED:
         caption += (
             ". Long curves are drawn by their lowest and highest values per stretch; all values, up to "
-            f"{longest:,} in a run, are on record"
+            f"{longest:,} in a run, are recorded"
         )
     if (counter.first, counter.stride) != (STEPS.first, STEPS.stride):
         caption += f". {counter.name} {counter.first} is main-loop step 0"

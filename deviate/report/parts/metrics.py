@@ -205,7 +205,7 @@ def _both(description: Description, quartiles: tuple[float, float]) -> Pieces:
 
 def _outliers(description: Description, mad: float) -> Pieces:
     if mad <= 0:
-        return ("not told: most scores are equal",)
+        return ("not shown: most scores are equal",)
     return (replicates(description.outliers) if description.outliers else "none",)
 
 

@@ -193,7 +193,7 @@ def _excess(table: NoiseTable) -> Entry:
     places = places_of_interval(interval)
     level = confidence_text(interval.confidence)
     pieces = (Number(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
-    meaning = "these runs do not tell it from 0"
+    meaning = "not distinguishable from 0 with these runs"
     if interval.low > 0:
         meaning = "above 0: together the sources vary more than their variances add up to"
     elif interval.high < 0:

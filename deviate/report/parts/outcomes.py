@@ -369,7 +369,7 @@ def _caption(curve: CurveComparison, level: str) -> str:
 
 def _first_words(curve: CurveComparison, counter: LoopCounter) -> str:
     if curve.first_difference is None:
-        return f"are told apart at none of {counted(len(curve.steps), 'step')}"
+        return f"differ at none of {counted(len(curve.steps), 'step')}"
     return f"first differ at {text_of(_step(curve.first_difference, counter))}"
 
 

@@ -73,7 +73,7 @@ def _kernels(costs: CostFindings) -> Section:
     kernel_word = "operators" if profile.device == "cpu" else "kernels"
     rows = tuple(Row(name_text(kernel.name), _kernel_cells(kernel)) for kernel in profile.kernels)
     if not rows:
-        blocks: tuple[Block, ...] = (Absent(f"The profiler saw no {kernel_word} in the window."), _window(profile))
+        blocks: tuple[Block, ...] = (Absent(f"The profiler recorded no {kernel_word} in the window."), _window(profile))
         return Section("kernels", kernel_word.capitalize(), blocks)
     first = kernel_word.capitalize().removesuffix("s")
     columns = (first, name_text(costs.free), name_text(costs.held), "factor", "calls, free and held")
@@ -155,7 +155,7 @@ def _spoken(factor: CostFactor, costs: CostFindings) -> str:
 
 
 def _footnotes(costs: CostFindings) -> Iterator[str]:
-    yield "A factor of 1.00x is free of charge; what others publish as 746% is 7.46x here, not 746% more."
+    yield "1.00x means no cost. A published 746% is 7.46x here, not 746% more."
     yield "The first run of each mode warms up caches for those that follow, and is left out."
     yield "Intervals of the ratio of two means: Fieller (1954), with variances of their own."
     yield "Both modes hold the same seeds, so that they do the same work; they ran in turn, in random order."

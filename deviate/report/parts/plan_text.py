@@ -71,7 +71,7 @@ def plan_notes(design: Design) -> tuple[str, ...]:
     text = "; ".join(
         f"{ratio(value)}: {_number(runs)}" for value, runs in design.spread_runs if not isinstance(runs, Unavailable)
     )
-    notes = [f"To tell SDs apart, runs of each by their ratio: {text}."]
+    notes = [f"To detect a difference of SDs, runs of each by their ratio: {text}."]
     notes.append("For normal scores of equal spread. A claim about SDs needs 16 runs of each.")
     if design.question.correlation is None:
         notes.append(
@@ -124,7 +124,7 @@ def _runs(design: Design) -> list[str]:
     text = [f"{_number(design.runs)} {_side(design)}"]
     if not isinstance(design.runs_range, Unavailable):
         low, high = design.runs_range
-        text.append(f"{_number(low)} … {_number(high)} over the interval of the pilot's SD, which few runs know badly")
+        text.append(f"{_number(low)} … {_number(high)} over the interval of the pilot's SD, wide with few runs")
     if not isinstance(design.rank_runs, Unavailable):
         text.append(f"{design.rank_runs} of each for a rank test (Mann-Whitney)")
     return text

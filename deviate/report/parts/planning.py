@@ -44,7 +44,7 @@ def _no_planning(findings: Findings) -> str:
     if findings.primary is None:
         return NO_PRIMARY
     if not findings.pairs:
-        return "Nothing is planned for this part of the results: what they could see is in the whole of them."
+        return "Nothing is planned for this part of the results: what they can detect is in the whole of them."
     return f"No candidate reported {name_text(findings.primary)}, so there is no comparison to plan."
 
 
@@ -52,7 +52,7 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section
     heading = name_text(plan.metric.name) if len(findings.planning) == 1 else f"{name_text(plan.metric.name)}, {label}"
     key, is_folded = f"planning-{index}", index >= N_OPEN
     if isinstance(plan.sd, Unavailable):
-        missing = Absent(f"What numbers of runs could see is not stated: {plan.sd.reason}.")
+        missing = Absent(f"What numbers of runs can detect is not stated: {plan.sd.reason}.")
         return Section(key, heading, (missing,), is_folded)
     places = _places(plan, index, findings)
     first = "pairs" if plan.is_paired else "runs of each"
@@ -63,7 +63,7 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section
         "in SDs",
     )
     rows = tuple(_row(row, plan, places) for row in plan.rows)
-    table = Table(f"{heading}: what numbers of {first} could see", columns, rows)
+    table = Table(f"{heading}: what numbers of {first} can detect", columns, rows)
     plot = _plot(plan, index, _series(plan, index, findings), label, places)
     figures = (Figure(plot, f"{plot.title}. {plot.caption}"),) if plot else ()
     return Section(key, heading, (*_sentences(plan, places), *figures, table), is_folded)
@@ -125,7 +125,7 @@ def _sentences(plan: Planning, places: int | None) -> Iterator[str]:
         return
     size, chance = _size(plan.now, plan, places), f"{_power(plan)} power"
     if plan.candidate:
-        sentence = f"These {_now_text(plan)} could see a true difference of {size} ({chance})"
+        sentence = f"These {_now_text(plan)} can detect a true difference of {size} ({chance})"
     else:
         sentence = (
             f"With {_now_text(plan)}, two methods that both spread as {name_text(plan.baseline)} does could be told "
@@ -142,7 +142,7 @@ def _sentences(plan: Planning, places: int | None) -> Iterator[str]:
     for twice in (row for row in plan.rows if row.n == n):
         more = f"Twice as many, {_of_each(n, plan)}," if len(set(plan.n_now)) == 1 else _of_each(n, plan)
         yield (
-            f"{more} would see {_size(twice.detectable, plan, places)}, "
+            f"{more} would detect {_size(twice.detectable, plan, places)}, "
             f"{ratio(twice.detectable / plan.now)} times as much; to halve it takes about four times as many."
         )
 
@@ -157,7 +157,7 @@ def _margin_sentences(plan: Planning) -> Iterator[str]:
         low, high = (n.reason if isinstance(n, Unavailable) else str(n) for n in plan.runs_for_margin_range)
         around = f" ({low} … {high} for the ends of the interval of the SD)"
     n_runs = _of_each(plan.runs_for_margin, plan)
-    yield f"To see a true difference as large as the margin of {margin} takes {n_runs}{around}."
+    yield f"To detect a true difference as large as the margin of {margin} takes {n_runs}{around}."
     n_runs = _of_each(plan.runs_for_equivalence, plan)
     yield f"To show equivalence within it, if there is no difference, takes {n_runs}."
 
@@ -175,7 +175,7 @@ def _row(row: PlanningRow, plan: Planning, places: int | None) -> Row:
 def _note(n: int, plan: Planning) -> str:
     least = PAIRED_RUNS if plan.is_paired else VERDICT_RUNS
     sentences = [
-        "on record" if set(plan.n_now) == {n} else "",
+        "recorded" if set(plan.n_now) == {n} else "",
         "see a difference of the margin" if plan.runs_for_margin == n else "",
         "show equivalence within the margin" if plan.runs_for_equivalence == n else "",
         f"no verdict below {least}" if n < least else "",
@@ -205,7 +205,7 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
         key=f"planning-{index}",
         title=f"Detectable difference of {name} against the number of {first}",
         description=(
-            f"Smallest true difference seen with {_power(plan)} power, by the spread of {label}: {text}. "
+            f"Smallest true difference detected with {_power(plan)} power, by the spread of {label}: {text}. "
             f"On record: {_recorded_text(plan)}, {_size(plan.now, plan, places)}."
             + (f" The margin is {margin}." if margin else "")
         ),
@@ -220,7 +220,7 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
             if row.n <= last and row.low is not None and row.high is not None
         ),
         now=(now, plan.now),
-        now_label=f"on record: {_recorded_text(plan)}",
+        now_label=f"recorded: {_recorded_text(plan)}",
         margin=plan.margin,
         margin_label=f"margin {margin}" if margin else "",
     )
@@ -249,7 +249,7 @@ def _footnotes(findings: Findings) -> Iterator[str]:
         f"{_power(plan)} power: {test}, noncentral t. For scores near normal; skewed scores need more."
     )
     yield f"Brackets and band: the ends of the {level} interval of the SD (chi-square), which takes scores as normal."
-    yield "All of it goes by the spread alone, never by the observed difference, whose power only repeats its p."
+    yield "All of it uses the spread alone, never the observed difference, whose power only repeats its p."
     yield "Another data set, machine or setting may spread otherwise: then other numbers of runs are needed."
     if len(findings.pairs) > 1:
         yield (

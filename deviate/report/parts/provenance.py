@@ -30,7 +30,7 @@ def outcome_counts(experiment: Experiment) -> str:
     parts += [f"{n} {OUTCOMES[status]}" for status, n in not_completed.items()]
     n_absent = experiment.n_planned - len(experiment.runs)
     if n_absent > 0:
-        parts.append(f"{n_absent} not on record")
+        parts.append(f"{n_absent} not recorded")
     return ", ".join(parts)
 
 
@@ -86,7 +86,7 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
             experiment=label,
             run=_run_name(run),
             outcome=_outcome(run),
-            reason=clean(run.reason) or "no reason on record",
+            reason=clean(run.reason) or "no reason recorded",
             log="" if experiment.imported else clean(str(run.folder / "stderr.log")),
             stderr=tuple(clean(line) for line in run.stderr_tail),
         )
@@ -283,7 +283,7 @@ def flip_table(experiment: Experiment, label: str) -> Table | None:
 def hash_table(experiment: Experiment, label: str) -> Table | Absent:
     """Shortened hashes of the weights and of the evaluation data of each run."""
     if not any(run.weights or run.evaluation for run in experiment.runs):
-        return Absent("Neither weights nor evaluation data were within reach.")
+        return Absent("Neither weights nor evaluation data were observed.")
     rows = []
     for run in experiment.runs:
         weights = [f"{clean(one.framework)} {clean(one.moment)} {_short(one.digest)}" for one in run.weights]

@@ -150,7 +150,7 @@ def _detectable(comparison: Comparison) -> Entry:
 
 
 def _detectable_method(comparison: Comparison) -> str:
-    text, around = "smallest difference seen with 80% power", comparison.detectable_interval
+    text, around = "smallest difference detected with 80% power", comparison.detectable_interval
     if isinstance(around, Unavailable):
         return text
     return f"{text}; in brackets for the ends of the {confidence_text(around.confidence)} CI of the SD"

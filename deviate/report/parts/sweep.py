@@ -67,7 +67,7 @@ def _variants(sweep: SweepFindings) -> str:
 def _section(sweep: SweepFindings) -> Section:
     heading = f"Measures over {name_text(sweep.argument)}"
     if not sweep.rows:
-        return Section("measures", heading, (Absent(sweep.why_no_metric or "no value has a run on record"),))
+        return Section("measures", heading, (Absent(sweep.why_no_metric or "no value has a recorded run"),))
     several = len({row.variant for row in sweep.rows}) > 1
     quantities = list(_quantities(sweep))
     columns = (sweep.argument, "n", *itertools.chain.from_iterable(quantity.heads for quantity in quantities))

@@ -157,7 +157,7 @@ def _rank_plot(tasks: TaskFindings, level: str) -> RankPlot | None:
         key="task-ranks",
         title="Mean ranks over tasks",
         description=f"Mean rank over {len(tasks.tasks)} tasks, 1 is best: {text}. Critical difference "
-        f"{ratio(difference)} (Nemenyi, {level}). Not told apart: {groups or 'none'}.",
+        f"{ratio(difference)} (Nemenyi, {level}). Not distinguished: {groups or 'none'}.",
         caption="Mean rank of each experiment over the tasks. A bar joins experiments whose ranks are less apart than "
         "the critical difference.",
         note=f"mean rank over n = {len(tasks.tasks)} tasks, 1 is best",

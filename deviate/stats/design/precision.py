@@ -92,7 +92,7 @@ def forecast(
 ) -> int | Unavailable:
     """Number of runs at which the target is likely to be reached, the present ones included, if the spread stays.
 
-    The SD is taken as known, which few runs know badly: expect the forecast to move.
+    The SD is taken as known, which is wide with few runs: expect the forecast to move.
     """
     least = max(len(scores), min_runs, FEWEST)
     if reason := refusal(2, scores):

@@ -189,7 +189,7 @@ def test_a_page_of_few_runs_says_why_parts_are_absent(n_runs: int) -> None:
     runs = [run(i, {"test_acc": Series((0,), (float(i),))}) for i in range(n_runs)]
     text = "".join(Page(render(build_report(judge([experiment("a", runs, [selected()], n_planned=3)])), "html")).text)
     assert "No metric was reported at more than one step." in text
-    assert "Every run on record completed." in text
+    assert "Every recorded run completed." in text
     assert "nan" not in text.lower().split()
 
 

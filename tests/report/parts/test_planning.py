@@ -44,7 +44,7 @@ def test_it_says_what_these_runs_could_see_as_the_verdict_does() -> None:
     findings = judge([BASE, NEW])
     told = re.search(r"difference of (\S+ points)", build_report(findings).verdicts[0].detectable)
     assert told is not None
-    assert f"These 10 + 9 runs could see a true difference of {told[1]} (80% power)" in part_of(findings).sentences[0]
+    assert f"These 10 + 9 runs can detect a true difference of {told[1]} (80% power)" in part_of(findings).sentences[0]
 
 
 def test_it_says_how_many_runs_the_margin_takes() -> None:
@@ -55,7 +55,7 @@ def test_it_says_how_many_runs_the_margin_takes() -> None:
 
 def test_it_says_what_twice_as_many_runs_buy() -> None:
     told = texts([scored("base", [1.0, 2.0, 4.0, 5.0, 7.0], PLAIN), scored("new", [1.0, 2.5, 4.0, 5.0, 7.0], PLAIN)])
-    assert re.search(r"Twice as many, 10 runs of each, would see \S+ points, 0\.6[2-6] times as much", told)
+    assert re.search(r"Twice as many, 10 runs of each, would detect \S+ points, 0\.6[2-6] times as much", told)
 
 
 def test_one_experiment_is_told_of_two_methods_of_its_spread() -> None:
@@ -64,14 +64,14 @@ def test_one_experiment_is_told_of_two_methods_of_its_spread() -> None:
 
 def test_pairs_are_called_pairs() -> None:
     told = texts([BASE, NEW], is_paired=True)
-    assert "These 9 pairs could see" in told
+    assert "These 9 pairs can detect" in told
     assert "runs of each" not in told
 
 
 @pytest.mark.parametrize(("scores", "why"), [([93.0], "needs 2 runs, has 1"), ([93.0] * 4, "all 4 values equal")])
 def test_without_spread_the_reason_stands_in_place(scores: list[float], why: str) -> None:
     part = part_of(judge([scored("base", scores, METRIC)]))
-    assert part.reasons[0] == f"What numbers of runs could see is not stated: {why}."
+    assert part.reasons[0] == f"What numbers of runs can detect is not stated: {why}."
     assert part.figures == ()
 
 
@@ -100,7 +100,7 @@ def test_the_figure_tells_every_number_that_it_draws() -> None:
     plot = plot_of(part_of(judge([BASE, NEW])))
     drawn = page_figure(plot)
     assert drawn == page_figure(plot)
-    assert "on record: 10 + 9 runs" in drawn
+    assert "recorded: 10 + 9 runs" in drawn
     assert "margin 0.2 points" in drawn
     for n, _ in plot.points:
         assert f"{n} runs of each: " in plot.description
