@@ -47,8 +47,7 @@ def test_candidates_that_a_baseline_was_compared_with_are_counted_in(imported) -
     assert imported("base", "middling") == [], "the same candidate again is no further try"
     (said,) = imported("base", "near")
     assert said == (
-        "base was also compared with 1 more candidate: middling. Holm over all 2: p = .907 for near, not below "
-        "alpha."
+        "base was also compared with 1 more candidate: middling. Holm over all 2: p = .907 for near, not below alpha."
     )
     (said,) = imported("base", "good")
     assert said.startswith("base was also compared with 2 more candidates: middling, near. Holm over all 3: p = ")
