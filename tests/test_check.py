@@ -146,7 +146,7 @@ def test_an_absent_control_is_told_in_one_line_and_fails_where_it_is_required(pr
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "0"), "--margin 0: a margin must be positive"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "much"), "'much' is no number"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "thing=1"), "thing is not checked"),
-        (("a.csv", "b.csv", "--metric", "acc", "--metric", "loss", "--margin", "1"), "could be that of acc or loss"),
+        (("a.csv", "b.csv", "--metric", "acc", "--metric", "loss", "--margin", "1"), "could belong to acc or loss"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "1", "--margin", "acc=2"), "acc has two margins, 1 and 2"),
         (("train.py", "--ref", "main", "--metric", "acc", "--margin", "-1"), "--margin -1: a margin must be positive"),
         (("train.py", "--ref", "main", "--metric", "acc", "--margin", "loss=1"), "loss is not checked"),

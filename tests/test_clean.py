@@ -123,7 +123,7 @@ def test_an_experiment_that_is_being_run_is_left_alone_and_others_are_not(projec
         run.wait()
         orphaned = deviate("clean", "train")
         assert orphaned.code == 1
-        assert "left behind: nothing of it was removed" in orphaned.err
+        assert "left behind by a killed deviate: nothing of it was removed" in orphaned.err
     finally:
         run.kill()
         run.wait()

@@ -304,8 +304,8 @@ def test_what_was_guessed_of_a_table_is_shown() -> None:
     table = pd.DataFrame({"seed": range(6), "test_acc": OLD})
     results = deviate.describe(table)
     assert results.notes == ("the column seed identifies runs and is not a metric",)
-    assert repr(results).startswith("Read     the column seed tells runs apart")
-    assert "the column seed tells runs apart" in results._repr_html_()
+    assert repr(results).startswith("Read     the column seed identifies runs")
+    assert "the column seed identifies runs" in results._repr_html_()
 
 
 def test_a_name_on_record_is_read_with_its_results_and_that_they_were_seen_is_kept(

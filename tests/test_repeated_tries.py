@@ -23,9 +23,7 @@ for epoch in range(2):
 
 
 def warnings(document: Path) -> list[str]:
-    return [
-        it for it in json.loads(document.read_text())["warnings"] if "recorded candidate" in it or "same command" in it
-    ]
+    return [it for it in json.loads(document.read_text())["warnings"] if "also compared" in it or "same command" in it]
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def _reported_again(project: Path, deviate, before: dict) -> None:  # type: igno
     assert deviate("report", "train", "--sweep", "--json", "-").out == (project / "again.json").read_text()
     unknown = deviate("report", "other", "--sweep")
     assert unknown.code == 1
-    assert "there are: train" in unknown.err
+    assert "recorded sweeps: train" in unknown.err
 
 
 def _goes_on(project: Path, deviate, first) -> None:  # type: ignore[no-untyped-def]

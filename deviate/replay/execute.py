@@ -138,9 +138,7 @@ class _Schedule:
             self._raise_interrupt()
             self._stop_starting_in_time()
             if self.is_draining and not self.is_closed:
-                self._close(
-                    "No new runs will start; running ones finish. Interrupt again to stop them; nothing is lost."
-                )
+                self._close("No new runs; running ones finish. Interrupt again to stop them; nothing is lost.")
             if not self.is_closed:
                 if not self.waiting and not self.running:
                     self.waiting.extend(
@@ -213,7 +211,7 @@ class _Schedule:
         self.n_failed += outcome.status in FAILED
         most = self.settings.max_failures
         if most is not None and self.n_failed >= most and not self.is_closed:
-            self._close(f"No new runs will start: {self.n_failed} have failed, and --max-failures is {most}.")
+            self._close(f"No new runs: {self.n_failed} have failed, and --max-failures is {most}.")
 
     def _stop_starting_in_time(self) -> None:
         """With a time budget, start no run that would exceed it; at its end, stop all runs."""
@@ -221,9 +219,7 @@ class _Schedule:
             return
         remaining_s = self.budget_s - (time.monotonic() - self.began)
         if not self.is_closed and self.waiting and remaining_s < max(self._times(), default=0.0):
-            self._close(
-                f"No new runs will start: {max(remaining_s, 0.0):.0f} s of the budget are left, too few for a run."
-            )
+            self._close(f"No new runs: {max(remaining_s, 0.0):.0f} s of the budget are left, too few for a run.")
         if remaining_s < 0:
             for order in self.running.values():
                 self.executor.cancel(order)

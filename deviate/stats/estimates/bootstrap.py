@@ -24,7 +24,7 @@ MEDIAN_RUNS = 5
 MOST_RUNS = 1000
 """Maximum number of runs: beyond, the matrix of resamples is too large, and the other intervals are exact enough."""
 N_KEPT, N_SAMPLES_KEPT = 6, 128
-"""Matrices of draws, and samples whose resampled moments are kept: some 50 and 20 MB for 100 runs."""
+"""Maximum numbers of cached matrices of draws and of samples with resampled moments: some 50 and 20 MB for 100 runs."""
 NO_SPREAD = 1e-20
 """Variance, in units of the square of the largest deviation, that is rounding of equal values."""
 Column = NDArray[np.float64]

@@ -130,7 +130,7 @@ UNITS = word_set("pixel token tokens sentence word char character seq sequence e
 NUMBERED = COUNTERS | word_set(
     "layer seed run trial head k at top stage level scale gpu device worker replica threshold"
 )
-"""Words that are followed by a number that is no class: `fold_3_acc`, `acc_top_5`."""
+"""Words followed by a number that is not a class: `fold_3_acc`, `acc_top_5`."""
 MEASURED = QUALITY | NEUTRAL | RATES | SPEEDS | SHORT_TIMES | MEMORY | (NUMBERED - {"head"}) | {*WHOLE, *MARKERS}
 """No class even after a word such as `class`: `cls_acc` and `cls_f1` are two measures."""
 NO_PART = MEASURED | SPLITS | STAGES | UNITS

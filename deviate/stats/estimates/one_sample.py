@@ -138,7 +138,7 @@ SHAPE_RUNS = 5
 OUTLYING = 3.5
 """MADs from the median beyond which a run is listed.
 
-It is no verdict: 21 % of all samples of 5 normal scores have such a run, 13 % of 10, 9 % of 30.
+This is not a verdict: 21 % of all samples of 5 normal scores have such a run, 13 % of 10, 9 % of 30.
 """
 NORMAL_MAD = 1.482602218505602
 """SD of a normal distribution over its median absolute deviation: 1 / its third quartile."""

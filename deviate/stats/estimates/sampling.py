@@ -10,7 +10,7 @@ from deviate.stats.estimates.sample import Values, moments, refusal
 ACCURACY = word_set("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
 ERROR_RATE = word_set("err error errors misclassified wrong")
 NO_SHARE = word_set("balanced macro squared absolute relative loss")
-"""Words in names of metrics that are no proportion of examples, although they also say accuracy or error."""
+"""Words in names of metrics that are not proportions of examples, although they say accuracy or error."""
 OTHERS = QUALITY - ACCURACY - ERROR_RATE - word_set("score scores metric metrics result results")
 PERCENT = frozenset({"%", "percent", "pct"})
 UNKNOWN_EXAMPLES = Unavailable("number of test examples unknown: set n_examples in deviate.toml")

@@ -49,9 +49,9 @@ def test_augmentations_of_the_file_are_for_predictions() -> None:
 
 
 def test_kinds_that_there_are_not_are_refused_where_they_stand() -> None:
-    with pytest.raises(InputError, match="--capture logits is none of"):
+    with pytest.raises(InputError, match="--capture logits is not one of"):
         kept("logits", None, None, None, NOTHING)
-    with pytest.raises(InputError, match=r"\[capture\] keep logits is none of"):
+    with pytest.raises(InputError, match=r"\[capture\] keep logits is not one of"):
         kept(None, None, None, None, CaptureConfig(("logits",)))
     with pytest.raises(InputError, match="--tta is empty"):
         kept(None, None, None, ",", NOTHING)
