@@ -21,7 +21,7 @@ TRACKERS = ("wandb", "neptune", "clearml", "swanlab", "comet", "mlflow")
 GROUPED = frozenset({"wandb", "swanlab", "comet", "mlflow"})
 """Trackers whose runs are given the experiment as their group."""
 MOST_LINES = 12
-LEFT_OUT_FIRST = ("Hazards", "Metrics  also", "Outputs", "Capture", "Inside", "Prepare", "Then", "Note")
+LEFT_OUT_FIRST = ("Hazards", "Outputs", "Capture", "Inside", "Prepare", "Then", "Note")
 """What `deviate analyze` and the report have as well, in the order in which a long preview leaves it out."""
 FATES: Mapping[str, str] = MappingProxyType({
     "tracker-id": "kept as the script has it, over what would tell the runs apart",

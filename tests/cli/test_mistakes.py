@@ -169,7 +169,7 @@ MISTAKES = [
 
 CONFIGS = [
     mistake("[experiment]\ntrian = 'train.py'", "trian", "train"),
-    mistake("[experiment]\nruns = 'ten'", "runs", "ten", "number"),
+    mistake("[experiment]\nruns = 'ten'", "runs", "ten", "integer"),
     mistake("[experiment]\nruns = \ntrain = 1", "deviate.toml", "line 2"),
     mistake("[experiment]\nvariants = ['algoo']", "algoo", "algo"),
     mistake("[metrics.test_acc]\nmargin = -1", "margin", "-1"),
