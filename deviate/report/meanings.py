@@ -76,7 +76,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "Boschloo": "Exact test of whether both sides fail equally often.",
         "log-rank": "Test of whether one side reaches the target earlier.",
         "median step": "Step by which half of the runs have reached the target.",
-        "first difference": "First step at which the band of the difference leaves 0.",
+        "first difference": "Where both first differ; for mean curves, where the band of the difference leaves 0.",
         "mean over the curve": "Difference of the curves, averaged over all steps.",
         "bitwise": "Equal in every byte of every recorded value.",
         # What models return.

@@ -34,9 +34,9 @@ def pair(n: int, **changes: object) -> Findings:
 
 
 def forms(findings: Findings) -> dict[str, str]:
-    """Terminal and page as lines of words, without entities that the page writes for signs."""
+    """Terminal and page as lines of words, without meanings and the entities that the page writes for signs."""
     view = build_report(findings)
-    page = render(view, "html").replace("&#39;", "'").replace("&lt;", "<")
+    page = re.sub("</?abbr[^>]*>", "", render(view, "html")).replace("&#39;", "'").replace("&lt;", "<")
     return {"terminal": " ".join(render(view, "terminal", width=400).split()), "page": " ".join(page.split())}
 
 
@@ -61,10 +61,10 @@ def test_the_axis_of_the_difference_has_the_level_and_the_mark_of_its_interval()
             if isinstance(it.estimation, Figure) and isinstance(it.estimation.plot, EstimationPlot)
         ]
 
-    assert axes(pair(10))[0] == "difference, points, 95% CI"
-    assert axes(pair(10, looks=LOOKS)) == ["difference, points, 99.7% CI", "difference, s, 99.7% CI"]
-    assert axes(pair(7, looks=LOOKS))[0] == "difference, points"
-    assert axes(pair(10, n_unplanned_looks=1))[0] == "difference, points, CI not valid"
+    assert axes(pair(10))[0] == "difference (points), 95% CI"
+    assert axes(pair(10, looks=LOOKS)) == ["difference (points), 99.7% CI", "difference (s), 99.7% CI"]
+    assert axes(pair(7, looks=LOOKS))[0] == "difference (points)"
+    assert axes(pair(10, n_unplanned_looks=1))[0] == "difference (points), CI not valid"
 
 
 def test_between_looks_there_is_no_p_and_no_interval_of_the_difference() -> None:
