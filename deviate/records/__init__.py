@@ -72,8 +72,8 @@ if TYPE_CHECKING:
     from deviate.records.plans import on_record as on_record
     from deviate.records.plans import place_of as place_of
     from deviate.records.plans import read_plan as read_plan
+    from deviate.records.plans import record_ended as record_ended
     from deviate.records.plans import siblings as siblings
-    from deviate.records.plans import tell_ended as tell_ended
     from deviate.records.plans import tell_reported as tell_reported
     from deviate.records.read import TAP_FAILED as TAP_FAILED
     from deviate.records.read import log_end as log_end

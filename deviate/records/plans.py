@@ -251,7 +251,7 @@ def tell_reported(
             _write_plan(folder, new)
 
 
-def tell_ended(folder: Path, n_ended: int) -> None:
+def record_ended(folder: Path, n_ended: int) -> None:
     """Write down that runs were executed to their end, with how many of a variant had ended then."""
     with lock_folder(folder, waits=True):
         plan = read_plan(folder)

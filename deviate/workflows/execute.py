@@ -210,7 +210,7 @@ def record_end(outcomes: Mapping[Order, Outcome]) -> None:
         n_ended[order.experiment, order.spec.variant] += outcome.status not in {"lost", "cancelled"}
     for place in dict.fromkeys(place for place, _ in n_ended):
         with contextlib.suppress(RecordError):
-            records.tell_ended(place, max(n for (folder, _), n in n_ended.items() if folder == place))
+            records.record_ended(place, max(n for (folder, _), n in n_ended.items() if folder == place))
 
 
 def record_report(places: Sequence[Path], *, is_comparison: bool) -> None:

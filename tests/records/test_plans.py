@@ -17,7 +17,7 @@ from deviate.records.plans import (
     list_experiments,
     new_experiment_folder,
     read_plan,
-    tell_ended,
+    record_ended,
     tell_reported,
 )
 from deviate.records.schema import SCHEMA
@@ -135,9 +135,9 @@ def test_changes_are_appended_and_what_was_before_stays(experiment: Path) -> Non
 
 def test_a_verdict_waits_until_all_runs_or_those_that_a_budget_allows_have_ended(experiment: Path) -> None:
     assert read_plan(experiment).n_pending(10, 5) == 0  # of an older version
-    tell_ended(experiment, 0)
+    record_ended(experiment, 0)
     assert [read_plan(experiment).n_pending(10, n) for n in (5, 10)] == [5, 0]
-    tell_ended(experiment, 7)
+    record_ended(experiment, 7)
     plan = read_plan(experiment)
     assert [plan.n_pending(10, n) for n in (7, 8, 10)] == [0, 2, 0]
     assert [plan.is_cut_short(10, n) for n in (7, 8, 10)] == [True, False, False]
@@ -147,7 +147,7 @@ def test_a_verdict_waits_until_all_runs_or_those_that_a_budget_allows_have_ended
 def test_runs_added_to_a_plan_that_was_cut_short_follow_a_look(experiment: Path) -> None:
     definition = read_plan(experiment).variants[0]
     change_experiment(experiment, time=1.0, variants=(dataclasses.replace(definition, n_runs=10),))
-    tell_ended(experiment, 7)
+    record_ended(experiment, 7)
     tell_reported(experiment, time=2.0, is_comparison=True, is_cut_short=True)
     assert read_plan(experiment).n_unplanned_looks(is_cut_short=True) == 0
     assert read_plan(experiment).n_unplanned_looks(is_cut_short=False) == 1
