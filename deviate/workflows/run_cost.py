@@ -430,7 +430,7 @@ class FirstCost:
 # Words.
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
-LONGEST_SECONDS = 120.0
+LONGEST_SECONDS = 1200.0
 LONGEST_MINUTES = 2 * HOUR_S
 """Longest times that a budget is written in seconds, and in minutes."""
 

@@ -99,7 +99,7 @@ def test_runs_added_until_a_precision_are_said_with_the_coverage_they_cost() -> 
         assert "number of runs decided by precision, ±0.2 (reached)" in text
         assert "its 95% interval covers slightly less than its level" in text
     page = forms(pair(10, precision="test_acc ±0.2"))["page"]
-    assert page.count("Runs were added until test_acc ±0.2: stopping on precision takes no side") == 1
+    assert page.count("Runs were added until test_acc ±0.2: stopping on precision favours no side") == 1
 
 
 def test_limited_threads_are_said() -> None:

@@ -111,7 +111,7 @@ def _reasons(frameworks: Sequence[Framework], width: int) -> str:
             text += _explain(f"{framework.name} · {factors}: {SHOWN[first.answer]}", first.why, first.advice, width)
         for limit in framework.limits:
             text += _explain(f"{framework.name} · {limit.what}", limit.why, limit.advice, width)
-    return f"What it cannot control, or only in part, and why\n{text}" if text else ""
+    return f"Not controlled, or only in part\n{text}" if text else ""
 
 
 def _alike(controls: Iterable[Control]) -> list[list[Control]]:

@@ -160,4 +160,4 @@ def test_curves_that_find_no_room_at_all_are_said_to_be_left_out() -> None:
     found = experiment("a", [run(0, {name: Series((0, 1), (0.5, 0.25))})], [selected(name)])
     text, note = embedded_curves(judge([found]))
     assert text == ""
-    assert note == "The curves of all runs find no room in this page."
+    assert note == "The curves of all runs are too large for this page."

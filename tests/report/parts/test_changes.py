@@ -51,7 +51,7 @@ def test_a_clean_commit_says_so() -> None:
 def test_without_a_repository_the_hash_stands_for_it() -> None:
     experiment = with_code()
     assert commit_text(experiment) == ""
-    assert "the hash of the sources stands for it" in changes_section(experiment, [], []).reasons[-1]
+    assert "The sources have a hash instead" in changes_section(experiment, [], []).reasons[-1]
 
 
 def test_a_long_change_is_cut_and_says_where_the_whole_is() -> None:
@@ -81,4 +81,4 @@ def test_the_same_code_is_shown_once() -> None:
 
 def test_imported_runs_have_no_code() -> None:
     imported = dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))
-    assert changes_section(imported, [], []).reasons[0] == "Imported: nothing was put into any file."
+    assert changes_section(imported, [], []).reasons[0] == "Imported: no code was inserted."

@@ -31,7 +31,7 @@ def test_outliers_are_named_by_run_in_the_table_and_below_heavy_tails() -> None:
     assert shown(found)["outliers"] == ["replicate 3"]
     assert description_row(found, "base").note.endswith("the interval of the SD is not reliable; far out: replicate 3")
     assert shown(described(tuple(93 + k / 10 for k in range(8))))["outliers"] == ["none"]
-    assert shown(described((93.0,) * 7 + (94.0,)))["outliers"] == ["not told: most scores are equal"]
+    assert shown(described((93.0,) * 7 + (94.0,)))["outliers"] == ["not shown: most scores are equal"]
 
 
 def test_what_does_not_apply_to_a_metric_has_no_row() -> None:

@@ -78,7 +78,7 @@ def test_factors_with_the_same_reason_are_told_together() -> None:
 
 def test_a_broken_framework_has_no_row_of_answers() -> None:
     table = (
-        render_diagnosis(DIAGNOSIS, 120).partition("What deviate can control here")[2].partition("What it cannot")[0]
+        render_diagnosis(DIAGNOSIS, 120).partition("What deviate can control here")[2].partition("Not controlled")[0]
     )
     assert "torch" not in table
 
