@@ -422,12 +422,17 @@ def changed_files(before: Path, after: Path) -> tuple[str, ...]:
 
 
 def is_current(snapshot: Path, root: Path) -> bool:
-    """Whether each file of a snapshot is in the project as it was; files that are new since do not count.
+    """Whether code and configuration of a snapshot are in the project as they were; new files and data do not count.
 
     Raises:
         RecordError: the manifest is missing or damaged.
     """
-    return all(_is_same(root / name, content) for name, content in _contents(snapshot).items())
+    code = CODE | {".ipynb", ".json"}
+    return all(
+        _is_same(root / name, content)
+        for name, content in _contents(snapshot).items()
+        if PurePosixPath(name).suffix in code
+    )
 
 
 def _is_same(path: Path, content: str) -> bool:

@@ -13,7 +13,7 @@ class Pilot:
 
     Attributes:
         sd: in units of the metric, ddof 1. interval: of it; unavailable for a guess.
-        wall_time_s: median wall time of a completed run, None where it is not known.
+        wall_time_s: mean wall time of a completed run, None where it is not known.
     """
 
     name: str

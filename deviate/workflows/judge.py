@@ -159,7 +159,7 @@ def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.
         n=chosen.n,
         sd=chosen.sd,
         interval=chosen.sd_interval,
-        wall_time_s=statistics.median(times) if times else None,
+        wall_time_s=statistics.fmean(times) if times else None,
     )
 
 
