@@ -250,6 +250,7 @@ class Commit:
     """Git state of the project; `n_untracked` counts files that are neither tracked nor ignored.
 
     Attributes:
+        untracked: names of the sources and texts among them.
         is_cut: the diff that the snapshot keeps is not all of it.
     """
 
@@ -257,6 +258,7 @@ class Commit:
     branch: str | None
     is_dirty: bool
     n_untracked: int
+    untracked: tuple[str, ...] = ()
     is_cut: bool = False
 
 

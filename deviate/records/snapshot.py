@@ -174,6 +174,7 @@ def revision(snapshot: Path, commit: Commit | None) -> Revision | None:
         branch=commit.branch,
         is_dirty=commit.is_dirty,
         n_untracked=commit.n_untracked,
+        untracked=commit.untracked,
         diff=text,
         is_cut=is_cut or commit.is_cut,
         file=f"{snapshot.name}/{DIFF}" if text else "",

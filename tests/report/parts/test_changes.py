@@ -32,9 +32,11 @@ def test_the_page_shows_changed_lines_and_escapes_them() -> None:
 
 
 def test_the_commit_is_told_with_what_was_not_in_it() -> None:
-    revision = Revision("c0ffee", "main", is_dirty=True, n_untracked=2, diff="-a\n+b\n", file="snapshot/git.diff")
+    revision = Revision("c0ffee", "main", is_dirty=True, n_untracked=2, diff="-a\n+b\n", untracked=("a.txt", "b.py"))
     experiment = with_code(revision=revision)
-    assert commit_text(experiment) == ("c0ffee on branch main, with changes that were not committed, 2 untracked files")
+    assert commit_text(experiment) == (
+        "c0ffee on branch main; with changes that were not committed; 2 untracked files: a.txt, b.py"
+    )
     view = changes_section(experiment, [], [])
     *_, uncommitted = view.of(Changes)
     assert uncommitted.lines == ("-a", "+b")
@@ -45,13 +47,13 @@ def test_the_commit_is_told_with_what_was_not_in_it() -> None:
 def test_a_clean_commit_says_so() -> None:
     view = changes_section(with_code(revision=Revision("c0ffee", None, is_dirty=False, n_untracked=0)), [], [])
     assert [changes.name for changes in view.of(Changes)] == ["train.py"]
-    assert view.reasons[-1] == "Nothing was uncommitted."
+    assert view.reasons[-1] == "No uncommitted changes."
 
 
 def test_without_a_repository_the_hash_stands_for_it() -> None:
     experiment = with_code()
     assert commit_text(experiment) == ""
-    assert "the hash of the sources stands for it" in changes_section(experiment, [], []).reasons[-1]
+    assert "The sources have a hash instead" in changes_section(experiment, [], []).reasons[-1]
 
 
 def test_a_long_change_is_cut_and_says_where_the_whole_is() -> None:
@@ -81,4 +83,4 @@ def test_the_same_code_is_shown_once() -> None:
 
 def test_imported_runs_have_no_code() -> None:
     imported = dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))
-    assert changes_section(imported, [], []).reasons[0] == "Imported: nothing was put into any file."
+    assert changes_section(imported, [], []).reasons[0] == "Imported: no code was inserted."
