@@ -272,10 +272,10 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
         names = re.compile(re.escape(chosen) if chosen else rf"{re.escape(stem)}(-\d+)?")
         grown = next((one for one in alike if names.fullmatch(one) and is_current(one)), None)
         own = ended_of(grown) if grown else []
-        sources = sorted(alike[::-1], key=lambda one: (one != grown, not is_current(one)))
+        sources = sorted(alike, key=lambda one: (one == grown, is_current(one)))
         most = max(wanted.runs, wanted.sample_size.most, *wanted.sample_size.looks, 0)
         for variant in wanted.variants:
-            costs = (_cost_by(source, ended_of(source), variant.name) for source in sources)
+            costs = (_cost_by(source, ended_of(source), variant.name) for source in reversed(sources))
             cost = next(filter(None, costs), None)
             if cost is not None:
                 cost = replace(cost, is_current=is_current(cost.experiment))
