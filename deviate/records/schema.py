@@ -285,6 +285,12 @@ class ManifestFile(Struct, kw_only=True):
     digests: dict[str, str] | UnsetType = UNSET
 
 
+class ManifestOutput(Struct):
+    """Of `manifest.json`: files that received output of deviate itself. Since 2026-11-26."""
+
+    own_output: tuple[str, ...] = ()
+
+
 class ProfileFile(Struct):
     """A profile of a window of steps, as written by the guest; each kernel has a name, calls and seconds."""
 
