@@ -79,6 +79,6 @@ def test_the_page_tells_the_commit_and_what_was_put_into_the_script(project: Pat
     assert deviate("run", "train.py", "--runs", "2", "--name", "base").code == 0
     page = (project / ".deviate" / "reports" / "base" / "report.html").read_text()
     assert git("rev-parse", "HEAD").strip() in page
-    assert "on branch main, with changes that were not committed" in page
+    assert "on branch main; with changes that were not committed" in page
     assert "+    acc = 91 + epoch + random.random()" in page
     assert re.search(r'<span class="add">\+.*__deviate_log__', page)

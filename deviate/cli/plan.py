@@ -1,5 +1,6 @@
 """`deviate plan`: how many runs a question takes, before any is made."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,17 +14,19 @@ from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
 from deviate.report import align_columns, plain, plan_lines, plan_notes, plan_table
 
+MOST_SIDES = 2
+
 
 @command(
     "plan",
-    epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan base --difference 0.3",
+    epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan base new --difference 0.3",
 )
 def plan_command(
-    name: Annotated[
-        str | None,
+    names: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="[EXPERIMENT]",
-            help="Experiment on record, or file, that shows the spread, as --pilot.",
+            metavar="[EXPERIMENT] [EXPERIMENT]",
+            help="Experiment on record, or file, that shows the spread, as --pilot. Two: their pooled spread.",
             autocompletion=complete_sources,
         ),
     ] = None,
@@ -51,11 +54,13 @@ def plan_command(
 ) -> None:
     """How many seeds? How many runs a difference takes, and what numbers of runs can see.
 
-    With an experiment on record, in units of its metric.
+    With an experiment on record, in units of its metric; with two, how many more runs of each.
     """
-    if name is not None and pilot is not None:
-        raise InputError(f"{name} and --pilot {pilot} both tell the spread", "leave one of them out")
-    spread = _read_pilot(name or pilot, sd, metric, confidence)
+    if names and pilot is not None:
+        raise InputError(f"{' and '.join(names)} and --pilot {pilot} both tell the spread", "leave one of them out")
+    if names and len(names) > MOST_SIDES:
+        raise InputError(f"{len(names)} experiments tell the spread", "name a baseline and one candidate")
+    spread = _read_pilot(names or ([pilot] if pilot else []), sd, metric, confidence)
     n_looks, spending = _looks(looks)
     if correlation is not None and not paired:
         raise InputError("--correlation is that of pairs", "add --paired")
@@ -80,11 +85,11 @@ def plan_command(
     typer.echo("\n".join(plan_notes(design)))
 
 
-def _read_pilot(pilot: str | None, sd: float | None, metric: str | None, confidence: float) -> Pilot | None:
-    if pilot is not None and sd is not None:
-        raise InputError(f"{pilot} and --sd both tell the spread", "leave one of them out")
-    if pilot is not None:
-        return workflows.pilot(workflows.records_folder(Path.cwd().resolve()), pilot, metric, confidence=confidence)
+def _read_pilot(names: Sequence[str], sd: float | None, metric: str | None, confidence: float) -> Pilot | None:
+    if names and sd is not None:
+        raise InputError(f"{' and '.join(names)} and --sd both tell the spread", "leave one of them out")
+    if names:
+        return workflows.pilot(workflows.records_folder(Path.cwd().resolve()), names, metric, confidence=confidence)
     if sd is None:
         return None
     if not sd > 0:

@@ -16,7 +16,7 @@ import shutil
 import stat
 import sys
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 
@@ -52,6 +52,7 @@ def freeze(
     fresh: Sequence[str] = (),
     is_tapped: bool = True,
     sources: Path | None = None,
+    received: Collection[str] = (),
 ) -> Snapshot:
     """Freeze the project of `analysis` into the folder `destination`.
 
@@ -61,6 +62,7 @@ def freeze(
         fresh: further paths, relative to the root, that start empty.
         is_tapped: without taps the tree holds the original text; the guest is there all the same.
         sources: where the files are taken from, for another state of the project than the one at its root.
+        received: files that output of earlier commands went to, relative to the root; they are not hashed.
 
     Raises:
         InputError: a file of the project cannot be read as its coding line says.
@@ -73,7 +75,7 @@ def freeze(
         shutil.rmtree(destination, ignore_errors=True)
         destination.mkdir(parents=True)
         git = freeze_provenance(root, destination / "git.diff")
-        tree = freeze_tree(root, destination / "tree", empty=_empty(analysis, cwd, fresh))
+        tree = freeze_tree(root, destination / "tree", empty=_empty(analysis, cwd, fresh), received=received)
         converted = _convert_notebooks(analysis, destination / "tree", tree)
         edits, tapped = _instrument(analysis, destination) if is_tapped else ({}, [])
         tapped = list(dict.fromkeys([*tapped, *converted]))
@@ -216,6 +218,7 @@ def _manifest(
         "linked_folders": {name: asdict(folder) for name, folder in tree.linked_folders.items()},
         "links": tree.links,
         "emptied": tree.emptied,
+        "own_output": tree.own_output,
         "notebooks": tree.notebooks,
         "sites": [asdict(site) for site in analysis.sites],
         "loops": [asdict(loop) for loop in analysis.loops],
@@ -415,19 +418,23 @@ def changed_files(before: Path, after: Path) -> tuple[str, ...]:
     Raises:
         RecordError: a manifest is missing or damaged.
     """
-    old, new = _contents(before), _contents(after)
-    changed = [name for name in old if new.get(name) != old[name]]
+    (old, old_output), (new, new_output) = _contents(before), _contents(after)
+    changed = [name for name in old.keys() - old_output - new_output if new.get(name) != old[name]]
     added = [name for name in new.keys() - old.keys() if PurePosixPath(name).suffix in CODE]
     return tuple(sorted(changed + added))
 
 
 def is_current(snapshot: Path, root: Path) -> bool:
-    """Whether each file of a snapshot is in the project as it was; files that are new since do not count.
+    """Whether code and configuration of a snapshot are in the project as they were; new files and data do not count.
 
     Raises:
         RecordError: the manifest is missing or damaged.
     """
-    return all(_is_same(root / name, content) for name, content in _contents(snapshot).items())
+    code = CODE | {".ipynb", ".json"}
+    contents, _ = _contents(snapshot)
+    return all(
+        _is_same(root / name, content) for name, content in contents.items() if PurePosixPath(name).suffix in code
+    )
 
 
 def _is_same(path: Path, content: str) -> bool:
@@ -441,16 +448,17 @@ def _is_same(path: Path, content: str) -> bool:
         return False
 
 
-def _contents(snapshot: Path) -> Mapping[str, str]:
-    """What identifies the contents of each file: its hash, or size and time if it is too large to read."""
+def _contents(snapshot: Path) -> tuple[Mapping[str, str], frozenset[str]]:
+    """What identifies each file (its hash, or size and time where it is large), and the names of own output."""
     path = snapshot / "manifest.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
         scripts = document.get("notebooks", ())
-        return {
+        contents = {
             str(name): str(entry["sha256"] or f"{entry['size']} {entry['mtime_ns']}")
             for name, entry in document["files"].items()
             if is_seen(name, scripts)
         }
+        return contents, frozenset(map(str, document.get("own_output", ())))
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(f"cannot read {path}: {error}", "run under another --name; this record is damaged") from error

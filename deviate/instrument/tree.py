@@ -14,8 +14,8 @@ import shutil
 import stat
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -154,6 +154,8 @@ class Tree:
     Attributes:
         links: symbolic links of the project and where they point in the tree.
         emptied: outputs that were there and start empty or absent, this command's own among them.
+        own_output: files that receive output of this command, or received that of an earlier one. The latter are
+            copied, but not hashed.
         notebooks: those of which the tree has the script.
         warnings: what could not be taken, for the user.
     """
@@ -163,6 +165,7 @@ class Tree:
     linked_folders: dict[str, LinkedFolder] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     emptied: list[str] = field(default_factory=list)
+    own_output: list[str] = field(default_factory=list)
     notebooks: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -176,12 +179,14 @@ class Survey:
         crowds: kinds of data files, None for all of them, whose files are too many to copy them for each run.
         is_bulky: whether the crowds are too large to copy them even once.
         own_output: the files that this command's output goes to: they grow while it runs.
+        received: names of files that output of earlier commands went to.
     """
 
     heavy: frozenset[str]
     crowds: frozenset[str] | None
     is_bulky: bool
     own_output: frozenset[Identity]
+    received: frozenset[str] = frozenset()
 
     def has_in_crowd(self, name: str) -> bool:
         kind = data_kind(name)
@@ -193,6 +198,7 @@ def freeze_tree(
     target: Path,
     *,
     empty: Sequence[str],
+    received: Collection[str] = (),
     copy_below: int = COPY_BELOW,
     crowd_above: int = CROWD_ABOVE,
     crowd_bytes: int = CROWD_BYTES,
@@ -202,9 +208,11 @@ def freeze_tree(
 
     Args:
         empty: paths relative to the root that start empty (a folder) or absent (a file).
+        received: paths relative to the root of files that output of earlier commands went to.
     """
     tree = Tree()
     survey = survey_of(root, copy_below, crowd_above, crowd_bytes, link_above)
+    survey = replace(survey, received=frozenset(received))
     without = {str(PurePosixPath(path)) for path in empty} - {"."}
     target.mkdir(parents=True)
     _freeze_folder(os.fspath(root), os.fspath(target), "", tree, survey, without, copy_below)
@@ -232,13 +240,14 @@ def is_seen(name: str, notebooks: Sequence[str] = ()) -> bool:
 def hash_tree(tree: Tree) -> str:
     """SHA-256 over the names of all files and links, the bytes of copied files, size and time of linked ones.
 
-    Documents and `deviate.toml` are left out.
+    Documents, `deviate.toml` and output of earlier commands are left out.
     """
+    own_output = frozenset(tree.own_output)
     digest = hashlib.sha256()
     entries = [
         (name, file.sha256 or f"{file.size} {file.mtime_ns}")
         for name, file in tree.files.items()
-        if is_seen(name, tree.notebooks)
+        if is_seen(name, tree.notebooks) and name not in own_output
     ]
     entries += [(name, f"-> {target}") for name, target in tree.links.items()]
     entries += [
@@ -319,8 +328,10 @@ def _freeze_folder(
             elif stat.S_ISREG((facts := entry.stat(follow_symlinks=False)).st_mode):
                 if (facts.st_dev, facts.st_ino) in survey.own_output and data_kind(name) is not None:
                     tree.emptied.append(name)
+                    tree.own_output.append(name)
                 else:
                     tree.files[name] = _freeze_file(entry, place, survey, copy_below)
+                    tree.own_output += [name] if name in survey.received and data_kind(name) is not None else []
         except OSError as error:
             tree.warnings.append(f"{name} could not be copied into the snapshot: {error.strerror or error}")
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from deviate.model.design import Design as Design
     from deviate.model.design import DesignRow as DesignRow
     from deviate.model.design import Pilot as Pilot
+    from deviate.model.design import PilotSide as PilotSide
     from deviate.model.design import Planning as Planning
     from deviate.model.design import PlanningRow as PlanningRow
     from deviate.model.design import Question as Question

@@ -8,12 +8,29 @@ from deviate.model.records import Spending
 
 
 @dataclass(frozen=True, slots=True)
+class PilotSide:
+    """Runs on record of one method.
+
+    Attributes:
+        n: runs with a score, of `n_runs` that ended.
+        wall_time_s: mean wall time of a completed run, None where it is not known.
+    """
+
+    name: str
+    n: int
+    n_runs: int
+    wall_time_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Pilot:
     """The spread that a plan goes by, as runs on record show it. `name` is empty for a guess of the user's.
 
     Attributes:
-        sd: in units of the metric, ddof 1. interval: of it; unavailable for a guess.
-        wall_time_s: median wall time of a completed run, None where it is not known.
+        n: runs with a score, of all sides.
+        sd: in units of the metric, ddof 1, pooled over two sides. interval: of it; unavailable for a guess.
+        wall_time_s: mean wall time of a completed run, None where it is not known.
+        sides: one or two experiments; none for a guess.
     """
 
     name: str
@@ -23,6 +40,7 @@ class Pilot:
     sd: float
     interval: Interval | Unavailable
     wall_time_s: float | None = None
+    sides: tuple[PilotSide, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,6 +312,7 @@ class Revision:
     Attributes:
         commit: None before the first one. branch: None where none was checked out.
         is_dirty: tracked files differed from the commit; `n_untracked` files were neither tracked nor ignored.
+        untracked: names of the sources and texts among those files.
         diff: against the commit, secrets redacted; empty where nothing differed. is_cut: it is not all of it.
         file: where the whole diff is, below the folder of the experiment; empty where there is none.
     """
@@ -323,6 +324,7 @@ class Revision:
     diff: str = ""
     is_cut: bool = False
     file: str = ""
+    untracked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from deviate.records.snapshot import LinkedFile as LinkedFile
     from deviate.records.snapshot import Manifest as Manifest
     from deviate.records.snapshot import damaged_sources as damaged_sources
+    from deviate.records.snapshot import output_names as output_names
     from deviate.records.snapshot import read_manifest as read_manifest
     from deviate.records.stored_arrays import READ_ERRORS as READ_ERRORS
     from deviate.records.stored_arrays import RUN_LEFT_OUT as RUN_LEFT_OUT

@@ -250,6 +250,7 @@ class Commit:
     """Git state of the project; `n_untracked` counts files that are neither tracked nor ignored.
 
     Attributes:
+        untracked: names of the sources and texts among them.
         is_cut: the diff that the snapshot keeps is not all of it.
     """
 
@@ -257,6 +258,7 @@ class Commit:
     branch: str | None
     is_dirty: bool
     n_untracked: int
+    untracked: tuple[str, ...] = ()
     is_cut: bool = False
 
 
@@ -281,6 +283,12 @@ class ManifestFile(Struct, kw_only=True):
     prepared: dict[str, FileEntry | None] | UnsetType = UNSET
     git: Commit | UnsetType | None = UNSET
     digests: dict[str, str] | UnsetType = UNSET
+
+
+class ManifestOutput(Struct):
+    """Of `manifest.json`: files that received output of deviate itself. Since 2026-11-26."""
+
+    own_output: tuple[str, ...] = ()
 
 
 class ProfileFile(Struct):

@@ -1,5 +1,6 @@
 """The snapshot as records and replay need it: its manifest, what was put into files, and what was not committed."""
 
+import contextlib
 import io
 import json
 import os
@@ -10,10 +11,12 @@ from pathlib import Path
 from msgspec import UNSET
 
 from deviate.base import FIELD, document_digest, file_digest, redact
+from deviate.errors import RecordError
 from deviate.model import InjectedCode, LoopCounter, LoopKind, Metric, Place, Revision
 from deviate.model.analysis import NAMED
 from deviate.records.files import read_record
-from deviate.records.schema import Commit, FileEntry, ManifestFile
+from deviate.records.layout import experiments_folder
+from deviate.records.schema import Commit, FileEntry, ManifestFile, ManifestOutput
 
 GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
 """Settings of the guest, below the snapshot; the file has its own digest."""
@@ -107,6 +110,21 @@ def read_manifest(snapshot: Path) -> Manifest:
     )
 
 
+def output_names(deviate: Path) -> frozenset[str]:
+    """Files of the project, relative to its root, that output of deviate went to when an experiment began.
+
+    They do not affect runs, although they lie beside the script: `deviate run train.py > run.txt`.
+
+    Args:
+        deviate: the `.deviate/` folder. A manifest that cannot be read is left out.
+    """
+    names: set[str] = set()
+    for path in experiments_folder(deviate).glob("*/snapshot/manifest.json"):
+        with contextlib.suppress(RecordError):
+            names.update(read_record(path, "manifest", ManifestOutput).own_output)
+    return frozenset(names)
+
+
 def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[str, ...]:
     """Files below some folders of a snapshot that are not what deviate has written there; none where it tells none."""
     damaged = []
@@ -174,6 +192,7 @@ def revision(snapshot: Path, commit: Commit | None) -> Revision | None:
         branch=commit.branch,
         is_dirty=commit.is_dirty,
         n_untracked=commit.n_untracked,
+        untracked=commit.untracked,
         diff=text,
         is_cut=is_cut or commit.is_cut,
         file=f"{snapshot.name}/{DIFF}" if text else "",

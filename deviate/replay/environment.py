@@ -343,7 +343,7 @@ def _in_words(git: Commit | None) -> str:
         return ""
     parts = [git.commit[:12] if git.commit else "no commit", f"on {git.branch}" if git.branch else "on no branch"]
     changes = ["uncommitted changes"] if git.is_dirty else []
-    changes += [f"{git.n_untracked} untracked files"] if git.n_untracked else []
+    changes += [f"{git.n_untracked} untracked file{'s' * (git.n_untracked > 1)}"] if git.n_untracked else []
     return " ".join(parts) + (f", with {' and '.join(changes)}" if changes else "")
 
 

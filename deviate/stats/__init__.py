@@ -136,6 +136,7 @@ if TYPE_CHECKING:
     from deviate.stats.multiple.tasks import mean_ranks as mean_ranks
     from deviate.stats.multiple.tasks import nemenyi as nemenyi
     from deviate.stats.noise import noise as noise
+    from deviate.stats.planning import pooled_spread as pooled_spread
     from deviate.stats.primary import choose_primary as choose_primary
     from deviate.stats.primary import find_primary as find_primary
     from deviate.stats.primary import is_on_test_data as is_on_test_data

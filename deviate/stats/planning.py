@@ -73,6 +73,20 @@ def plan_comparison(comparison: Comparison, baseline: str, candidate: str, *, co
     return _plan(comparison.metric, baseline, candidate, sd, sum(n_now) - 2, n_now, confidence)
 
 
+def pooled_spread(
+    baseline: Sequence[float], candidate: Sequence[float], *, confidence: float = 0.95
+) -> tuple[float, Interval] | Unavailable:
+    """SD within two sides, pooled, and its interval.
+
+    Source: chi-square with n_A + n_B - 2 degrees of freedom, equal variances assumed.
+    """
+    if reason := without_spread(2, baseline, candidate):
+        return reason
+    sd = pooled_sd(moments(baseline), moments(candidate))
+    low, high = sd_ends(len(baseline) + len(candidate) - 2, confidence)
+    return sd, Interval(sd * low, sd * high, confidence, "chi-square")
+
+
 def plan_experiment(description: Description, name: str, *, confidence: float = 0.95) -> Planning:
     """For two methods that both spread as this one experiment does."""
     values = description.values

@@ -246,7 +246,7 @@ def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, 
     equivalence = comparison.equivalence
     if not isinstance(equivalence, Equivalence):
         return ""
-    margin = equivalence.margin
+    margin, more = equivalence.margin, ""
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
         pairs = pairs_needed(margin, b, a, confidence=confidence)
@@ -255,11 +255,19 @@ def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, 
     else:
         runs = runs_needed(margin, comparison.baseline.values, comparison.candidate.values, confidence=confidence)
         needed = runs.reason if isinstance(runs, Unavailable) else f"{count(max(runs, VERDICT_RUNS), 'run')} of each"
-    text = f"; {needed} would detect a difference of the margin {margin:g} at 80% power"
+        more = "" if isinstance(runs, Unavailable) else _more_runs(max(runs, VERDICT_RUNS), comparison)
+    text = f"; {needed} would detect a difference of the margin {margin:g} at 80% power{more}"
     if equivalence.is_not_worse and not unfair_loss(comparison, "not worse", confidence):
         text += f"; not worse than by the margin (one-sided {level_text((1 + equivalence.interval.confidence) / 2)})"
         text += no_failure(comparison.candidate)
     return text
+
+
+def _more_runs(runs: int, comparison: Comparison) -> str:
+    """` (27 more of the baseline, 29 more of the candidate)`, in runs with a score; empty where none is missing."""
+    sides = (("baseline", comparison.baseline), ("candidate", comparison.candidate))
+    parts = [f"{runs - side.n} more of the {word}" for word, side in sides if side.n < runs]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _failure_rates(baseline: Description, candidate: Description) -> str:

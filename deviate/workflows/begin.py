@@ -93,7 +93,7 @@ def _make(
         streams = earlier.streams or streams  # its guest assigns draws to streams as before
         plugins = earlier.plugins
     else:
-        snapshot = _frozen(prepared, request, place)
+        snapshot = _frozen(prepared, request, folder, place)
         plugins = instrument.travelling_plugins()
     plan = Plan(
         name=name,
@@ -136,7 +136,7 @@ def _script_of(prepared: PreparedScript, request: Request) -> Analysis | None:
     return prepared.analysis if request.needs_metrics else None
 
 
-def _frozen(prepared: PreparedScript, request: Request, place: Path) -> Snapshot:
+def _frozen(prepared: PreparedScript, request: Request, folder: Path, place: Path) -> Snapshot:
     """The current project, after the preparing commands."""
     target = prepared.target
     snapshot = instrument.freeze(
@@ -145,6 +145,7 @@ def _frozen(prepared: PreparedScript, request: Request, place: Path) -> Snapshot
         cwd=target.cwd,
         fresh=prepared.config.fresh,
         sources=prepared.sources,
+        received=records.output_names(folder),
     )
     if request.prepare:
         snapshot = replay.prepare_tree(
@@ -177,6 +178,7 @@ def _frozen_now(prepared: PreparedScript, folder: Path) -> Iterator[Path]:
             fresh=prepared.config.fresh,
             is_tapped=False,
             sources=prepared.sources,
+            received=records.output_names(folder),
         )
         yield staged
     finally:

@@ -8,7 +8,19 @@ from pathlib import Path
 
 from deviate import records
 from deviate.errors import InputError
-from deviate.model import Design, Direction, Experiment, Findings, Pilot, Question, Unavailable
+from deviate.model import (
+    Description,
+    Design,
+    Direction,
+    Estimate,
+    Experiment,
+    Findings,
+    Interval,
+    Pilot,
+    PilotSide,
+    Question,
+    Unavailable,
+)
 from deviate.registry import wing
 from deviate.workflows.sources import read_any
 
@@ -128,39 +140,75 @@ def refuse_disjoint(metrics: Sequence[tuple[str, Iterable[str]]], advice: str) -
 # Planning: the spread of a pilot from records, and the resulting design.
 
 
-def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.95) -> Pilot:
-    """The spread of one metric of an experiment on record, or in files.
+def pilot(folder: Path, names: Sequence[str], metric: str | None, *, confidence: float = 0.95) -> Pilot:
+    """The spread of one metric of an experiment on record or in files; of two, the pooled spread within both.
 
     Raises:
-        InputError: there are several experiments, no metric can be told to be meant, or its runs show no spread.
+        InputError: there are several experiments in a file, no metric can be told to be meant, an experiment has no
+            such metric, or its runs show no spread.
     """
+    described: list[Description] = []
+    sides: list[PilotSide] = []
+    times: list[float] = []
+    for name in names:
+        experiment = _one_experiment(folder, name)
+        wanted = metric if metric is not None or not described else described[0].metric.name
+        described.append(_describe_metric(experiment, name, wanted, confidence))
+        of_side = [run.wall_time_s for run in experiment.runs if run.status == "completed" and run.wall_time_s > 0]
+        times += of_side
+        mean_s = statistics.fmean(of_side) if of_side else None
+        sides.append(PilotSide(experiment.name, described[-1].n, described[-1].n_runs, mean_s))
+    sd, interval = _spread(described, names, confidence)
+    return Pilot(
+        name=" and ".join(side.name for side in sides),
+        metric=described[0].metric.name,
+        unit=described[0].metric.unit,
+        n=sum(side.n for side in sides),
+        sd=sd,
+        interval=interval,
+        wall_time_s=statistics.fmean(times) if times else None,
+        sides=tuple(sides),
+    )
+
+
+def _one_experiment(folder: Path, name: str) -> Experiment:
     (experiment, *more_experiments) = read_any(folder, [name])
     if more_experiments:
         choices = ", ".join(choice.name for choice in (experiment, *more_experiments))
         raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
+    return experiment
+
+
+def _describe_metric(experiment: Experiment, name: str, metric: str | None, confidence: float) -> Description:
+    """The description of a metric, of the primary one by default."""
     findings = judge_scores([experiment], AnalysisOptions(confidence=confidence, metric=metric), compares=False)
-    described = [
-        description
-        for description in findings.experiments[0].descriptions
-        if description.metric.name == findings.primary
-    ]
-    if not described:
-        names = ", ".join(description.metric.name for description in findings.experiments[0].descriptions)
+    descriptions = findings.experiments[0].descriptions
+    chosen = next((one for one in descriptions if one.metric.name == findings.primary), None)
+    if chosen is None:
+        names = ", ".join(description.metric.name for description in descriptions)
         raise InputError(f"the metric of {name} to use is ambiguous", f"name it with --metric: {names}")
-    chosen = described[0]
-    if isinstance(chosen.sd, Unavailable) or chosen.sd == 0:
-        reason = chosen.sd.reason if isinstance(chosen.sd, Unavailable) else chosen.note
-        raise InputError(f"{chosen.metric.name} in {name} shows no spread: {reason}", "set an expected SD with --sd")
-    times = [run.wall_time_s for run in experiment.runs if run.status == "completed" and run.wall_time_s > 0]
-    return Pilot(
-        name=experiment.name,
-        metric=chosen.metric.name,
-        unit=chosen.metric.unit,
-        n=chosen.n,
-        sd=chosen.sd,
-        interval=chosen.sd_interval,
-        wall_time_s=statistics.median(times) if times else None,
-    )
+    return chosen
+
+
+def _spread(
+    described: Sequence[Description], names: Sequence[str], confidence: float
+) -> tuple[float, Interval | Unavailable]:
+    """The SD of one description, or the pooled one of two, with its interval."""
+    first = described[0]
+    reason = first.note
+    sd: Estimate = first.sd
+    interval: Interval | Unavailable = first.sd_interval
+    if len(described) > 1:
+        from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
+
+        pooled = stats.pooled_spread(first.values, described[1].values, confidence=confidence)
+        sd, interval = (pooled, pooled) if isinstance(pooled, Unavailable) else pooled
+    if isinstance(sd, Unavailable) or sd == 0:
+        reason = sd.reason if isinstance(sd, Unavailable) else reason
+        raise InputError(
+            f"{first.metric.name} in {' and '.join(names)} shows no spread: {reason}", "set an expected SD with --sd"
+        )
+    return sd, interval
 
 
 def design(question: Question, spread: Pilot | None, numbers: Sequence[int] | None) -> Design:

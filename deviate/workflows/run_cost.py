@@ -38,7 +38,7 @@ class RunCost:
     """What one run takes, by completed runs of an experiment.
 
     Attributes:
-        wall_time_s: their median, in seconds.
+        wall_time_s: their mean, in seconds, of which totals are multiples.
         n_bytes: on disk, of the latest one without its work copy. n_work: of that; None where it was removed.
         n_runs: completed runs.
         is_current: whether they are of the code as it is now.
@@ -89,6 +89,10 @@ class Outlook:
         return sum(max(0, side.n_runs - side.n_done) for side in self.sides)
 
     @property
+    def n_done(self) -> int:
+        return sum(side.n_done for side in self.sides)
+
+    @property
     def is_known(self) -> bool:
         return all(side.cost is not None for side in self.sides)
 
@@ -98,13 +102,13 @@ class Outlook:
         return tuple(side.cost for side in self.sides if side.cost is not None)
 
     def text(self, *, has_sources: bool = False) -> str:
-        """`one run 9 h, 2.1 GB kept; 10 runs 90 h on 1 GPU, 21 GB`; empty where no run is missing.
+        """`one run 9 h, 2.1 GB kept; 10 runs 90 h on 1 GPU, 21 GB`; empty where no run is wanted.
 
         Args:
             has_sources: say whose runs tell it.
         """
         if not self.n_missing:
-            return ""
+            return f"none: {self.n_done} on record, no more runs" if self.n_done else ""
         if not self.is_known:
             return f"known after the first run{self._limit_text()}"
         kept = [self._kept(cost) for cost in self.costs]
@@ -113,7 +117,7 @@ class Outlook:
         if len(sizes) == len(kept):
             one += f", {_between(sizes, lambda n_bytes: size_text(round(n_bytes)))} kept"
         parts = [one]
-        if self.n_missing > 1:
+        if self.n_missing > 1 or self.n_done:
             parts.append(self._total_text([side.n_runs for side in self.sides]))
         if any(side.n_most > side.n_runs for side in self.sides):
             parts.append(f"at most {self._total_text([side.n_most for side in self.sides])}")
@@ -193,11 +197,14 @@ class Outlook:
     def _total_text(self, n_runs: Sequence[int]) -> str:
         """Number, time and disk space of the runs that are missing of so many."""
         missing = [max(0, n - side.n_done) for n, side in zip(n_runs, self.sides, strict=True)]
-        more = "more " if any(side.n_done for side in self.sides) else ""
+        more = "more " if self.n_done else ""
         time_s = max((end for _, end in self._ends(n_runs)), default=0.0)
         if self._n_slots is None:
             time_s = math.fsum(n * cost.wall_time_s for n, cost in zip(missing, self.costs, strict=True))
-        text = f"{sum(missing)} {more}{'run' if sum(missing) == 1 else 'runs'} {_span(time_s)}{self._devices_text()}"
+        done = f"{self.n_done} on record, " if self.n_done else ""
+        text = (
+            f"{done}{sum(missing)} {more}{'run' if sum(missing) == 1 else 'runs'} {_span(time_s)}{self._devices_text()}"
+        )
         n_bytes = [self._kept_of(n, cost) for n, cost in zip(missing, self.costs, strict=True)]
         return text if None in n_bytes else f"{text}, {size_text(sum(n for n in n_bytes if n is not None))}"
 
@@ -233,7 +240,9 @@ class Outlook:
 
 
 def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folder: Path) -> Outlook:
-    """What requested runs take, by the latest runs on record of the same command in any experiment.
+    """What requested runs take, by runs on record of the same command.
+
+    Runs of the experiment that will grow come first, then those of the same code, then the latest ones.
 
     Args:
         folder: the `.deviate/` folder, which need not be there.
@@ -253,22 +262,25 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
         try:
             snapshot = records.snapshot_folder(records.find_experiment(folder, name))
             return instrument.is_current(snapshot, first.target.root)
-        except RecordError:
+        except (InputError, RecordError):
             return False
 
     sides: list[Side] = []
     for name, (script, wanted) in requests.items():
         alike = [plan.name for plan in plans if _is_alike(plan, script, wanted)]
-        title = name or wanted.name or name_of(Path(script.analysis.script))
-        own = ended_of(title) if title in alike and is_current(title) else []
+        chosen, stem = name or wanted.name, name_of(Path(script.analysis.script))
+        names = re.compile(re.escape(chosen) if chosen else rf"{re.escape(stem)}(-\d+)?")
+        grown = next((one for one in alike if names.fullmatch(one) and is_current(one)), None)
+        own = ended_of(grown) if grown else []
+        sources = sorted(alike, key=lambda one: (one == grown, is_current(one)))
         most = max(wanted.runs, wanted.sample_size.most, *wanted.sample_size.looks, 0)
         for variant in wanted.variants:
-            costs = (_cost_by(source, ended_of(source), variant.name) for source in reversed(alike))
+            costs = (_cost_by(source, ended_of(source), variant.name) for source in reversed(sources))
             cost = next(filter(None, costs), None)
             if cost is not None:
                 cost = replace(cost, is_current=is_current(cost.experiment))
             n_done = _n_done(own, variant.name, wanted.runs)
-            sides.append(Side(title, variant.name, wanted.runs, n_done, most, cost))
+            sides.append(Side(grown or chosen or stem, variant.name, wanted.runs, n_done, most, cost))
     return Outlook(tuple(sides), request.settings, folder, request.budget_s)
 
 
@@ -354,8 +366,8 @@ def _cost_by(name: str, ended: Sequence[_Ended], variant: str) -> RunCost | None
     latest = max(chosen, key=lambda run: run.result.started).attempt
     work = latest / "work"
     n_work = disk_space(work) if work.is_dir() else None
-    median_s = statistics.median(run.result.wall_time_s for run in chosen)
-    return RunCost(name, median_s, disk_space(latest) - (n_work or 0), n_work, len(chosen))
+    mean_s = statistics.fmean(run.result.wall_time_s for run in chosen)
+    return RunCost(name, mean_s, disk_space(latest) - (n_work or 0), n_work, len(chosen))
 
 
 def _n_done(ended: Sequence[_Ended], variant: str, n_runs: int) -> int:

@@ -38,7 +38,23 @@ def test_what_a_run_would_see_counts(project: Path, name: str, text: str | None,
         (project / name).write_text(text)
     freeze(found, folder / "after", is_tapped=False)
     assert changed_files(folder / "before", folder / "after") == changed
-    assert is_current(folder / "before", project) == set(changed).isdisjoint({"train.py", "data.csv"})
+    assert is_current(folder / "before", project) == ("train.py" not in changed)
+
+
+def test_output_of_an_earlier_command_does_not_count(project: Path) -> None:
+    (project / "train.py").write_text(SCRIPT)
+    folder = project / ".deviate"
+    found = analyze(project / "train.py", project)
+    alone = freeze(found, folder / "alone")
+    for text in ("10 runs", None):
+        (project / "run.txt").write_text("5 runs")
+        beside = freeze(found, folder / f"beside-{text}", received=("run.txt",))
+        assert beside.sources_hash == alone.sources_hash != freeze(found, folder / f"data-{text}").sources_hash
+        assert (beside.folder / "tree" / "run.txt").read_text() == "5 runs"
+        (project / "run.txt").write_text(text) if text else (project / "run.txt").unlink()
+        freeze(found, folder / f"after-{text}", is_tapped=False)
+        assert changed_files(beside.folder, folder / f"after-{text}") == ()
+        assert changed_files(folder / f"data-{text}", folder / f"after-{text}") == ("run.txt",)
 
 
 def test_a_damaged_manifest_is_told(project: Path) -> None:

@@ -38,8 +38,8 @@ def outlook(*sides: Side, budget_s: float | None = None, **settings: Any) -> Out
     [
         (outlook(side(), gpus=("0",)), "one run 9 h, 2.1 GB kept; 10 runs 90 h on 1 GPU, 21 GB"),
         (outlook(side(), jobs=4), "one run 9 h, 2.1 GB kept; 10 runs 27 h, 4 at a time, 21 GB"),
-        (outlook(side(done=7)), "one run 9 h, 2.1 GB kept; 3 more runs 27 h, 6.3 GB"),
-        (outlook(side(done=9)), "one run 9 h, 2.1 GB kept"),
+        (outlook(side(done=7)), "one run 9 h, 2.1 GB kept; 7 on record, 3 more runs 27 h, 6.3 GB"),
+        (outlook(side(done=9)), "one run 9 h, 2.1 GB kept; 9 on record, 1 more run 9 h, 2.1 GB"),
         (outlook(side(), keep="none"), "one run 9 h, 100 MB kept; 10 runs 90 h, 1.0 GB"),
         (outlook(side(), keep="best"), "one run 9 h, 100 MB kept; 10 runs 90 h, 5.0 GB"),
         (outlook(side(n_work=None)), "one run 9 h; 10 runs 90 h"),
@@ -50,7 +50,7 @@ def outlook(*sides: Side, budget_s: float | None = None, **settings: Any) -> Out
             outlook(side(2, most=3, hours=1)),
             "one run 1 h, 2.1 GB kept; 2 runs 2 h, 4.2 GB; at most 3 runs 3 h, 6.3 GB",
         ),
-        (outlook(side(4, 4)), ""),
+        (outlook(side(4, 4)), "none: 4 on record, no more runs"),
         (outlook(Side("base", "algo", 3, 0, 3, None)), "known after the first run"),
         (
             outlook(Side("base", "algo", 3, 0, 3, None), timeout_s=HOUR),
@@ -80,7 +80,7 @@ def test_a_budget_gives_exactly_what_it_is_said_to_give(
 def test_a_budget_is_written_as_the_option_takes_it_and_never_less(time_s: float) -> None:
     read = seconds(budget_text(time_s), "--budget")
     assert read is not None
-    assert time_s <= read <= 1.05 * time_s + 1
+    assert time_s <= read <= max(1.05 * time_s + 1, time_s + 60)
 
 
 def test_a_budget_that_gives_fewer_than_a_verdict_takes_is_refused_unless_so_few_were_asked_for() -> None:
@@ -129,7 +129,7 @@ def test_the_first_run_tells_what_runs_take_and_a_budget_below_five_of_them_stop
     assert (again.code, "(by 1 run of base on record)" in again.err) == (1, True), again.both
     resumed = deviate("resume", "base")
     assert "Cost     one run " in resumed.out
-    assert "; 5 more runs " in resumed.out
+    assert "; 1 on record, 5 more runs " in resumed.out
     assert "6/6 completed" in resumed.out
     other = deviate("run", "train.py", "--runs", "3", "--jobs", "1", "--name", "other", "--dry-run")
     assert "; 3 runs " in other.out

@@ -80,7 +80,7 @@ SHAPES: dict[type, Shape] = {
         without=_but("folder", "root", "warnings", "notes", "metrics", "streams", "scores", "n_pending", "is_cut_short")
     ),
     # The diffs are for people, and in files of their own.
-    model.Revision: Shape(without=_but("diff")),
+    model.Revision: Shape(without=_but("diff", "untracked")),
     model.InjectedCode: Shape(without=_but("diff")),
     model.Run: Shape(
         without=_but("variant", "folder", "series", "stderr_tail", "seed_events", "artifacts", "notes"),

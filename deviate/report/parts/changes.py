@@ -10,6 +10,8 @@ N_FILES = 20
 """Files whose changed lines a page shows; further ones are named."""
 N_LINES = 400
 """Lines that a page shows of one file."""
+N_NAMED = 5
+"""Untracked files that are named."""
 LONGEST_LINE = 1_000
 INJECTED = "Code inserted into the files of the project, line by line; each line keeps its number."
 
@@ -34,15 +36,25 @@ def changes_section(experiment: Experiment, earlier: Sequence[Experiment], label
 
 
 def commit_text(experiment: Experiment) -> str:
-    """`3f9d1c7e on branch main, with changes that were not committed, 2 untracked files`; empty where none is known."""
+    """`3f9d1c7e on branch main; no uncommitted changes; 2 untracked files: a.txt, b.txt`; empty where none is known."""
     revision = experiment.revision
     if revision is None:
         return ""
     parts = [clean(revision.commit) if revision.commit else "no commit yet"]
     parts[0] += f" on branch {clean(revision.branch)}" if revision.branch else ""
-    parts += ["with changes that were not committed"] if revision.is_dirty else []
-    parts += [counted(revision.n_untracked, "untracked file")] if revision.n_untracked else []
-    return ", ".join(parts)
+    parts += ["with changes that were not committed" if revision.is_dirty else "no uncommitted changes"]
+    parts += [_untracked(revision)] if revision.n_untracked else []
+    return "; ".join(parts)
+
+
+def _untracked(revision: Revision) -> str:
+    """`2 untracked files: a.txt, b.txt`, with names as far as they are on record."""
+    text = counted(revision.n_untracked, "untracked file")
+    names = [name_text(name) for name in revision.untracked[:N_NAMED]]
+    if not names:
+        return text
+    more = revision.n_untracked - len(names)
+    return f"{text}: {', '.join(names)}" + (f" and {more} more" if more else "")
 
 
 def _is_same(one: Experiment, other: Experiment) -> bool:
@@ -87,9 +99,8 @@ def _no_uncommitted(experiment: Experiment) -> str:
         return "The project was in no git repository, or the record does not say. The sources have a hash instead."
     if revision.diff:
         return ""
-    return (
-        "Tracked files differ from the commit; no diff was kept." if revision.is_dirty else "Nothing was uncommitted."
-    )
+    text = "Tracked files differ from the commit; no diff was kept" if revision.is_dirty else "No uncommitted changes"
+    return f"{text}; {_untracked(revision)}." if revision.n_untracked else f"{text}."
 
 
 def _file(name: str, summary: str, lines: Iterable[str], rest: str) -> Changes:

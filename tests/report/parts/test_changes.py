@@ -32,9 +32,11 @@ def test_the_page_shows_changed_lines_and_escapes_them() -> None:
 
 
 def test_the_commit_is_told_with_what_was_not_in_it() -> None:
-    revision = Revision("c0ffee", "main", is_dirty=True, n_untracked=2, diff="-a\n+b\n", file="snapshot/git.diff")
+    revision = Revision("c0ffee", "main", is_dirty=True, n_untracked=2, diff="-a\n+b\n", untracked=("a.txt", "b.py"))
     experiment = with_code(revision=revision)
-    assert commit_text(experiment) == ("c0ffee on branch main, with changes that were not committed, 2 untracked files")
+    assert commit_text(experiment) == (
+        "c0ffee on branch main; with changes that were not committed; 2 untracked files: a.txt, b.py"
+    )
     view = changes_section(experiment, [], [])
     *_, uncommitted = view.of(Changes)
     assert uncommitted.lines == ("-a", "+b")
@@ -45,7 +47,7 @@ def test_the_commit_is_told_with_what_was_not_in_it() -> None:
 def test_a_clean_commit_says_so() -> None:
     view = changes_section(with_code(revision=Revision("c0ffee", None, is_dirty=False, n_untracked=0)), [], [])
     assert [changes.name for changes in view.of(Changes)] == ["train.py"]
-    assert view.reasons[-1] == "Nothing was uncommitted."
+    assert view.reasons[-1] == "No uncommitted changes."
 
 
 def test_without_a_repository_the_hash_stands_for_it() -> None:
