@@ -1,6 +1,6 @@
 """Limits of a report, and the rules behind its numbers, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from deviate.model import Description, Findings, Interval, Unavailable
 from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
@@ -15,6 +15,7 @@ from deviate.report.format import (
     number,
     with_unit,
 )
+from deviate.report.parts.script_seeds import seed_sentence
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: evaluation data were not observed.",
@@ -41,6 +42,18 @@ UNPLANNED = (
     "and its interval covers less often than it says (81% at a nominal 95% after a look at each run from 5 to 20)."
 )
 SEPARATING = frozenset({"algo", "impl"})
+
+
+def conditions(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
+    """What became of the seeds of the script."""
+    experiments = [item.experiment for item in findings.experiments]
+    seeds = seed_sentence(
+        [
+            (label, experiment.varied, experiment.held, (event for run in experiment.runs for event in run.seed_events))
+            for label, experiment in zip(labels, experiments, strict=True)
+        ]
+    )
+    yield from [seeds] if seeds else []
 
 
 def scope(findings: Findings) -> str:

@@ -1,11 +1,14 @@
+import dataclasses
+
 import numpy as np
-from experiments import scored, selected, with_moments
+from experiments import run, scored, selected, with_moments
 from studies import equal, flip, noisy_run, spread, study, usual, variant
 
 from deviate.model import ControlEvent, Experiment, Findings
 from deviate.report import build_report
 from deviate.report.document import Absent, Entry, Section, Table
 from deviate.report.parts.noise import missing, noise_section
+from deviate.report.parts.provenance import seed_set
 from deviate.stats import judge
 
 
@@ -84,7 +87,7 @@ def test_the_excess_says_which_side_of_zero_it_is_on() -> None:
     assert excess(3, 1, 1).endswith("%², above 0: together the sources vary more than their variances add up to")
     assert excess(1, 3, 1).startswith("−9.0 [95% CI ")
     assert excess(1, 3, 1).endswith("below 0: together the sources vary less than their variances add up to")
-    assert excess(1.4, 1, 1).endswith("these runs do not tell it from 0")
+    assert excess(1.4, 1, 1).endswith("not distinguishable from 0 with these runs")
     assert isinstance(_excess(*usual()[:2]), Absent)
 
 
@@ -152,8 +155,14 @@ def test_the_provenance_holds_controls_draws_flips_and_hashes() -> None:
     ]
 
 
+def test_a_stream_without_a_draw_is_marked_unused() -> None:
+    one = dataclasses.replace(run(0, {}), seeds={"init": 5, "shuffle": 6, "hash": 7}, draws={"numpy": ("shuffle",)})
+    assert seed_set(one) == "shuffle 6 · hash 7 · unused (no draw observed): init 5"
+    assert seed_set(dataclasses.replace(one, draws={})) == "init 5 · shuffle 6 · hash 7"
+
+
 def test_records_that_tell_nothing_of_randomness_say_so() -> None:
     (source,) = _provenance(judge([scored("a", [1.0, 2.0])]))
-    assert "No factor was set, and no call of the script was overridden." in source.reasons
-    assert "Neither weights nor evaluation data were within reach." in source.reasons
+    assert "No determinism switch was set or overridden." in source.reasons
+    assert "Neither weights nor evaluation data were observed." in source.reasons
     assert {fact.label for fact in source.facts if isinstance(fact.cell, Absent)} >= {"Varied", "Controls"}
