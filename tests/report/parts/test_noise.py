@@ -7,7 +7,7 @@ from studies import equal, flip, noisy_run, spread, study, usual, variant
 from deviate.model import ControlEvent, Experiment, Findings
 from deviate.report import build_report
 from deviate.report.document import Absent, Entry, Section, Table
-from deviate.report.parts.noise import missing, noise_section
+from deviate.report.parts.noise import missing, noise_result, noise_section
 from deviate.report.parts.provenance import seed_set
 from deviate.stats import judge
 
@@ -76,7 +76,23 @@ def test_missing_figures_have_their_reason_once() -> None:
     )
     few = [spread(name, _scores(3, 1), draws={}) for name in ("algo+impl", "algo", "init")]
     assert _missing(*few) == ("no ratio, needs 5 runs in each, has 3 and 3: algo, init",)
-    assert _missing(*usual()) == ()
+    assert _missing(*usual()) == ("no share, not determined by 10 runs: algo",)
+
+
+def test_a_study_concludes_only_where_one_source_spreads_and_the_other_is_bitwise_equal() -> None:
+    def answer(*variants: Experiment) -> str:
+        line = noise_result(study(*variants))
+        assert line is not None
+        return line.label
+
+    algo, impl = spread("algo", _scores(5, 1)), spread("impl", _scores(5, 1, 1))
+    both, control = spread("algo+impl", _scores(5, 1, 2)), equal("control", 5)
+    assert answer(both, algo, equal("impl", 5), control) == "test_acc: the spread comes from the seeds"
+    assert answer(both, equal("algo", 5), impl, control) == "test_acc: the spread comes from the implementation"
+    unclear = "SD of test_acc, by what varied"
+    assert answer(both, algo, impl, control) == unclear
+    assert answer(both, algo, equal("impl", 5), spread("control", _scores(5, 1))) == unclear
+    assert answer(both, algo, equal("impl", 1), control) == unclear
 
 
 def test_the_excess_says_which_side_of_zero_it_is_on() -> None:
