@@ -190,7 +190,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def mean_text(mean: Mean) -> str:
+def mean_text(mean: Mean, *, has_level: bool = True) -> str:
     """`test_acc 93.41 % [95% CI 93.19 … 93.63], n = 3`: the precision so far, and no p."""
     places = None if isinstance(mean.sd, Unavailable) else decimals(mean.sd / math.sqrt(mean.n))
     value = number(mean.mean, places)
@@ -198,8 +198,9 @@ def mean_text(mean: Mean) -> str:
     if isinstance(mean.half_width, Unavailable):
         reason = mean.half_width.reason if mean.n > 1 else counted(mean.n, "run")
         return f"{called} {with_unit(value, unit)} ({reason})"
+    level = f"{confidence_text(mean.confidence)} CI " if has_level else ""
     ends = between(mean.mean - mean.half_width, mean.mean + mean.half_width, places)
-    return f"{called} {with_unit(value, unit)} [{confidence_text(mean.confidence)} CI {ends}], n = {mean.n}"
+    return f"{called} {with_unit(value, unit)} [{level}{ends}], n = {mean.n}"
 
 
 def place_text(mean: Mean, means: Sequence[Mean]) -> str:

@@ -113,7 +113,7 @@ def test_after_silence_a_line_tells_counts_time_left_and_means() -> None:
     lines.tick((mean(), mean(metric="loss")))
     lines.tick((mean(),))
     assert stream.getvalue().strip("\0") == (
-        "1 of 4 done · 1 running · 2 waiting · about 3 min 59 s left · acc 93.41 % [95% CI 93.10 … 93.73], n = 4\n"
+        "1 of 4 done · 1 running · 2 waiting · about 3 min 59 s left · acc 93.41 % [93.10 … 93.73], n = 4\n"
     )
 
 
