@@ -94,7 +94,7 @@ def test_an_experiment_is_shown_in_full(project: Path, deviate) -> None:  # type
     assert re.search(
         r"^control +1 +failed: crashed +1 +\S+ +\S+ s +5 of 5 +test_acc 9\d\.\d+ +ValueError", answer.out, re.MULTILINE
     )
-    assert re.search(r"^Mean +algo\+impl: test_acc 90\.\d+ ± \d\.\d+ \(95% CI, n = 2\)", answer.out, re.MULTILINE)
+    assert re.search(r"^Mean +algo\+impl: test_acc 90\.\d+ \[95% CI \S+ … \S+\], n = 2", answer.out, re.MULTILINE)
     assert " p " not in answer.out
     one = deviate("show", "train:control").out
     assert "algo+impl" not in one

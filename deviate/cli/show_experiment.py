@@ -13,7 +13,18 @@ from deviate.base import redact_variables, redact_words
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Spec, Unavailable
 from deviate.records import Plan, artifacts_folder, read_manifest
-from deviate.report import align_columns, clean, counted, duration, fill_lines, instant, name, replicates, size_text
+from deviate.report import (
+    align_columns,
+    clean,
+    counted,
+    duration,
+    fill_lines,
+    instant,
+    name,
+    replicates,
+    seed_sentence,
+    size_text,
+)
 from deviate.workflows import Mean, RunState
 
 LABEL_WIDTH = 12
@@ -28,6 +39,7 @@ class Overview:
 
     Attributes:
         used_by: who runs it now, in words; empty where nobody does.
+        seeding: what became of the script's seeds in the completed runs, a sentence; empty without a recorded seed.
     """
 
     folder: Path
@@ -37,6 +49,7 @@ class Overview:
     states: tuple[RunState, ...]
     means: tuple[Mean, ...]
     warnings: tuple[str, ...]
+    seeding: str
 
 
 def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95) -> Overview:
@@ -58,7 +71,21 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
     chosen = tuple(_as_scored(state, scores) for state in states if variant in {"", state.variant})
     all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
     means = tuple(mean for mean in all_means if variant in {"", mean.variant})
-    return Overview(folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
+    seeding = seed_sentence(
+        [
+            (
+                one.name,
+                one.varied,
+                one.held,
+                [event for run in scores.runs.values() if run.variant == one.name for event in run.seeding],
+            )
+            for one in plan.variants
+            if variant in {"", one.name}
+        ]
+    )
+    return Overview(
+        folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)), seeding
+    )
 
 
 def _as_scored(state: RunState, scores: workflows.ExperimentScores) -> RunState:
@@ -211,7 +238,7 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
         if overview.variant in {"", variant.name}:
             definition = f": {replay.describe_variant(variant.definition)}" if variant.definition else ""
             yield "Variant", f"{variant.name}, {counted(variant.n_runs, 'run')}{definition}"
-    yield from () if plan.imported else _carried_out(plan)
+    yield from () if plan.imported else _carried_out(overview)
     if rung := workflows.rung_of(plan):
         yield "Level", f"{rung}, a pair of deviate diverge"
     if plan.capture:
@@ -233,9 +260,10 @@ def command_lines(launched: Plan | Spec) -> Iterator[tuple[str, str]]:
         yield "Wrap", commands_text([launched.wrap])
 
 
-def _carried_out(plan: Plan) -> Iterator[tuple[str, str]]:
+def _carried_out(overview: Overview) -> Iterator[tuple[str, str]]:
     """How runs are executed, and how many."""
-    yield "Seed", str(plan.seed)
+    plan = overview.plan
+    yield "Seeds", f"experiment seed {plan.seed}" + (f". {overview.seeding}" if overview.seeding else "")
     yield "Settings", _settings(plan)
     if plan.n_threads is not None:
         yield "Threads", f"{plan.n_threads} per run"

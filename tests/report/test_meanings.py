@@ -51,5 +51,12 @@ def test_terms_are_found_as_whole_words(text: str, terms: list[str]) -> None:
     assert [piece for piece, meaning in pieces if meaning] == terms
 
 
+def test_only_an_interval_of_a_difference_is_called_one_and_a_range_has_no_scores() -> None:
+    texts = ["interval of the mean", "interval of the SD", "interval of the median", "interval of the difference"]
+    meant = [next(meaning for _, meaning in explained(text) if meaning) for text in texts]
+    assert ["difference" in meaning for meaning in meant] == [False, False, False, True]
+    assert "score" not in dict(explained("seconds, range"))["range"]
+
+
 def test_what_is_explained_is_escaped() -> None:
     assert explain("<b>SD") == f'&lt;b&gt;<abbr tabindex="0" title="{MEANINGS["SD"]}">SD</abbr>'

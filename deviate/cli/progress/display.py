@@ -50,7 +50,7 @@ class Lines:
             primary.setdefault((mean.experiment, mean.variant), mean)
         line = " · ".join(filter(None, (tally.counts(), tally.forecast())))
         for mean in primary.values():
-            estimate = ": ".join(filter(None, (place_text(mean, means), mean_text(mean))))
+            estimate = ": ".join(filter(None, (place_text(mean, means), mean_text(mean, has_level=False))))
             if cell_len(line) + len(" · ") + cell_len(estimate) > WIDEST_LINE:
                 break
             line = f"{line} · {estimate}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from deviate.model import Unavailable
 from deviate.replay import RunUpdate
-from deviate.report import clean, confidence_text, counted, decimals, duration, name, number, with_unit
+from deviate.report import between, clean, confidence_text, counted, decimals, duration, name, number, with_unit
 from deviate.workflows import Expected, Mean
 
 
@@ -190,17 +190,17 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def mean_text(mean: Mean) -> str:
-    """`test_acc 93.41 ± 0.22 % (95% CI, n = 3)`: the precision so far, and no p."""
+def mean_text(mean: Mean, *, has_level: bool = True) -> str:
+    """`test_acc 93.41 % [95% CI 93.19 … 93.63], n = 3`: the precision so far, and no p."""
     places = None if isinstance(mean.sd, Unavailable) else decimals(mean.sd / math.sqrt(mean.n))
     value = number(mean.mean, places)
     called, unit = name(mean.metric), name(mean.unit)
     if isinstance(mean.half_width, Unavailable):
         reason = mean.half_width.reason if mean.n > 1 else counted(mean.n, "run")
         return f"{called} {with_unit(value, unit)} ({reason})"
-    width = number(mean.half_width, places)
-    level = confidence_text(mean.confidence)
-    return f"{called} {with_unit(f'{value} ± {width}', unit)} ({level} CI, n = {mean.n})"
+    level = f"{confidence_text(mean.confidence)} CI " if has_level else ""
+    ends = between(mean.mean - mean.half_width, mean.mean + mean.half_width, places)
+    return f"{called} {with_unit(value, unit)} [{level}{ends}], n = {mean.n}"
 
 
 def place_text(mean: Mean, means: Sequence[Mean]) -> str:

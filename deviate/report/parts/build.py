@@ -74,6 +74,7 @@ def build_report(findings: Findings) -> Report:
         notes=notes,
         scope=caveats.scope(findings),
         limits=tuple(caveats.limits(findings)),
+        conditions=tuple(caveats.conditions(findings, labels)),
         points_note=_first_caption(metric.estimation for metric in metrics),
         curves_note=_first_caption(metric.curve for metric in metrics),
         overview_caption=_overview_caption(findings, labels),

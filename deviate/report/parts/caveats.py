@@ -1,8 +1,8 @@
 """Limits of a report, and the rules behind its numbers, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from deviate.model import Description, Findings, Interval, Unavailable
+from deviate.model import Description, Experiment, Findings, Interval, Unavailable
 from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 from deviate.registry import wing
 from deviate.report.format import (
@@ -15,6 +15,8 @@ from deviate.report.format import (
     number,
     with_unit,
 )
+from deviate.report.parts.noise import is_study
+from deviate.report.parts.script_seeds import seed_sentence
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: evaluation data were not observed.",
@@ -43,8 +45,41 @@ UNPLANNED = (
 SEPARATING = frozenset({"algo", "impl"})
 
 
+def conditions(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
+    """What became of the seeds of the script, and whether the runs had the same test data, if so."""
+    experiments = [item.experiment for item in findings.experiments]
+    seeds = seed_sentence(
+        [
+            (label, experiment.varied, experiment.held, (event for run in experiment.runs for event in run.seed_events))
+            for label, experiment in zip(labels, experiments, strict=True)
+        ]
+    )
+    yield from [seeds] if seeds else []
+    if findings.evaluation == "equal" and not is_study(findings):  # a study says so among its noise sources
+        from deviate.stats import evaluation_statements  # loads numpy, which the help of a verb has no use for
+
+        yield from evaluation_statements(experiments)
+
+
 def scope(findings: Findings) -> str:
-    return f"Scope: {'this split' if findings.evaluation == 'equal' else 'these test data'}, hardware, software."
+    split, data = "these test data", "not compared between runs"
+    if findings.evaluation == "differ":
+        data = "not the same in all runs"
+    elif findings.evaluation == "equal":
+        split, data = _same_data([item.experiment for item in findings.experiments])
+    return f"Scope: {split} ({data}), hardware, software."
+
+
+def _same_data(experiments: Sequence[Experiment]) -> tuple[str, str]:
+    """What the equal hashes of the runs are of, and in how many runs they are equal."""
+    counted_runs = [
+        run for one in experiments if "split" not in one.varied for run in one.runs if run.status == "completed"
+    ]
+    every = "" if any("split" in one.varied for one in experiments) else "all "
+    runs = f"{every}{counted(len(counted_runs), 'run')}, by hash"
+    if all(any(event.evidence != "inputs" for event in run.evaluation) for run in counted_runs):
+        return "this split", f"same test data in {runs}"
+    return "these test data", f"same inputs of the model in {runs}"
 
 
 def limits(findings: Findings) -> Iterator[str]:
@@ -52,7 +87,7 @@ def limits(findings: Findings) -> Iterator[str]:
     experiments = [item.experiment for item in findings.experiments]
     split = "The test data of these runs"
     if findings.evaluation == "equal":
-        split = "This split of the data (the same in all runs, by a hash of the evaluation data)"
+        split = "This split of the data"
     yield f"{split}, this hardware and this software: another test set or machine is another question."
     if findings.evaluation in SAME_SPLIT:
         yield SAME_SPLIT[findings.evaluation]

@@ -33,12 +33,16 @@ from deviate.report.format import (
 from deviate.report.numbers import TO, Number, Pieces, append_unit, ends, share
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell, places_of_interval, unit_of
 from deviate.report.parts.divergence import proof_row
+from deviate.report.parts.provenance import KERNELS
+from deviate.report.parts.script_seeds import STREAMS
 from deviate.report.plots import ForestPlot, ForestRow
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
 REFERENCE = "reference"
+HALF = 0.5
 MOST_TABLES = 3
 """Metrics that a terminal shows where none is primary."""
+METRICS_ONLY = "Equal in metrics only: the weights were not observed."
 
 
 def is_study(findings: Findings) -> bool:
@@ -51,7 +55,7 @@ def noise_section(findings: Findings) -> Section:
     noise, why = findings.noise, no_noise(findings)
     blocks: list[Block] = [Absent(why)] if why else []
     if noise is not None:
-        blocks += [Items(statements(noise))] if noise.statements else []
+        blocks += [Items(said)] if (said := statements(noise)) else []
         blocks += [_overhead(noise.overhead)] if noise.overhead else []
         blocks += [] if noise.tables else [Absent(_no_tables(findings))]
         blocks += [_part(table, index, findings) for index, table in enumerate(noise.tables)]
@@ -63,7 +67,8 @@ def noise_section(findings: Findings) -> Section:
 
 
 def statements(noise: NoiseFindings) -> tuple[str, ...]:
-    return tuple(clean(sentence) for sentence in noise.statements)
+    unseen = any(proof.is_equal and proof.n_metrics and proof.weights != "equal" for proof in noise.repeatability)
+    return (*map(clean, noise.statements), *([METRICS_ONLY] if unseen else []))
 
 
 def noise_sentences(findings: Findings) -> tuple[str, ...]:
@@ -91,15 +96,55 @@ def noise_brief(findings: Findings) -> Section | None:
 
 
 def noise_result(findings: Findings) -> SummaryLine | None:
-    """The SD of the primary metric in each variant, for a terminal; None without a primary metric."""
+    """What the spread of the primary metric comes from, with the SD in each variant; None without a primary metric."""
     tables = findings.noise.tables if findings.noise else ()
     table = next((table for table in tables if table.metric.name == findings.primary), None)
     if table is None:
         return None
     spreads = tuple(
-        f"{name_text(row.variant)} {with_unit(sd_cell(row).text, unit_of(table.metric))}" for row in table.rows
+        f"{name_text(row.variant)}{_meaning(row)} {with_unit(sd_cell(row).text, unit_of(table.metric))}"
+        for row in table.rows
     )
-    return SummaryLine(f"SD of {name_text(table.metric.name)}, by what varied", "", spreads)
+    metric, conclusion = name_text(table.metric.name), _conclusion(table, findings.noise)
+    if not conclusion:
+        return SummaryLine(f"SD of {metric}, by what varied", "", spreads)
+    answer, reason = conclusion
+    return SummaryLine(f"{metric}: {answer}", "", (reason, f"SD by what varied: {spreads[0]}", *spreads[1:]))
+
+
+SHORT = {"nothing": " (all held)", "implementation": " (kernels)"}
+
+
+def _meaning(row: NoiseRow) -> str:
+    """What a variant varies, in a word or two for who has not met its name; empty for a part of a group."""
+    if row.kind == "mixed" and set(row.varied) >= STREAMS | KERNELS:
+        return " (seeds and kernels)"
+    if row.kind == "streams" and set(row.varied) >= STREAMS:
+        return " (seeds)"
+    return SHORT.get(row.kind, "")
+
+
+def _conclusion(table: NoiseTable, noise: NoiseFindings | None) -> tuple[str, str] | None:
+    """Answer and reason, where of seeds and kernels one spreads and the other left all runs bitwise equal."""
+    if noise is None or noise.control == "broken":
+        return None
+    equal = {proof.variant: proof for proof in noise.repeatability if proof.is_equal and proof.n_metrics}
+    seeds = next((row for row in table.rows if _meaning(row) == " (seeds)"), None)
+    kernels = next((row for row in table.rows if row.kind == "implementation" and set(row.varied) >= KERNELS), None)
+    if seeds is None or kernels is None:
+        return None
+    held = "runs bitwise equal"
+    if _spreads(seeds) and (proof := equal.get(kernels.variant)):
+        same = f"({name_text(kernels.variant)}: {proof.n} {held})"
+        return "the spread comes from the seeds", f"no implementation noise observed on this hardware {same}"
+    if _spreads(kernels) and (proof := equal.get(seeds.variant)):
+        same = f"({name_text(seeds.variant)}: {proof.n} {held})"
+        return "the spread comes from the implementation", f"the seeds added none here {same}"
+    return None
+
+
+def _spreads(row: NoiseRow) -> bool:
+    return not isinstance(row.sd, Unavailable) and row.sd > 0
 
 
 def no_noise(findings: Findings) -> str:
@@ -211,18 +256,22 @@ def _overhead(overhead: Overhead) -> str:
         level = confidence_text(interval.confidence)
         bracket = f" [{level} CI {between(interval.low, interval.high, 2)}, {interval.method}]"
     n = f"n = {overhead.n_held} and {overhead.n_free}"
-    return f"Determinism costs {ratio(overhead.ratio)}x the time{bracket} ({pair}, {n}; {overhead.note})."
+    is_open = isinstance(overhead.interval, Interval) and overhead.interval.low <= 1 <= overhead.interval.high
+    cost = "No cost of determinism measured:" if is_open else "Determinism costs"
+    return f"{cost} {ratio(overhead.ratio)}x the time{bracket} ({pair}, {n}; {overhead.note})."
 
 
 def _paste(table: NoiseTable, findings: Findings) -> str:
-    """One sentence with all values of the table."""
+    """What the spread comes from, in clear cases, and all values of the table."""
+    conclusion = _conclusion(table, findings.noise)
+    begin = f"T{'; '.join(conclusion)[1:]}. " if conclusion else ""
     unit = unit_of(table.metric)
     parts = []
     for row in table.rows:
         note = clean(row.note).replace("; ", ", ")
         figures = f"SD {with_unit(sd_cell(row).text, unit)}"
         if isinstance(row.sd, Unavailable) or row.sd == 0:
-            parts.append(f"{name_text(row.variant)} ({note or sd_cell(row).text})")
+            parts.append(f"{name_text(row.variant)}{_meaning(row)}: {note or sd_cell(row).text}")
             continue
         interval, ratios, shares = sd_interval_cell(row), ratio_cell(row), share_cell(row)
         details = [f"n = {row.n}"]
@@ -232,8 +281,9 @@ def _paste(table: NoiseTable, findings: Findings) -> str:
         details += [] if isinstance(ratios, Absent) else [f"{ratios.text} times that of {clean(table.reference or '')}"]
         details += [] if isinstance(shares, Absent) else [f"{shares.text} of its variance"]
         details += [note] if note else []
-        parts.append(f"{name_text(row.variant)} {figures} ({', '.join(details)})")
-    return f"Spread of {name_text(table.metric.name)} over runs, by what varied: {'; '.join(parts)}. SDs have ddof 1."
+        parts.append(f"{name_text(row.variant)}{_meaning(row)} {figures} ({', '.join(details)})")
+    spread = f"Spread of {name_text(table.metric.name)} over runs, by what varied"
+    return f"{begin}{spread}: {'; '.join(parts)}. SDs have ddof 1."
 
 
 def _footnotes(noise: NoiseFindings, confidence: float) -> Iterator[str]:
@@ -292,6 +342,10 @@ def ratio_cell(row: NoiseRow) -> Entry:
 
 
 def share_cell(row: NoiseRow) -> Entry:
+    """A share whose interval holds both half of the variance and all of it says nothing; the data have its numbers."""
+    interval = row.share_interval
+    if isinstance(interval, Interval) and interval.low <= HALF and interval.high >= 1:
+        return Absent(f"not determined by {counted(row.n, 'run')}")
     return _bracket(row.share, row.share_interval, share)
 
 

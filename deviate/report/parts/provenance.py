@@ -10,6 +10,7 @@ from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Fai
 from deviate.report.format import clean, counted, group_pairs, instant, replicates
 from deviate.report.numbers import Pieces, duration_of
 from deviate.report.parts.changes import commit_text
+from deviate.report.parts.script_seeds import STREAMS
 
 OUTCOMES: dict[str, str] = {
     "completed": "completed",
@@ -34,7 +35,6 @@ def outcome_counts(experiment: Experiment) -> str:
     return ", ".join(parts)
 
 
-STREAMS = frozenset({"init", "shuffle", "augment", "dropout", "other"})
 KERNELS = frozenset({"kernels", "autotune", "precision"})
 
 
@@ -170,7 +170,7 @@ def _runs(experiment: Experiment, label: str) -> Table:
                 cell("none" if run.exit_code is None else str(run.exit_code)),
                 cell(instant(run.started)),
                 cell(*_wall_time(run), value=run.wall_time_s),
-                cell(seed_set(run.seeds)),
+                cell(seed_set(run)),
             ),
         )
         for run in experiment.runs
@@ -200,14 +200,20 @@ def _environment(experiment: Experiment, label: str) -> Table | Absent:
 # How randomness was treated in the runs of one experiment: seeds, controls, draws, bit flips, hashes.
 
 HASH_LENGTH = 16
+DRAWN_FROM = STREAMS | {"split"}
+"""Streams whose draws are recorded."""
 
 
-def seed_set(seeds: dict[str, int]) -> str:
-    """Seeds of a run; streams with equal seeds are listed together."""
-    if not seeds:
+def seed_set(run: Run) -> str:
+    """Seeds of a run; streams with equal seeds are listed together, streams without an observed draw at the end."""
+    if not run.seeds:
         return "left to the script"
-    by_seed = group_pairs((seed, clean(stream)) for stream, seed in seeds.items())
-    return " · ".join(f"{', '.join(streams)} {seed}" for seed, streams in by_seed.items())
+    drawn = {stream for streams in run.draws.values() for stream in streams}
+    unused = DRAWN_FROM - drawn if run.draws else frozenset()
+    by_seed = group_pairs((seed, clean(stream)) for stream, seed in run.seeds.items() if stream not in unused)
+    parts = [f"{', '.join(streams)} {seed}" for seed, streams in by_seed.items()]
+    idle = [f"{clean(stream)} {seed}" for stream, seed in run.seeds.items() if stream in unused]
+    return " · ".join(parts + ([f"unused (no draw observed): {', '.join(idle)}"] if idle else []))
 
 
 def seed_call_table(experiment: Experiment, label: str) -> Table | Absent:
@@ -240,7 +246,7 @@ def control_table(experiment: Experiment, label: str) -> Table | Absent:
     rows = [_row(*key, _seen_in(runs, experiment)) for key, runs in actions.items()]
     columns = ("Factor", "Call", "Value", "Place", "Action", "Seen in")
     caption = f"{label}: factors that were set, and calls of the script that were overridden"
-    nothing = Absent("No factor was set, and no call of the script was overridden.")
+    nothing = Absent("No determinism switch was set or overridden.")
     return _listing(caption, columns, rows, ("", "code", "", "", "", "")) or nothing
 
 

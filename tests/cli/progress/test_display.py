@@ -113,7 +113,7 @@ def test_after_silence_a_line_tells_counts_time_left_and_means() -> None:
     lines.tick((mean(), mean(metric="loss")))
     lines.tick((mean(),))
     assert stream.getvalue().strip("\0") == (
-        "1 of 4 done · 1 running · 2 waiting · about 3 min 59 s left · acc 93.41 ± 0.32 % (95% CI, n = 4)\n"
+        "1 of 4 done · 1 running · 2 waiting · about 3 min 59 s left · acc 93.41 % [93.10 … 93.73], n = 4\n"
     )
 
 
@@ -177,7 +177,7 @@ def test_the_live_table_has_a_line_for_each_running_run_and_the_totals() -> None
     first, totals, told, notice = text.splitlines()
     assert re.fullmatch(r"GPU 0 +as-is replicate 1 +step 8 +\[red\]loss 0\.1 +2\.0 s *", first)
     assert totals.rstrip() == "1 of 3 done · 1 running · 1 waiting · 1 failed   2.0 s"
-    assert told.rstrip() == "acc 93.41 ± 0.32 % (95% CI, n = 4)"
+    assert told.rstrip() == "acc 93.41 % [95% CI 93.10 … 93.73], n = 4"
     assert notice.rstrip() == "No new runs; 1 running run finishes."
 
 

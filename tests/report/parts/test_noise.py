@@ -1,11 +1,14 @@
+import dataclasses
+
 import numpy as np
-from experiments import scored, selected, with_moments
+from experiments import run, scored, selected, with_moments
 from studies import equal, flip, noisy_run, spread, study, usual, variant
 
 from deviate.model import ControlEvent, Experiment, Findings
 from deviate.report import build_report
 from deviate.report.document import Absent, Entry, Section, Table
-from deviate.report.parts.noise import missing, noise_section
+from deviate.report.parts.noise import missing, noise_result, noise_section
+from deviate.report.parts.provenance import seed_set
 from deviate.stats import judge
 
 
@@ -73,7 +76,23 @@ def test_missing_figures_have_their_reason_once() -> None:
     )
     few = [spread(name, _scores(3, 1), draws={}) for name in ("algo+impl", "algo", "init")]
     assert _missing(*few) == ("no ratio, needs 5 runs in each, has 3 and 3: algo, init",)
-    assert _missing(*usual()) == ()
+    assert _missing(*usual()) == ("no share, not determined by 10 runs: algo",)
+
+
+def test_a_study_concludes_only_where_one_source_spreads_and_the_other_is_bitwise_equal() -> None:
+    def answer(*variants: Experiment) -> str:
+        line = noise_result(study(*variants))
+        assert line is not None
+        return line.label
+
+    algo, impl = spread("algo", _scores(5, 1)), spread("impl", _scores(5, 1, 1))
+    both, control = spread("algo+impl", _scores(5, 1, 2)), equal("control", 5)
+    assert answer(both, algo, equal("impl", 5), control) == "test_acc: the spread comes from the seeds"
+    assert answer(both, equal("algo", 5), impl, control) == "test_acc: the spread comes from the implementation"
+    unclear = "SD of test_acc, by what varied"
+    assert answer(both, algo, impl, control) == unclear
+    assert answer(both, algo, equal("impl", 5), spread("control", _scores(5, 1))) == unclear
+    assert answer(both, algo, equal("impl", 1), control) == unclear
 
 
 def test_the_excess_says_which_side_of_zero_it_is_on() -> None:
@@ -152,8 +171,14 @@ def test_the_provenance_holds_controls_draws_flips_and_hashes() -> None:
     ]
 
 
+def test_a_stream_without_a_draw_is_marked_unused() -> None:
+    one = dataclasses.replace(run(0, {}), seeds={"init": 5, "shuffle": 6, "hash": 7}, draws={"numpy": ("shuffle",)})
+    assert seed_set(one) == "shuffle 6 · hash 7 · unused (no draw observed): init 5"
+    assert seed_set(dataclasses.replace(one, draws={})) == "init 5 · shuffle 6 · hash 7"
+
+
 def test_records_that_tell_nothing_of_randomness_say_so() -> None:
     (source,) = _provenance(judge([scored("a", [1.0, 2.0])]))
-    assert "No factor was set, and no call of the script was overridden." in source.reasons
+    assert "No determinism switch was set or overridden." in source.reasons
     assert "Neither weights nor evaluation data were observed." in source.reasons
     assert {fact.label for fact in source.facts if isinstance(fact.cell, Absent)} >= {"Varied", "Controls"}
