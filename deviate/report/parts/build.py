@@ -5,7 +5,7 @@ from functools import partial, reduce
 
 from deviate import __version__
 from deviate.base import first_few
-from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
+from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric, date_margin
 from deviate.registry import wing
 from deviate.report.data.published import SCHEMA, document_data
 from deviate.report.data.tables import data_section, score_rows
@@ -247,8 +247,8 @@ def _primary_name(findings: Findings, index: int) -> str | None:
 def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
     experiments = [item.experiment for item in findings.experiments]
     headlines = [
-        (pair.headline, label)
-        for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs))
+        (pair.headline, label, date_margin(pair.headline, experiments[0], candidate))
+        for pair, label, candidate in zip(findings.pairs, labels[1:], experiments[1:], strict=bool(findings.pairs))
         if pair.headline is not None
     ]
     family = f"Holm, family of {len(headlines)}" if len(headlines) > 1 else ""
@@ -259,10 +259,10 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
             headline,
             labels[0],
             label,
-            ", ".join(filter(None, (_setting(headline.metric, experiments), _when_chosen(findings)))),
+            ", ".join(filter(None, (_setting(headline.metric, experiments), _when_chosen(findings), when))),
             correction,
         )
-        for headline, label in headlines
+        for headline, label, when in headlines
     )
 
 
