@@ -95,6 +95,7 @@ def run_command(
             is_strict=strict,
             capture=captures.spec(first.config.capture),
             primary=analysis_flags.metric,
+            margin=analysis_flags.margin,
         )
     )
     options = analysis_flags.options()

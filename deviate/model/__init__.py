@@ -87,6 +87,9 @@ if TYPE_CHECKING:
     from deviate.model.findings import PairFindings as PairFindings
     from deviate.model.findings import Parting as Parting
     from deviate.model.findings import Repeatability as Repeatability
+    from deviate.model.margin import MARGIN_AFTER as MARGIN_AFTER
+    from deviate.model.margin import MARGIN_UNDATED as MARGIN_UNDATED
+    from deviate.model.margin import date_margin as date_margin
     from deviate.model.plan import PrimaryChoice as PrimaryChoice
     from deviate.model.plan import SelectedMetric as SelectedMetric
     from deviate.model.plan import Selection as Selection

@@ -9,8 +9,11 @@ import numpy as np
 
 from deviate.errors import InputError
 from deviate.model import (
+    MARGIN_AFTER,
+    Comparison,
     Description,
     Direction,
+    Equivalence,
     Experiment,
     ExperimentFindings,
     Findings,
@@ -18,6 +21,7 @@ from deviate.model import (
     PrimaryChoice,
     SelectedMetric,
     Unavailable,
+    date_margin,
 )
 from deviate.stats.advice import all_warnings, never_reported_warnings
 from deviate.stats.compare import smallest_se
@@ -28,7 +32,7 @@ from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
 from deviate.stats.estimates.proof import evaluation_agreement
 from deviate.stats.multiple.many import compare_many
-from deviate.stats.multiple.pairs import compare_all, label, match_metrics
+from deviate.stats.multiple.pairs import compare_all, find_headline, label, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
@@ -126,6 +130,10 @@ def judge(
             spread_ratio=spread_ratio,
             is_chosen_after=choice is not None and choice.is_after_runs,
             resamples=resamples,
+        )
+        pairs = tuple(
+            _with_late_margins(pair, described[0].experiment, candidate.experiment)
+            for pair, candidate in zip(pairs, described[1:], strict=True)
         )
     is_all_silent = not metrics[0] and distinct.never_reported
     warnings = [question] if question and not is_all_silent else []
@@ -304,6 +312,20 @@ def _differing_plans(
 
 def _named(named: str, *, is_declared: bool) -> PrimaryChoice:
     return PrimaryChoice(named, DECLARED) if is_declared else PrimaryChoice(named, NAMED_AFTER, is_after_runs=True)
+
+
+def _with_late_margins(pair: PairFindings, baseline: Experiment, candidate: Experiment) -> PairFindings:
+    """The pair, whose verdicts say where they rest on a margin that was given after the runs."""
+
+    def marked(comparison: Comparison) -> Comparison:
+        is_used = isinstance(comparison.equivalence, Equivalence) and comparison.verdict.word != "withheld"
+        if not is_used or date_margin(comparison, baseline, candidate) != MARGIN_AFTER:
+            return comparison
+        verdict = replace(comparison.verdict, reason=f"{comparison.verdict.reason}; {MARGIN_AFTER}")
+        return replace(comparison, verdict=verdict)
+
+    comparisons = tuple(map(marked, pair.comparisons))
+    return replace(pair, comparisons=comparisons, headline=find_headline(comparisons))
 
 
 def _with_declared(

@@ -5,7 +5,7 @@ import shlex
 import shutil
 import time
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -127,9 +127,26 @@ def _make(
 
 
 def _selection(prepared: PreparedScript, request: Request) -> Selection:
-    if request.primary is None:
-        return prepared.selection
-    return dataclasses.replace(prepared.selection, primary=PrimaryChoice(request.primary, NAMED_BEFORE))
+    """The selection with what the user declares for these runs: the primary metric, and its margin."""
+    selection = prepared.selection
+    if request.primary is not None:
+        selection = dataclasses.replace(selection, primary=PrimaryChoice(request.primary, NAMED_BEFORE))
+    name = "" if selection.primary is None else selection.primary.name
+    return selection if request.margin is None else _with_margins(selection, {name: request.margin})
+
+
+def _with_margins(selection: Selection, margins: Mapping[str, float | None]) -> Selection:
+    metrics = (
+        dataclasses.replace(metric, margin=margins.get(metric.name, metric.margin)) for metric in selection.metrics
+    )
+    return dataclasses.replace(selection, metrics=tuple(metrics))
+
+
+def _with_planned(selection: Selection, planned: Selection) -> Selection:
+    """The selection with the primary metric of the plan, and its margins where the configuration has none now."""
+    margins = {metric.name: metric.margin for metric in planned.metrics}
+    margins |= {metric.name: metric.margin for metric in selection.metrics if metric.margin is not None}
+    return dataclasses.replace(_with_margins(selection, margins), primary=planned.primary or selection.primary)
 
 
 def _script_of(prepared: PreparedScript, request: Request) -> Analysis | None:
@@ -244,8 +261,8 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
     changed = records.change_experiment(
         place,
         time=time.time(),
-        selection=dataclasses.replace(
-            prepared.selection, primary=plan.selection.primary or _selection(prepared, request).primary
+        selection=_with_planned(
+            dataclasses.replace(prepared.selection, primary=_selection(prepared, request).primary), plan.selection
         ),
         variants=tuple(planned.values()),
         jobs=request.settings.jobs,
@@ -256,7 +273,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
             else {}
         ),
     )
-    notes += [*_rule_notes(plan), *_selection_notes(plan, prepared), *_looks_notes(plan, request)]
+    notes += [*_rule_notes(plan), *_selection_notes(plan, changed.selection), *_looks_notes(plan, request)]
     notes += [*_capture_notes(plan, request), *_pattern_notes(place, prepared)]
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
     return PreparedExperiment(plan.name, place, snapshot, changed, tuple(notes), _script_of(prepared, request))
@@ -294,10 +311,10 @@ def _rule_notes(plan: Plan) -> Iterator[str]:
             yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"
 
 
-def _selection_notes(plan: Plan, prepared: PreparedScript) -> Iterator[str]:
+def _selection_notes(plan: Plan, selection: Selection) -> Iterator[str]:
     """Note on a different selection of metrics, which requires no new runs and applies from now on."""
     was = {metric.name: metric for metric in plan.selection.metrics}
-    now = {metric.name: metric for metric in prepared.selection.metrics}
+    now = {metric.name: metric for metric in selection.metrics}
     parts = [
         *(f"without {name}" for name in was.keys() - now.keys()),
         *(f"with {name}" for name in now.keys() - was.keys()),

@@ -67,7 +67,8 @@ class Request:
         is_strict: add no runs in another environment than that of those on record.
         capture: what the runs are to keep beside their metrics, as in `Spec.capture`, as far as it was said.
         sweep: which value of which argument this is, where it is one of a sweep.
-        primary: the metric that is to decide, where the user named one.
+        primary: the metric that is to decide, where the user named one. margin: of the primary metric, where the user
+            gave one.
         needs_metrics: whether there is something to tell only where the script reports values.
     """
 
@@ -86,6 +87,7 @@ class Request:
     capture: tuple[tuple[str, str], ...] = ()
     sweep: SweptValue | None = None
     primary: str | None = None
+    margin: float | None = None
     needs_metrics: bool = True
 
 

@@ -10,6 +10,7 @@ import json
 import shutil
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,18 @@ def test_what_takes_its_snapshot_over_takes_its_rules_too(old: Path) -> None:
     like = open_experiment(old).snapshot
     assert begin(prepared, request, old.parents[1], name="further", like=like).plan.streams == 1
     assert begin(prepared, request, old.parents[1], name="anew").plan.streams == STREAMS_NUMBER
+
+
+def test_a_margin_that_a_run_declares_stands_in_its_plan_and_stays_there(old: Path) -> None:
+    prepared = prepare(find_target(["train.py"], old.parents[2], "python"))
+    request = Request(runs=1, variants=(VARIANTS["algo+impl"],), name="anew", seed=0, margin=0.5)
+    begun = begin(prepared, request, old.parents[1])
+    grown = begin(prepared, replace(request, margin=0.7), old.parents[1])
+    for one in (begun, grown):
+        primary = one.plan.selection.primary
+        assert primary is not None
+        assert {metric.name: metric.margin for metric in one.plan.selection.metrics}[primary.name] == 0.5
+    assert not any("otherwise" in note for note in grown.notes)
 
 
 @pytest.mark.slow

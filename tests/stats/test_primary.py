@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from samples import experiment, metric
 
-from deviate.model import PrimaryChoice, SelectedMetric
+from deviate.model import MARGIN_AFTER, MARGIN_UNDATED, PrimaryChoice, SelectedMetric, date_margin
 from deviate.model.metric_vocabulary import direction_of
+from deviate.model.plan import BY_FIRST_RUN
 from deviate.stats import judge
 from deviate.stats.primary import choose_primary, find_primary, is_on_test_data, words_of
 
@@ -116,6 +117,33 @@ def test_a_metric_that_was_named_after_the_runs_is_adjusted_and_a_planned_one_is
     ]
     mixed = judge([sides[0], replace(sides[1], primary=plan)])
     assert any("Plans differ" in warning for warning in mixed.warnings)
+
+
+@pytest.mark.parametrize(
+    ("margins", "reason", "label"),
+    [
+        ((None, None), "measured on test data", MARGIN_AFTER),
+        ((30.0, 30.0), "measured on test data", MARGIN_AFTER),
+        ((None, 50.0), "measured on test data", ""),
+        ((None, None), f"measured on test data, {BY_FIRST_RUN}", MARGIN_UNDATED),
+        ((None, None), "", MARGIN_UNDATED),
+    ],
+)
+def test_a_margin_that_no_plan_holds_was_given_after_the_runs(
+    margins: tuple[float | None, float | None], reason: str, label: str
+) -> None:
+    rng = np.random.default_rng(0)
+    base, new = (
+        experiment(side, [replace(metric("acc"), margin=margin)], {"acc": rng.normal(0, 1, 8).tolist()})
+        for side, margin in zip("ab", margins, strict=True)
+    )
+    plan = PrimaryChoice("acc", reason) if reason else None
+    sides = replace(base, primary=plan), replace(new, primary=plan)
+    headline = judge(sides, margin=50).pairs[0].headline
+    assert headline is not None
+    assert headline.verdict.word == "equivalent"
+    assert date_margin(headline, *sides) == label
+    assert headline.verdict.reason.endswith(MARGIN_AFTER) == (label == MARGIN_AFTER)
 
 
 def test_a_planned_metric_is_replaced_only_where_no_run_reports_it_and_none_failed() -> None:

@@ -5,7 +5,7 @@ from functools import partial, reduce
 
 from deviate import __version__
 from deviate.base import first_few
-from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
+from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric, date_margin
 from deviate.registry import wing
 from deviate.report.data.published import SCHEMA, document_data
 from deviate.report.data.tables import data_section, score_rows
@@ -15,7 +15,7 @@ from deviate.report.parts import caveats, provenance
 from deviate.report.parts.breakdowns import breakdown_section
 from deviate.report.parts.changes import changes_section
 from deviate.report.parts.compare import verdict_of
-from deviate.report.parts.describe import range_line, summary_line
+from deviate.report.parts.describe import range_line, runs_of, summary_line
 from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_parts
 from deviate.report.parts.multi_comparison import many_left, many_lines, many_sections
@@ -248,19 +248,22 @@ def _primary_name(findings: Findings, index: int) -> str | None:
 def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
     experiments = [item.experiment for item in findings.experiments]
     headlines = [
-        (pair.headline, label)
-        for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs))
+        (pair.headline, label, date_margin(pair.headline, experiments[0], candidate))
+        for pair, label, candidate in zip(findings.pairs, labels[1:], experiments[1:], strict=bool(findings.pairs))
         if pair.headline is not None
     ]
+    family = f"Holm, family of {len(headlines)}" if len(headlines) > 1 else ""
+    is_after = findings.primary_choice is not None and findings.primary_choice.is_after_runs
+    correction = "Holm over all quality metrics" if is_after else family
     return tuple(
         verdict_of(
             headline,
             labels[0],
             label,
-            ", ".join(filter(None, (_setting(headline.metric, experiments), _when_chosen(findings)))),
-            len(headlines),
+            ", ".join(filter(None, (_setting(headline.metric, experiments), _when_chosen(findings), when))),
+            correction,
         )
-        for headline, label in headlines
+        for headline, label, when in headlines
     )
 
 
@@ -321,7 +324,12 @@ def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
 def _description_sentence(description: Description, label: str, experiment: Experiment) -> str:
     line = summary_line(description)
-    parts = [f"{line.label} {line.value}", *line.details, _setting(description.metric, [experiment])]
+    *figures, _ = line.details  # n is the last
+    parts = [
+        f"{line.label} {line.value} ({runs_of(description)})",
+        *figures,
+        _setting(description.metric, [experiment]),
+    ]
     return f"{label}: {'; '.join(filter(None, parts))}."
 
 

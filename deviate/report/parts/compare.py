@@ -76,12 +76,12 @@ def difference_cell(comparison: Comparison, places: int | None) -> Entry:
     return describe.signed_cell(comparison.difference, places, difference_unit(describe.unit_of(comparison.metric)))
 
 
-def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: str, n_family: int) -> Verdict:
+def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: str, correction: str) -> Verdict:
     """The verdict on the primary metric.
 
     Args:
         setting: variant and aggregate, for the sentence to paste.
-        n_family: candidates whose primary metric was compared, over which p was adjusted.
+        correction: over what p was adjusted; empty where it is alone.
     """
     places = places_of_difference(comparison)
     change = difference_cell(comparison, places)
@@ -98,7 +98,7 @@ def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: s
         spread=_describe_spread(comparison),
         detectable=detectable_sentence(comparison, runs_text(comparison)),
         reason=reason_text(comparison),
-        paste=_paste(comparison, baseline, candidate, setting, n_family),
+        paste=_paste(comparison, baseline, candidate, setting, correction),
     )
 
 
@@ -244,45 +244,67 @@ def runs_text(comparison: Comparison) -> str:
     return f"{comparison.baseline.n} + {comparison.candidate.n} runs"
 
 
-def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, n_family: int) -> str:
+def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, correction: str) -> str:
+    """The sentence to paste: the result, then how it was obtained."""
     places = places_of_difference(comparison)
     sides = f"{metric_name(comparison)} {_sides(comparison, baseline, candidate)}"
     if places is not None:
-        sides += ", mean ± SD over runs (ddof 1)"
-    pairs = f" over {runs_text(comparison)}" if comparison.is_paired else ""
-    difference = difference_cell(comparison, places)
-    figures = ["difference unknown" if isinstance(difference, Absent) else f"difference {difference.text}{pairs}"]
-    if isinstance(comparison.difference_interval, Interval):
-        interval = comparison.difference_interval
-        level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
-        figures.append(describe.note_interval(f"{level} CI {ends} ({interval.method})", interval))
-    if isinstance(comparison.deciding_test, Test):
-        figures += both_texts(comparison)
-        figures.append(_correction(comparison, n_family))
-    if not isinstance(comparison.hedges_g, Unavailable):
-        figures.append(f"Hedges' {_effect(comparison)}")
-    figures += equivalence_texts(comparison)
+        sides += ", mean ± SD over runs"
+    correction = correction or _counting_looks(comparison)
     why = f" ({comparison.verdict.reason})" if comparison.verdict.word == "withheld" else ""
-    parts = (sides, setting, ", ".join(filter(None, figures)), f"verdict: {verdict_word(comparison)}{why}")
-    return f"{'; '.join(filter(None, parts))}."
+    parts = (sides, _difference_text(comparison, places, correction), f"verdict: {verdict_word(comparison)}{why}")
+    return f"{'; '.join(parts)}. {_methods(comparison, places, setting, correction)}".rstrip()
+
+
+def _difference_text(comparison: Comparison, places: int | None, correction: str) -> str:
+    """`difference +0.34, 95% CI −0.45 … 1.13, p = .370`; without p where none is valid."""
+    difference = difference_cell(comparison, places)
+    pairs = f" over {runs_text(comparison)}" if comparison.is_paired else ""
+    figures = ["difference unknown" if isinstance(difference, Absent) else f"difference {difference.text}{pairs}"]
+    interval, p_adjusted = comparison.difference_interval, comparison.p_adjusted
+    if isinstance(interval, Interval):
+        level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
+        figures.append(describe.note_interval(f"{level} CI {ends}", interval))
+    if comparison.verdict.word != "withheld" and not isinstance(p_adjusted, Unavailable):
+        figures.append(f"{'adjusted ' if correction else ''}{p_text(p_adjusted)}")
+    return ", ".join((*figures, *equivalence_texts(comparison)))
+
+
+def _methods(comparison: Comparison, places: int | None, setting: str, correction: str) -> str:
+    """What a reader has to know to repeat the figures; empty where there are none."""
+    interval = comparison.difference_interval
+    tests: list[str] = []
+    if isinstance(comparison.deciding_test, Test):
+        both = both_texts(comparison)
+        larger = "the larger p decides" if len(both) > 1 else ""
+        adjusted = f"p adjusted ({correction})" if correction else "p not adjusted"
+        tests = [", ".join(filter(None, (" and ".join(both), larger, adjusted)))]
+    parts = [
+        setting,
+        "SD with ddof 1" if places is not None else "",
+        f"CI by {interval.method}" if isinstance(interval, Interval) else "",
+        *tests,
+        "" if isinstance(comparison.hedges_g, Unavailable) else f"Hedges' {_effect(comparison)}",
+    ]
+    told = "; ".join(filter(None, parts))
+    return f"Methods: {told}." if told else ""
 
 
 def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
-    """Both sides in words: `was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`."""
+    """Both sides in words: `was 93.7 ± 0.2 with new (8 of 10 runs; 2 crashed) and 93.4 ± 0.2 with base (n = 10)`."""
     unit = describe.unit_of(comparison.metric)
     sides = []
     for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):
         mean = describe.mean_cell(side, unit)
-        sides.append(f"{'had' if isinstance(mean, Absent) else 'was'} {mean.text} with {name} (n = {side.n})")
+        sides.append(
+            f"{'had' if isinstance(mean, Absent) else 'was'} {mean.text} with {name} ({describe.runs_of(side)})"
+        )
     first, second = sides
     return f"{first} and {second.removeprefix(first[:4])}"
 
 
-def _correction(comparison: Comparison, n_family: int) -> str:
-    """How p was corrected for several candidates and for looks; intervals state the latter themselves."""
-    if isinstance(comparison.p_adjusted, Unavailable):
-        return ""
-    test, correction = comparison.deciding_test, f"Holm, family of {n_family}" if n_family > 1 else ""
-    if isinstance(test, Test) and comparison.p_adjusted == test.p_value:
-        return f"adjusted {p_text(comparison.p_adjusted)} ({correction})" if correction else "p not adjusted"
-    return f"adjusted {p_text(comparison.p_adjusted)} ({correction or 'counting the looks'})"
+def _counting_looks(comparison: Comparison) -> str:
+    """How p was corrected where it is that of no test; intervals state looks themselves."""
+    test, p_adjusted = comparison.deciding_test, comparison.p_adjusted
+    is_corrected = isinstance(test, Test) and not isinstance(p_adjusted, Unavailable) and p_adjusted != test.p_value
+    return "counting the looks" if is_corrected else ""

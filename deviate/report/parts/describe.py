@@ -1,10 +1,11 @@
 """Descriptions as text: one metric over the runs of one experiment."""
 
 import math
+from collections import Counter
 from collections.abc import Callable
 
 from deviate.base import first_few
-from deviate.model import Description, Estimate, Interval, SelectedMetric, Unavailable
+from deviate.model import Description, Estimate, Interval, Reason, SelectedMetric, Unavailable
 from deviate.report.document import Absent, Entry, Row, SummaryLine, cell
 from deviate.report.format import (
     between,
@@ -39,6 +40,20 @@ def unit_of(metric: SelectedMetric) -> str:
 def n_text(description: Description) -> str:
     """`8`, or `7 of 8` when runs gave no score."""
     return text_of(n_pieces(description))
+
+
+def runs_of(description: Description) -> str:
+    """`n = 8`, or `8 of 10 runs; 2 crashed` when runs gave no score."""
+    if description.n == description.n_runs:
+        return f"n = {description.n}"
+    reasons = ", ".join(f"{n} {_ended(kind)}" for kind, n in Counter(description.missing_kinds).items())
+    return "; ".join(filter(None, (f"{description.n} of {description.n_runs} runs", reasons)))
+
+
+def _ended(kind: Reason | None) -> str:
+    if kind is None:
+        return "without a score"
+    return "without any report" if kind is Reason.SILENT else kind.value
 
 
 def n_pieces(description: Description, of: str = " of ") -> Pieces:

@@ -85,7 +85,7 @@ def compare_all(
     pairs = []
     for candidate, adjusted_pair, at in zip(described[1:], corrected, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
-        looked = headline.note if (headline := _headline(adjusted_pair)) is not None else ""
+        looked = headline.note if (headline := find_headline(adjusted_pair)) is not None else ""
         comparisons = tuple(
             _add_contention(_without_remark(at.judge(comparison), looked), contended) for comparison in adjusted_pair
         )
@@ -96,7 +96,7 @@ def compare_all(
                 baseline=label(baseline.experiment, experiments),
                 candidate=label(candidate.experiment, experiments),
                 comparisons=comparisons,
-                headline=_headline(comparisons),
+                headline=find_headline(comparisons),
                 unmatched_baseline=_others(baseline, ours),
                 unmatched_candidate=_others(candidate, theirs),
                 family=family,
@@ -193,7 +193,8 @@ def _rng(analysis_seed: int) -> np.random.Generator:
     return np.random.default_rng(analysis_seed)
 
 
-def _headline(comparisons: Sequence[Comparison]) -> Comparison | None:
+def find_headline(comparisons: Sequence[Comparison]) -> Comparison | None:
+    """The comparison of the primary metric; None without one."""
     return next((comparison for comparison in comparisons if comparison.metric.is_primary), None)
 
 

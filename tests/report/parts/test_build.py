@@ -34,12 +34,24 @@ def test_the_sentence_to_paste_names_n_the_sd_the_variant_the_test_and_the_verdi
     for part in (
         "(n = 9)",
         "(n = 10)",
-        "mean ± SD over runs (ddof 1)",
+        "mean ± SD over runs; difference",
+        "SD with ddof 1",
         "variant algo+impl",
-        "(Welch and permutation)",
+        "CI by Welch and permutation",
         "verdict: better",
     ):
         assert part in sentence
+
+
+def test_the_sentence_to_paste_says_how_many_runs_of_each_side_failed_and_how() -> None:
+    base, new = (item.experiment for item in _mock_up().experiments)
+    ends = dict(enumerate(("crashed", "crashed", "timed_out")))
+    runs = tuple(replace(run, status=ends.get(place, run.status)) for place, run in enumerate(new.runs))
+    findings = judge([base, replace(new, runs=runs)])
+    (sentence,) = build_report(findings).paste
+    assert f"with train_new.py ({len(runs) - 3} of {len(runs)} runs; 2 crashed, 1 timed out) and" in sentence
+    (sentence,) = build_report(judge([replace(new, runs=runs)])).paste
+    assert f"({len(runs) - 3} of {len(runs)} runs; 2 crashed, 1 timed out)" in sentence
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_pairs_are_shown_with_their_correlation_and_the_test_that_decides() -> N
     assert shown.tests[3] == f"correlation of 9 pairs {cell(findings, 'Correlation of the pairs')}"
     assert shown.detectable.startswith("These 9 pairs can detect a difference of ")
     assert "over 9 pairs, 95% CI" in shown.paste
-    assert "(paired t and sign flips), paired t(8) = " in shown.paste
+    assert "CI by paired t and sign flips; paired t(8) = " in shown.paste
 
 
 def test_the_verdict_on_spread_is_told_with_the_ratio_that_was_given() -> None:
