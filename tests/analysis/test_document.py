@@ -11,7 +11,8 @@ def test_the_document_has_the_keys_of_the_design(analyse: Analyse) -> None:
     analysis = analyse("for epoch in range(3):\n    loss.backward()\n    print(f'{epoch} loss {loss:.3f}')\n")
     document = json.loads(json.dumps(to_document(analysis)))
     assert list(document) == [
-        "schema", "root", "script", "main_loop", "primary", "metrics", "rejected", "alternatives", "hazards", "side_effects",
+        "schema", "root", "script", "main_loop", "primary", "metrics", "rejected", "alternatives", "hazards",
+        "side_effects",
     ]  # fmt: skip
     evidence = document["main_loop"].pop("evidence")
     assert document["main_loop"] == {"file": "train.py", "line": 1, "kind": "for", "variable": "epoch"}
