@@ -146,7 +146,7 @@ def test_other_test_data_are_said_after_two_runs_and_the_cure_holds_them(project
     (project / "train.py").write_text(MADE_UP)
     out, document = study("--runs", "2", "--jobs", "1")
     plain = " ".join(out.split())
-    assert "algo+impl: the first 2 runs were not tested on the same data, by a hash of test_data as training" in plain
+    assert "algo+impl: the first 2 runs were not tested on the same data, by a hash of test_data" in plain
     assert "random.random (train.py:5, other)" in plain
     assert document["evaluation"] == "differ"
     cure = plain.split("--variants ")[1].split(". ")[0].rstrip(".")

@@ -87,9 +87,8 @@ class VerbCommand(typer.core.TyperCommand):
         if common is not None and not ctx.meta.get(HELP_ALL):
             formatter.write_paragraph()
             with formatter.indentation():
-                formatter.write_text(
-                    f"{ctx.command_path} {HELP_ALL} shows {len(self.options()) - len(common)} more options."
-                )
+                n_more = sum(not option.hidden for option in self.options()) - len(common)
+                formatter.write_text(f"{ctx.command_path} {HELP_ALL} shows {n_more} more options.")
 
     def options(self) -> "list[typer.core.TyperOption]":
         """All options but those that show the help."""
