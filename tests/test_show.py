@@ -128,7 +128,9 @@ def test_one_run_is_shown_with_its_attempts_files_and_why_it_failed(project: Pat
         "State       failed: crashed, ValueError: bad luck",
     ]
     assert re.search(r"^Variables .*\bLR=1\b", answer.out, re.MULTILINE)
-    assert re.search(r"^1 +crashed +20.*UTC +\S+ s +\S+ +ValueError: bad luck +exit$", answer.out, re.MULTILINE)
+    assert re.search(
+        r"^1 +crashed +20.*UTC +\S+ s +\S+ +ValueError: bad luck +the script failed$", answer.out, re.MULTILINE
+    )
     assert "  ValueError: bad luck\n" in answer.out
     assert "\x1b" not in answer.out
     paths = dict(re.findall(r"^(Stdout|Stderr|Work copy) +(/\S+)$", answer.out, re.MULTILINE))
