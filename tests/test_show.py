@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -86,9 +88,15 @@ def test_an_experiment_is_shown_in_full(project: Path, deviate) -> None:  # type
     assert answer.code == 0, answer.both
     facts = dict(line.split(maxsplit=1) for line in answer.out.splitlines() if line and line[0].isupper())
     assert facts["Experiment"].endswith(".deviate/experiments/train")
-    assert facts["State"] == "nobody runs it; all runs are on record"
+    assert facts["State"] == "not running; all runs are recorded"
     assert facts["Command"].endswith("python train.py")
     assert "--api-key=[redacted]" in facts["Then"]
+    again = shlex.split(answer.out.split("Run again")[1].splitlines()[0])
+    assert again[:7] == ["deviate", "run", "train.py", "--name", "train", "--runs", "3"]
+    pairs = dict(pairwise(again))
+    assert (pairs["--variants"], pairs["--jobs"]) == ("algo+impl,control", "2")
+    assert again.count("--env") == 2
+    assert "abc" not in pairs["--then"]
     assert facts["Environment"] == "FAIL=1 LR=0.1"
     assert facts["Settings"].startswith("given: jobs 2; default: executor local, ")
     assert re.search(
@@ -120,7 +128,9 @@ def test_one_run_is_shown_with_its_attempts_files_and_why_it_failed(project: Pat
         "State       failed: crashed, ValueError: bad luck",
     ]
     assert re.search(r"^Variables .*\bLR=1\b", answer.out, re.MULTILINE)
-    assert re.search(r"^1 +crashed +20.*UTC +\S+ s +\S+ +ValueError: bad luck +exit$", answer.out, re.MULTILINE)
+    assert re.search(
+        r"^1 +crashed +20.*UTC +\S+ s +\S+ +ValueError: bad luck +the script failed$", answer.out, re.MULTILINE
+    )
     assert "  ValueError: bad luck\n" in answer.out
     assert "\x1b" not in answer.out
     paths = dict(re.findall(r"^(Stdout|Stderr|Work copy) +(/\S+)$", answer.out, re.MULTILINE))

@@ -12,7 +12,7 @@ from deviate import records, replay, workflows
 from deviate.base import redact_variables, redact_words
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Spec, Unavailable
-from deviate.records import Plan, artifacts_folder, read_manifest
+from deviate.records import Plan, VariantPlan, artifacts_folder, read_manifest
 from deviate.report import (
     align_columns,
     clean,
@@ -22,6 +22,7 @@ from deviate.report import (
     instant,
     name,
     replicates,
+    run_command,
     seed_sentence,
     size_text,
 )
@@ -29,7 +30,7 @@ from deviate.workflows import Mean, RunState
 
 LABEL_WIDTH = 12
 NARROWEST = 40
-UNBROKEN = frozenset({"Experiment", "Command", "Then", "Prepare", "Wrap", "Environment"})
+UNBROKEN = frozenset({"Experiment", "Command", "Then", "Prepare", "Wrap", "Environment", "Run again"})
 GIVEN, DEFAULT = "given", "default"
 
 
@@ -122,6 +123,38 @@ def experiment_text(overview: Overview, width: int) -> str:
 def _lines(label: str, text: str, width: int) -> list[str]:
     first, indent = f"{label:<{LABEL_WIDTH}}", " " * LABEL_WIDTH
     return [first + text] if label in UNBROKEN else fill_lines(text, max(width, NARROWEST), first, indent)
+
+
+FLAGS = {
+    "timeout_s": "--timeout",
+    "stall_timeout_s": "--stall-timeout",
+    "ignored_codes": "--ignore-failure",
+    "options": "--option",
+}
+"""Flags of `run` whose names are not those of the settings."""
+
+
+def _again(plan: Plan, variants: Sequence[VariantPlan]) -> str:
+    """The `deviate run` that plans these variants, with the options that differ from the defaults."""
+    words = list(records.flags_of(plan, variants[0]))
+    for command in plan.then:
+        words += ["--then", shlex.join(redact_words(command))]
+    if plan.looks:
+        words += ["--looks", ",".join(map(str, plan.looks))]
+    for setting, (value, origin) in settings_of(plan).items():
+        if origin == GIVEN:
+            words += _flag_words(FLAGS.get(setting, f"--{setting.replace('_', '-')}"), value)
+    return run_command(
+        plan.command, plan.name, max(one.n_runs for one in variants), [one.name for one in variants], words
+    )
+
+
+def _flag_words(flag: str, value: Any) -> list[str]:
+    if flag == "--option":
+        return [word for key, text in value for word in (flag, f"{key}={text}")]
+    if isinstance(value, tuple):
+        return [flag, ",".join(map(str, value))]
+    return [flag, f"{value:g}" if isinstance(value, float) else str(value)]
 
 
 def _capture_text(overview: Overview) -> str:
@@ -232,6 +265,8 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
     for index, note in enumerate(plan.imported):
         yield "Imported" if index == 0 else "", clean(note.removeprefix("imported "))
     yield from () if plan.imported else command_lines(plan)
+    if not plan.imported and plan.variants and not workflows.rung_of(plan):
+        yield "Run again", _again(plan, [one for one in plan.variants if overview.variant in {"", one.name}])
     if plan.environment and not plan.imported:
         yield "Environment", variables_text(dict(plan.environment))
     for variant in plan.variants:
@@ -287,8 +322,8 @@ def _foot(overview: Overview) -> Iterator[tuple[str, str]]:
 
 def _idle(overview: Overview) -> str:
     if all(state.state in {"completed", "failed"} for state in overview.states):
-        return "nobody runs it; all runs are on record"
-    return f"nobody runs it; what is missing is run by: deviate resume {overview.plan.name}"
+        return "not running; all runs are recorded"
+    return f"not running; to run what is missing: deviate resume {overview.plan.name}"
 
 
 def _origin_text(plan: Plan) -> str:

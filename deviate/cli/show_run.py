@@ -1,7 +1,7 @@
 """Output of `deviate show NAME --run`: spec, attempts, files, environment, and the reason of a failure."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,19 @@ from deviate.records import artifacts_folder, facts_of, log_files, read_spec, ru
 from deviate.report import align_columns, clean, duration, instant, replicates, size_text
 from deviate.workflows import AttemptState, RunState
 
+CAUSES: Mapping[str, str] = {
+    "exit": "the script failed",
+    "signal": "ended by a signal",
+    "memory": "out of memory",
+    "time": "time limit",
+    "stall": "no sign of life",
+    "cancel": "cancelled",
+    "node": "executor or its machine",
+    "silent": "recorded nothing",
+    "disk": "disk full",
+    "checkpoint": "checkpoint of an earlier training",
+}
+"""Why an attempt failed, by the word of its record."""
 SHORTEST_ID = 4
 """Digits of a run id that are enough to name it."""
 
@@ -120,7 +133,7 @@ def _attempt_row(attempt: AttemptState, state: RunState) -> tuple[str, ...]:
         claim.host if claim else "",
         (result.device if result else "") or (claim.device if claim else ""),
         reason or attempt.problem,
-        result.cause if result else "",
+        CAUSES.get(result.cause, result.cause) if result else "",
     )
 
 

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from deviate.records.plans import change_experiment as change_experiment
     from deviate.records.plans import create_experiment as create_experiment
     from deviate.records.plans import find_experiment as find_experiment
+    from deviate.records.plans import flags_of as flags_of
     from deviate.records.plans import free_place as free_place
     from deviate.records.plans import list_experiments as list_experiments
     from deviate.records.plans import make_deviate_folder as make_deviate_folder

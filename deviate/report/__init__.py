@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from deviate.report.parts.compare import verdict_word as verdict_word
     from deviate.report.parts.describe import cell_of as cell_of
     from deviate.report.parts.divergence import diverge_command as diverge_command
+    from deviate.report.parts.divergence import run_command as run_command
     from deviate.report.parts.doctor_text import render_diagnosis as render_diagnosis
     from deviate.report.parts.overhead import overhead_document as overhead_document
     from deviate.report.parts.plan_text import plan_lines as plan_lines

@@ -202,7 +202,7 @@ def _failures(experiment: Experiment, label: str) -> list[str]:
     for status, kind in {"diverged": Reason.DIVERGED, **NO_RESULT}.items():
         failed = [run.replicate for run in experiment.runs if run.status == status]
         if failed:
-            advice = "check the log and fix the cause"
+            advice = f"deviate show {experiment.name}:{experiment.variant} --run {failed[0]} names the log"
             if experiment.imported:
                 advice = "check their output"
             if status == "diverged":

@@ -11,6 +11,7 @@ from deviate.report.document import Absent, Block, Code, Items, Row, Section, Ta
 from deviate.report.format import clean, counted, group_pairs, name_text, replicates
 from deviate.report.numbers import Number
 
+DEFAULT_VARIANT = "algo+impl"
 CONTROL = "control"
 ASK = "deviate run … --variants control holds everything and shows whether runs diverge, and at which step"
 EQUAL = {True: "bitwise equal", False: "not equal", None: "not compared"}
@@ -164,6 +165,26 @@ WARN_ONLY = "--warn-only"
 SCRIPTS = (".py", ".ipynb")
 
 
+def run_command(
+    command: Sequence[str], name: str, n_runs: int, variants: Sequence[str], flags: Sequence[str] = ()
+) -> str:
+    """The command line that plans such runs, without secrets; `flags` are further ones, word by word."""
+    before, after = _split(command)
+    named = ["--variants", ",".join(variants)] if list(variants) != [DEFAULT_VARIANT] else []
+    words = ["deviate", "run", *before, "--name", name, "--runs", str(n_runs), *named, *redact_words(flags)]
+    return clean(shlex.join(words) + (f" -- {shlex.join(after)}" if after else ""))
+
+
+def _split(command: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The script, if the command names one, and the words that follow `--`."""
+    words = redact_words(command)
+    is_script = len(words) > 1 and PurePath(words[0]).name.startswith("python") and words[1].endswith(SCRIPTS)
+    if is_script or (words and words[0].endswith(SCRIPTS)):
+        script, *arguments = words[1:] if is_script else words
+        return [script], arguments
+    return [], list(words)
+
+
 def diverge_command(
     command: Sequence[str], variant: str = CONTROL, flags: str = "", *, command_flags: Sequence[str] = ()
 ) -> str:
@@ -174,13 +195,7 @@ def diverge_command(
         flags: further ones, as they are to be written.
         command_flags: those that the user gave, word by word.
     """
-    words = redact_words(command)
-    is_script = len(words) > 1 and PurePath(words[0]).name.startswith("python") and words[1].endswith(SCRIPTS)
-    if is_script or (words and words[0].endswith(SCRIPTS)):
-        script, *arguments = words[1:] if is_script else words
-        before, after = [script], arguments
-    else:
-        before, after = [], list(words)
+    before, after = _split(command)
     further = shlex.split(flags)
     has_variant = "--variant" in further or variant in {"", CONTROL}
     option_words = [] if has_variant else ["--variant", variant]

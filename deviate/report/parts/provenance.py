@@ -10,6 +10,7 @@ from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Fai
 from deviate.report.format import clean, counted, group_pairs, instant, replicates
 from deviate.report.numbers import Pieces, duration_of
 from deviate.report.parts.changes import commit_text
+from deviate.report.parts.divergence import run_command
 from deviate.report.parts.script_seeds import STREAMS
 
 OUTCOMES: dict[str, str] = {
@@ -106,6 +107,7 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
     facts = (
         *(_fact("Imported", clean(note)) for note in experiment.imported),
         *([] if experiment.imported else [_fact("Command", clean(shlex.join(experiment.command)))]),
+        *([] if experiment.imported else [_fact("Run again with", _again(experiment))]),
         _fact("Variant", clean(experiment.variant)),
         *(_fact(name, text) for name, text in randomness_facts(experiment)),
         _fact("Project", clean(experiment.root)),
@@ -130,6 +132,13 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
         _environment(experiment, label),
     )
     return Section(f"provenance-{index}", label, blocks)
+
+
+def _again(experiment: Experiment) -> str:
+    if not experiment.command:
+        return ""
+    flags = (*experiment.flags, *(["--looks", ",".join(map(str, experiment.looks))] if experiment.looks else []))
+    return run_command(experiment.command, experiment.name, experiment.n_planned, [experiment.variant], flags)
 
 
 def _outcome(run: Run) -> str:
