@@ -103,7 +103,7 @@ def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: s
 
 
 def reason_text(comparison: Comparison) -> str:
-    return "; ".join(filter(None, (comparison.verdict.reason, clean(comparison.note))))
+    return "; ".join(filter(None, (clean(comparison.verdict.reason), clean(comparison.note))))
 
 
 def test_text(test: Test, letter: str) -> str:
