@@ -318,6 +318,7 @@ class Judgement:
 
     Attributes:
         method: of the interval, such as `Welch`; empty where there is none.
+        obstacle: why the word is `undecided` although p is below alpha; empty otherwise.
     """
 
     difference: Entry
@@ -327,6 +328,7 @@ class Judgement:
     tone: Tone
     remark: str
     method: str = ""
+    obstacle: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from deviate.stats.tests.both import (
 )
 from deviate.stats.tests.paired import compare_pairs, match, pairing_cost
 from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
-from deviate.stats.verdict import decide
+from deviate.stats.verdict import SIDES, decide
 
 _UNJUDGED = Verdict("undecided", "")
 PLAIN = (
@@ -212,10 +212,11 @@ def with_adjusted_p(
     confidence: float,
     n_family: int = 1,
     has_looks: bool = False,
+    names: tuple[str, str] = SIDES,
 ) -> Comparison:
     """The comparison as a member of a family, with adjusted p and recomputed verdict."""
     adjusted = replace(comparison, p_adjusted=p_adjusted, p_upper=p_upper)
-    verdict = decide(adjusted, confidence=confidence, n_family=n_family, has_looks=has_looks)
+    verdict = decide(adjusted, confidence=confidence, n_family=n_family, has_looks=has_looks, names=names)
     return replace(adjusted, verdict=verdict)
 
 

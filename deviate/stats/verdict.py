@@ -20,11 +20,19 @@ from deviate.stats.tests.failures import failure_bound, n_failed
 from deviate.stats.tests.paired import match
 from deviate.stats.tests.two_tests import smallest_p
 
+SIDES = ("the baseline", "the candidate")
 UNEQUAL = 2.0
 """Ratio of the numbers of runs from which it is mentioned if the two tests disagree."""
 
 
-def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_looks: bool = False) -> Verdict:
+def decide(
+    comparison: Comparison,
+    *,
+    confidence: float,
+    n_family: int = 1,
+    has_looks: bool = False,
+    names: tuple[str, str] = SIDES,
+) -> Verdict:
     """Judge the candidate in the baseline's direction and margin, by what the comparison holds.
 
     Its interval may have another level than `confidence`: at a declared look it is the repeated one, whose complement
@@ -33,9 +41,10 @@ def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_
     Args:
         confidence: its complement is the level below which the adjusted p has to be.
         n_family: comparisons that p is adjusted over. has_looks: whether looks were declared.
+        names: of baseline and candidate, as sentences call them.
     """
     baseline, candidate = comparison.baseline, comparison.candidate
-    rates = _failure_rates(baseline, candidate)
+    rates = _failure_rates(baseline, candidate, names)
     if reason := _too_few(baseline, candidate):
         return Verdict("undecided", rates + reason)
     if undecidable := _without_answer(comparison, is_alone=n_family == 1 and not has_looks):
@@ -44,14 +53,15 @@ def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_
     if isinstance(interval, Unavailable):
         return Verdict("undecided", rates + interval.reason)
     if isinstance(equivalence, Equivalence) and equivalence.is_within:
-        if unfair := unfair_loss(comparison, "equivalent", confidence):
+        if unfair := unfair_loss(comparison, "equivalent", confidence, names):
             return Verdict("undecided", unfair)
         sentence = _equivalent(interval, equivalence) + _sameness(baseline, candidate)
         return Verdict("equivalent", rates + sentence + no_failure(candidate))
     excludes_zero = interval.low > 0 or interval.high < 0
     p_adjusted, p_upper = comparison.p_adjusted, comparison.p_upper
     if excludes_zero and not isinstance(p_upper, Unavailable) and p_upper < 1 - confidence:
-        return _decide_side(comparison, interval, rates, confidence, is_adjusted=n_family > 1 or has_looks)
+        is_adjusted = n_family > 1 or has_looks
+        return _decide_side(comparison, interval, rates, confidence, is_adjusted=is_adjusted, names=names)
     sentence = f"the {level_text(interval.confidence)} interval of the difference"
     if not excludes_zero:
         reason = f"{sentence} contains 0{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
@@ -179,7 +189,13 @@ def _without_spread(reason: Unavailable, b: list[float], a: list[float]) -> Verd
 
 
 def _decide_side(
-    comparison: Comparison, interval: Interval, rates: str, confidence: float, *, is_adjusted: bool
+    comparison: Comparison,
+    interval: Interval,
+    rates: str,
+    confidence: float,
+    *,
+    is_adjusted: bool,
+    names: tuple[str, str],
 ) -> Verdict:
     baseline = comparison.baseline
     rises = interval.low > 0
@@ -189,7 +205,7 @@ def _decide_side(
         word = "higher" if rises else "lower"
     else:
         word = "better" if rises == (direction == "max") else "worse"
-        if unfair := unfair_loss(comparison, word, confidence):
+        if unfair := unfair_loss(comparison, word, confidence, names):
             return Verdict("undecided", unfair)
     p_name = "adjusted p" if is_adjusted else "p"
     reason = f"the {level_text(interval.confidence)} interval of the difference excludes 0, and {p_name} is below alpha"
@@ -216,7 +232,7 @@ def _is_confirmed(comparison: Comparison, *, is_better: bool, level: float) -> b
     return is_higher == (is_better == (comparison.metric.direction == "max"))
 
 
-def unfair_loss(comparison: Comparison, word: str, confidence: float) -> str:
+def unfair_loss(comparison: Comparison, word: str, confidence: float, names: tuple[str, str] = SIDES) -> str:
     """Why a word does not hold because a side owes it to its failed runs; empty if it holds.
 
     The better side has to fail no more often, or the worst-rank analysis over all runs to say the same. For
@@ -226,8 +242,8 @@ def unfair_loss(comparison: Comparison, word: str, confidence: float) -> str:
     winner, loser = (baseline, candidate) if word == "worse" else (candidate, baseline)
     if not _fails_more(winner, loser) or _is_confirmed(comparison, is_better=word != "worse", level=confidence):
         return ""
-    before, after = (f"{n_failed(description)}/{description.n_runs}" for description in (baseline, candidate))
-    return f"{word} among completed runs, but {after} of the candidate and {before} of the baseline failed"
+    numbers = n_failed(baseline), n_failed(candidate)
+    return f"{word} among completed runs, but {_shares(baseline, candidate, numbers, names)} failed"
 
 
 def _equivalent(interval: Interval, equivalence: Equivalence) -> str:
@@ -270,9 +286,15 @@ def _more_runs(runs: int, comparison: Comparison) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _failure_rates(baseline: Description, candidate: Description) -> str:
+def _failure_rates(baseline: Description, candidate: Description, names: tuple[str, str]) -> str:
     """A sentence on the failure rates, placed first, if they differ."""
     n_b, n_a = len(baseline.missing), len(candidate.missing)
     if n_b * candidate.n_runs == n_a * baseline.n_runs:
         return ""
-    return f"runs without a score {n_b}/{baseline.n_runs} (baseline) v {n_a}/{candidate.n_runs} (candidate); "
+    return f"{_shares(baseline, candidate, (n_b, n_a), names)} have no score; "
+
+
+def _shares(baseline: Description, candidate: Description, numbers: tuple[int, int], names: tuple[str, str]) -> str:
+    """`2 of 10 runs of new and 0 of 10 of base`; `numbers` and `names` have the baseline first."""
+    (n_b, n_a), (before, after) = numbers, names
+    return f"{n_a} of {count(candidate.n_runs, 'run')} of {after} and {n_b} of {baseline.n_runs} of {before}"

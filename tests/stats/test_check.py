@@ -184,7 +184,8 @@ def test_a_candidate_that_fails_more_often_passes_only_if_its_failed_runs_ranked
     old = scored("old", normal(90, 0.2, 12), metric)
     check = only(judge([old, new]))
     assert check.outcome == "undecided"
-    assert check.reason == "not worse among completed runs, but 4/12 of the candidate and 0/12 of the baseline failed"
+    failed = "4 of 12 runs of the candidate and 0 of 12 of the baseline failed"
+    assert check.reason == f"not worse among completed runs, but {failed}"
     passed = only(judge([old, scored("new", normal(90, 0.2, 12, 1), metric)]))
     assert passed.reason.endswith("; no failure in 12 runs: the failure rate may be as high as 22%")
 

@@ -123,7 +123,7 @@ def test_failures_count_towards_a_look_and_lost_runs_do_not() -> None:
     crashed, lost = run(9, {}, "crashed"), run(10, {}, "lost")
     _, comparison = only(judge([side("a", 0, 10), side("b", 3, 9, runs=[crashed, lost])]))
     assert comparison.verdict.word == "better"
-    assert comparison.verdict.reason.startswith("look 2 of 3: runs without a score 0/10 (baseline) v 1/10 (candidate)")
+    assert comparison.verdict.reason.startswith("look 2 of 3: 1 of 10 runs of b and 0 of 10 of a have no score")
 
 
 def test_a_baseline_that_was_carried_out_before_counts_with_all_its_runs() -> None:

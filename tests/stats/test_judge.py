@@ -192,7 +192,7 @@ def test_unequal_failure_rates_are_said_first() -> None:
     after = experiment("b", [metric("acc")], {"acc": sample(0.95, 0.01, 8)}, runs=[run(8, {}, "crashed")])
     verdict = judge([before, after]).pairs[0].comparisons[0].verdict
     assert verdict.word == "better"
-    assert verdict.reason.startswith("runs without a score 0/8 (baseline) v 1/9 (candidate); ")
+    assert verdict.reason.startswith("1 of 9 runs of b and 0 of 8 of a have no score; ")
 
 
 def test_a_completed_run_without_a_score_is_listed_with_its_reason() -> None:

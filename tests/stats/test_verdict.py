@@ -158,7 +158,7 @@ def test_a_method_cannot_win_by_losing_its_failed_runs(n_failed: tuple[int, int]
     assert pair.headline.verdict.word == word
     if word == "undecided":
         assert pair.headline.verdict.reason == (
-            "better among completed runs, but 4/14 of the candidate and 0/10 of the baseline failed"
+            "better among completed runs, but 4 of 14 runs of new and 0 of 10 of old failed"
         )
 
 

@@ -302,6 +302,7 @@ def _compared(
               name(report.candidates[0]) if is_alone else "candidate", "difference", "CI", "p", "verdict")]  # fmt: skip
     remarks: list[str] = []
     methods: dict[str, None] = {}
+    obstacles: list[tuple[str, str]] = []
     for metric, sides in rows:
         for index, (candidate, judgement) in enumerate(zip(report.candidates, metric.judgements, strict=True), start=1):
             label = name(metric.name) if is_alone else f"{name(metric.name)}, {name(candidate)}"
@@ -312,12 +313,15 @@ def _compared(
                 p_text = _number(judgement.p_adjusted) if has_interval else ""
                 figures = (judgement.difference.text, bracket, p_text, judgement.word)
                 methods |= {judgement.method: None} if judgement.method else {}
+                obstacles += [(judgement.obstacle, label)] if judgement.obstacle else []
             lines.append((label, sides[0], sides[index], *figures))
             remarks.append("" if isinstance(judgement, Absent) else judgement.remark)
     is_any_compared = any(line[3] for line in lines[1:])
     yield from align_rows([line if is_any_compared else line[:3] for line in lines], width, remarks)
     if methods:
         yield from fill_lines(f"CI and p by {' or '.join(methods)}, p adjusted by Holm", width, "  ")
+    for obstacle, labels in group_pairs(obstacles).items():
+        yield from fill_lines(f"{'; '.join(labels)}: {obstacle}", width, "  ")
 
 
 def _sides(metric: MetricPart, primary: MetricPart | None) -> list[str]:

@@ -69,7 +69,15 @@ def judgement_of(comparison: Comparison) -> Judgement:
         tone=tone_of(comparison),
         remark=clean(comparison.note),
         method=comparison.difference_interval.method if isinstance(comparison.difference_interval, Interval) else "",
+        obstacle=clean(comparison.verdict.reason) if _is_undecided_below_alpha(comparison) else "",
     )
+
+
+def _is_undecided_below_alpha(comparison: Comparison) -> bool:
+    interval, p_adjusted = comparison.difference_interval, comparison.p_adjusted
+    if comparison.verdict.word != "undecided" or isinstance(interval, Unavailable):
+        return False
+    return not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - interval.confidence
 
 
 def difference_cell(comparison: Comparison, places: int | None) -> Entry:
@@ -103,7 +111,7 @@ def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: s
 
 
 def reason_text(comparison: Comparison) -> str:
-    return "; ".join(filter(None, (comparison.verdict.reason, clean(comparison.note))))
+    return "; ".join(filter(None, (clean(comparison.verdict.reason), clean(comparison.note))))
 
 
 def test_text(test: Test, letter: str) -> str:

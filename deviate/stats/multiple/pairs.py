@@ -26,6 +26,7 @@ from deviate.stats.tests.curves import compare_curves
 from deviate.stats.tests.failures import compare_completion, worst_rank
 from deviate.stats.tests.paired import differing_rules
 from deviate.stats.tests.survival import compare_attainment
+from deviate.stats.verdict import SIDES
 
 
 def compare_all(
@@ -81,9 +82,16 @@ def compare_all(
         for both, candidate, at, has_pairs in zip(matched, experiments[1:], standings, are_paired, strict=True)
     ]
     has_looks = any(at.plan is not None for at in standings)
-    corrected, family = adjust(compared, confidence=confidence, has_looks=has_looks, is_chosen_after=is_chosen_after)
+    base_name, *other_names = (label(experiment, experiments) for experiment in experiments)
+    corrected, family = adjust(
+        compared,
+        confidence=confidence,
+        has_looks=has_looks,
+        is_chosen_after=is_chosen_after,
+        names=[(base_name, name) for name in other_names],
+    )
     pairs = []
-    for candidate, adjusted_pair, at in zip(described[1:], corrected, standings, strict=True):
+    for candidate, name, adjusted_pair, at in zip(described[1:], other_names, corrected, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
         looked = headline.note if (headline := find_headline(adjusted_pair)) is not None else ""
         comparisons = tuple(
@@ -93,8 +101,8 @@ def compare_all(
         theirs = {comparison.candidate_metric.name for comparison in comparisons}
         pairs.append(
             PairFindings(
-                baseline=label(baseline.experiment, experiments),
-                candidate=label(candidate.experiment, experiments),
+                baseline=base_name,
+                candidate=name,
                 comparisons=comparisons,
                 headline=find_headline(comparisons),
                 unmatched_baseline=_others(baseline, ours),
@@ -214,6 +222,7 @@ def adjust(
     confidence: float,
     has_looks: bool = False,
     is_chosen_after: bool = False,
+    names: Sequence[tuple[str, str]] = (),
 ) -> tuple[tuple[tuple[Comparison, ...], ...], str]:
     """Correct `p_adjusted` in each family over its metrics and over all candidates, and decide the verdicts anew.
 
@@ -223,25 +232,33 @@ def adjust(
     Args:
         is_chosen_after: whether the primary metric was named after results were seen: then it is one of the quality
             metrics, any of which could have been named.
+        names: of baseline and candidate, one for each of `pairs`; empty for names of no experiment.
 
     Returns:
         The comparisons of each candidate after correction, and the sentence that names the families.
     """
     members: dict[Family, list[Comparison]] = {"primary": [], "quality": [], "outside": []}
+    sides: dict[Family, list[tuple[str, str]]] = {family: [] for family in members}
 
     def family_of(comparison: Comparison) -> Family:
         if comparison.metric.is_primary and not is_chosen_after:
             return "primary"
         return "quality" if comparison.metric.role == "quality" or comparison.metric.is_primary else "outside"
 
-    for comparisons in pairs:
+    for comparisons, both in zip(pairs, names or [SIDES] * len(pairs), strict=True):
         for comparison in comparisons:
             members[family_of(comparison)].append(comparison)
-    adjusted = {name: iter(_adjust_family(family, confidence, has_looks=has_looks)) for name, family in members.items()}
+            sides[family_of(comparison)].append(both)
+    adjusted = {
+        name: iter(_adjust_family(family, sides[name], confidence, has_looks=has_looks))
+        for name, family in members.items()
+    }
     return tuple(tuple(next(adjusted[family_of(c)]) for c in comparisons) for comparisons in pairs), _label(members)
 
 
-def _adjust_family(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
+def _adjust_family(
+    family: Sequence[Comparison], names: Sequence[tuple[str, str]], confidence: float, *, has_looks: bool
+) -> list[Comparison]:
     p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
     if not has_looks and any(_is_open(p, most, confidence) for p, most in zip(p_values, upper, strict=True)):
         family = [
@@ -250,8 +267,8 @@ def _adjust_family(family: Sequence[Comparison], confidence: float, *, has_looks
         ]
         p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
     return [
-        with_adjusted_p(c, p, most, confidence=confidence, n_family=len(family), has_looks=has_looks)
-        for c, p, most in zip(family, p_values, upper, strict=True)
+        with_adjusted_p(c, p, most, confidence=confidence, n_family=len(family), has_looks=has_looks, names=both)
+        for c, both, p, most in zip(family, names, p_values, upper, strict=True)
     ]
 
 

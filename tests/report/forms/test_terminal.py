@@ -168,3 +168,26 @@ def test_why_an_sd_ratio_whose_interval_excludes_1_is_undecided_is_said() -> Non
     assert ": undecided\n" in render(
         build_report(judge([wide, scored("same", (91.0, 95.5, 85.0, 98.0, 88.0, 93))])), "terminal"
     )
+
+
+def test_why_another_metric_is_undecided_although_its_p_is_below_alpha_is_said() -> None:
+    loss = selected("loss", is_primary=False, direction="min")
+    values = {"base": [0.50 + 0.001 * (i % 5) for i in range(10)], "new": [0.40 + 0.001 * (i % 5) for i in range(10)]}
+
+    def text(n_failed: int) -> str:
+        sides = []
+        for name, losses in values.items():
+            crashed = range(n_failed if name == "new" else 0)
+            runs = [
+                run(
+                    i,
+                    {"test_acc": single(90 + i % 5), "loss": single(loss_i)},
+                    status="crashed" if i in crashed else "completed",
+                )
+                for i, loss_i in enumerate(losses)
+            ]
+            sides.append(experiment(name, runs, [selected(is_primary=True), loss]))
+        return " ".join(render(build_report(judge(sides)), "terminal", width=200).split())
+
+    assert "loss: better among completed runs, but 4 of 10 runs of new and 0 of 10 of base failed" in text(4)
+    assert "loss: " not in text(0)
