@@ -39,7 +39,6 @@ from deviate.report.plots import ForestPlot, ForestRow
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
 REFERENCE = "reference"
-HALF = 0.5
 MOST_TABLES = 3
 """Metrics that a terminal shows where none is primary."""
 METRICS_ONLY = "Equal in metrics only: the weights were not observed."
@@ -342,10 +341,6 @@ def ratio_cell(row: NoiseRow) -> Entry:
 
 
 def share_cell(row: NoiseRow) -> Entry:
-    """A share whose interval holds both half of the variance and all of it says nothing; the data have its numbers."""
-    interval = row.share_interval
-    if isinstance(interval, Interval) and interval.low <= HALF and interval.high >= 1:
-        return Absent(f"not determined by {counted(row.n, 'run')}")
     return _bracket(row.share, row.share_interval, share)
 
 
