@@ -1,7 +1,7 @@
 """Warnings for the user about limits of the numbers, each with what to do."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from deviate.base import first_few, place_text
 from deviate.model import (
@@ -54,6 +54,7 @@ def all_warnings(
         warnings += _look_warnings(experiments, labels)
         warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - confidence)
         warnings += _experiments_alike(experiments, labels)
+        warnings += _identical_runs(experiments, pairs)
         warnings += _rule_warnings(experiments, labels, is_paired=is_paired)
     warnings += _metric_warnings(described, matches)
     warnings += tail_warnings(described, labels)
@@ -416,6 +417,48 @@ def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str])
                 "results: report that there are several, or compare each."
             )
     return warnings
+
+
+FEWEST_VALUES = 3
+"""Values of quality metrics that a run needs to be recognised: fewer may be equal by chance."""
+
+
+def _identical_runs(experiments: Sequence[Experiment], pairs: Sequence[PairFindings]) -> list[str]:
+    """Candidates of which two or more runs recorded bitwise what the baseline's run of the same replicate did."""
+    warnings = []
+    for candidate, pair in zip(experiments[1:], pairs, strict=True):
+        compared = [comparison for comparison in pair.comparisons if comparison.metric.role == "quality"]
+        shared = [set(one.baseline.scores) & set(one.candidate.scores) for one in compared]
+        alike = set.intersection(*({score.replicate for score in scores} for scores in shared)) if shared else set()
+        if len(alike) < 2:  # long series are read only where scores are equal
+            continue
+        recorded = _values_of(experiments[0], [one.metric.name for one in compared], alike)
+        counts = Counter(recorded.values())
+        others = _values_of(candidate, [one.candidate_metric.name for one in compared], alike)
+        # What two runs of the baseline share, as a constant, shows nothing.
+        same = [run for run, values in recorded.items() if counts[values] == 1 and others.get(run) == values]
+        if len(same) > 1:
+            seeds = [[run.seeds for run in side.runs if run.replicate in same] for side in (experiments[0], candidate)]
+            is_same_code = experiments[0].sources_hash == candidate.sources_hash
+            has_same_seeds = seeds[0] == seeds[1] and any(seeds[0])
+            why = f" (same seeds{' and code' if is_same_code else ''})" if has_same_seeds else ""
+            warnings.append(
+                f"{len(same)} runs of {pair.candidate} are bitwise identical to runs of {pair.baseline}{why}: "
+                "the sides are not independent evidence."
+            )
+    return warnings
+
+
+def _values_of(
+    experiment: Experiment, names: Sequence[str], replicates: Collection[int]
+) -> dict[int, tuple[tuple[float, ...], ...]]:
+    """All values of these metrics by replicate, of completed runs that reported enough of them."""
+    runs = [run for run in experiment.runs if run.status == "completed" and run.replicate in replicates]
+    values = {
+        run.replicate: tuple(tuple(run.series[name].values) if name in run.series else () for name in names)
+        for run in runs
+    }
+    return {replicate: one for replicate, one in values.items() if sum(map(len, one)) >= FEWEST_VALUES}
 
 
 def _p_text(p: float) -> str:
