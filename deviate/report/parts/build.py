@@ -285,7 +285,10 @@ def _when_chosen(findings: Findings) -> str:
         return "exploratory: the primary metric was named after the runs"
     if choice.is_by_first_run:
         return "primary metric chosen by the names that the first run reported"
-    return "primary metric chosen before the runs" if choice == findings.experiments[0].experiment.primary else ""
+    if choice != findings.experiments[0].experiment.primary:
+        return ""
+    how = "declared" if choice.reason.endswith("before the runs") else "chosen by rule"
+    return f"primary metric {how} before the runs"
 
 
 def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:

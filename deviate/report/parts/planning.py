@@ -44,7 +44,7 @@ def _no_planning(findings: Findings) -> str:
     if findings.primary is None:
         return NO_PRIMARY
     if not findings.pairs:
-        return "Nothing is planned for this part of the results: what they can detect is in the whole of them."
+        return "This part of the results has no planning of its own: see that of all results."
     return f"No candidate reported {name_text(findings.primary)}, so there is no comparison to plan."
 
 
@@ -64,7 +64,7 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section
     )
     rows = tuple(_row(row, plan, places) for row in plan.rows)
     table = Table(f"{heading}: what numbers of {first} can detect", columns, rows)
-    plot = _plot(plan, index, _series(plan, index, findings), label, places)
+    plot = _plot(plan, index, _series(plan, index, findings), places)
     figures = (Figure(plot, f"{plot.title}. {plot.caption}"),) if plot else ()
     return Section(key, heading, (*_sentences(plan, places), *figures, table), is_folded)
 
@@ -150,7 +150,8 @@ def _sentences(plan: Planning, places: int | None) -> Iterator[str]:
 def _margin_sentences(plan: Planning) -> Iterator[str]:
     if plan.margin is None:
         unit = f" in {_unit(plan)}" if _unit(plan) else ""
-        yield f"No margin was given: --margin X, the smallest difference{unit} that matters, tells what it takes."
+        names = " ".join(name_text(name) for name in (plan.baseline, plan.candidate) if name)
+        yield f"For a difference of X{unit}: deviate plan {names} --difference X; for a margin: --margin X."
         return
     margin, around = with_unit(number(plan.margin, None), _unit(plan)), ""
     if isinstance(plan.runs_for_margin_range, tuple):
@@ -192,7 +193,7 @@ def _series(plan: Planning, index: int, findings: Findings) -> int:
     return variants.index(plan.baseline) if plan.baseline in variants else 0
 
 
-def _plot(plan: Planning, index: int, series: int, label: str, places: int | None) -> PlanningPlot | None:
+def _plot(plan: Planning, index: int, series: int, places: int | None) -> PlanningPlot | None:
     if isinstance(plan.now, Unavailable):
         return None
     name, first = name_text(plan.metric.name), "pairs" if plan.is_paired else "runs of each"
@@ -201,11 +202,12 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
     points = tuple((row.n, row.detectable) for row in plan.rows if row.n <= last)
     margin = None if plan.margin is None else with_unit(number(plan.margin, None), _unit(plan))
     text = "; ".join(f"{n} {first}: {_size(value, plan, places)}" for n, value in points)
+    names = " and ".join(name_text(side) for side in (plan.baseline, plan.candidate) if side)
     return PlanningPlot(
         key=f"planning-{index}",
         title=f"Detectable difference of {name} against the number of {first}",
         description=(
-            f"Smallest true difference detected with {_power(plan)} power, by the spread of {label}: {text}. "
+            f"Smallest true difference detected with {_power(plan)} power, by the spread of {names}: {text}. "
             f"On record: {_recorded_text(plan)}, {_size(plan.now, plan, places)}."
             + (f" The margin is {margin}." if margin else "")
         ),

@@ -57,7 +57,8 @@ def test_the_sentence_to_paste_says_how_many_runs_of_each_side_failed_and_how() 
 @pytest.mark.parametrize(
     ("reason", "when"),
     [
-        ("it is reported first", "primary metric chosen before the runs"),
+        ("it is reported first", "primary metric chosen by rule before the runs"),
+        ("declared before the runs", "primary metric declared before the runs"),
         (f"it is reported first, {BY_FIRST_RUN}", "primary metric chosen by the names that the first run reported"),
     ],
 )
