@@ -221,7 +221,7 @@ def test_runs_of_a_killed_deviate_are_lost_and_its_processes_are_told_of(project
     text = deviate("show", "train").out
     assert re.search(r"^0 +completed +2 ", text, re.MULTILINE)
     lost = deviate("show", "train", "--run", "0").out
-    assert re.search(r"^1 +lost .* node$", lost, re.MULTILINE)
+    assert re.search(r"^1 +lost .* executor or its machine$", lost, re.MULTILINE)
     assert re.search(r"^2 +completed ", lost, re.MULTILINE)
 
 
