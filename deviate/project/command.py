@@ -218,7 +218,7 @@ def _module(name: str, folder: Path) -> Path | None:
 
 def _near(path: Path, pattern: str = "*.py") -> str:
     neighbours = sorted(neighbour.name for neighbour in path.parent.glob(pattern))[:8] if path.parent.is_dir() else []
-    return f"found there: {', '.join(neighbours)}" if neighbours else "check the path"
+    return f"scripts there: {', '.join(neighbours)}" if neighbours else "check the path"
 
 
 def project_root(folder: Path) -> Path:
