@@ -45,6 +45,7 @@ from deviate.model.metric_vocabulary import (
     item_direction,
     item_name,
     item_role,
+    item_traits,
     snake,
     split_identifier,
 )
@@ -425,7 +426,7 @@ def _item(whole: Metric, key: str, decision: Decision, names: Collection[str]) -
     Args:
         names: those that other metrics have.
     """
-    role = item_role(key, decision.role or "other")
+    role, direction = item_traits(key, decision.role or "other", decision.direction)
     longest = f"{whole.name}_{snake(key)}"
     choices = [item_name(re.sub(r"_\d+$", "", whole.name), key), item_name(whole.name, key), longest]
     numbered = (f"{longest}_{number}" for number in itertools.count(2))
@@ -433,7 +434,7 @@ def _item(whole: Metric, key: str, decision: Decision, names: Collection[str]) -
         whole,
         name=next(name for name in itertools.chain(choices, numbered) if name not in names),
         role=role,
-        direction=item_direction(key, role, decision.direction),
+        direction=direction,
         evidence=(f'item "{key}" of {whole.expression}', *decision.evidence),
         label=key,
         is_item=True,

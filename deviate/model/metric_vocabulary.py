@@ -141,6 +141,12 @@ def item_direction(label: str, role: Role, owner: Direction | None) -> Direction
     return None if role == "other" else direction_of(split_identifier(label)) or owner
 
 
+def item_traits(label: str, role: Role, direction: Direction | None) -> tuple[Role, Direction | None]:
+    """Role and direction of an item of a whole that has these."""
+    own_role = item_role(label, role)
+    return own_role, item_direction(label, own_role, direction)
+
+
 def is_measurement(label: str, owner: str) -> bool:
     """Whether an item may be a measurement by its name: counters, settings, sizes and use of memory are none.
 

@@ -12,7 +12,7 @@ from deviate.base import place_text
 from deviate.errors import InputError
 from deviate.model import TEXT_SINK, Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
 from deviate.model.analysis import NAMED
-from deviate.model.metric_vocabulary import direction_of, item_direction, item_role, role_of, split_identifier
+from deviate.model.metric_vocabulary import direction_of, item_traits, role_of, split_identifier
 from deviate.project.command import CONFIG
 from deviate.project.config import Config, MetricConfig, read_text
 
@@ -428,8 +428,7 @@ def _with_metric(analysis: Analysis, site: Site, section: MetricConfig) -> tuple
 def _with_item(analysis: Analysis, whole: Metric, name: str, key: str) -> tuple[Analysis, Metric]:
     """Add an item of a mapping that is reported whole, which the file names by its key."""
     number = 1 + max(metric.id for metric in analysis.metrics)
-    role = item_role(key, whole.role)
-    direction = item_direction(key, role, whole.direction)
+    role, direction = item_traits(key, whole.role, whole.direction)
     item = dataclasses.replace(
         whole, id=number, name=name, role=role, direction=direction, evidence=(NAMED,), label=key, is_item=True
     )

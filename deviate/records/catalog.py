@@ -10,9 +10,8 @@ from deviate.model import Direction, Metric, Place, Role, SelectedMetric, Select
 from deviate.model.metric_vocabulary import (
     direction_of,
     is_measurement,
-    item_direction,
     item_name,
-    item_role,
+    item_traits,
     snake,
     split_identifier,
 )
@@ -178,11 +177,11 @@ class Catalog:
                 source.label,
             ):
                 return selected.name
-        role = item_role(item, holder.role)
+        role, direction = item_traits(item, holder.role, holder.direction)
         metric = dataclasses.replace(
             holder.metric,
             role=role,
-            direction=item_direction(item, role, holder.direction),
+            direction=direction,
             evidence=(f'item "{item}" of {holder.metric.expression}, reported in the runs',),
             label=source.label,
         )
@@ -237,8 +236,7 @@ def _name_item(item: str, name: str, role: Role, direction: Direction | None) ->
     """Name, role and direction of an item of what is reported whole; those of the whole where it is no item."""
     if not item:
         return name, role, direction
-    own_role = item_role(item, role)
-    return item_name(name, item), own_role, item_direction(item, own_role, direction)
+    return item_name(name, item), *item_traits(item, role, direction)
 
 
 def _nearest(fitting: Sequence[Metric]) -> Metric:

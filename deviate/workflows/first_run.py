@@ -12,7 +12,7 @@ from deviate.model import Analysis, PrimaryChoice, Run
 from deviate.model.plan import BY_FIRST_RUN
 from deviate.replay import RunUpdate
 from deviate.workflows.execute import PreparedExperiment
-from deviate.workflows.states import attempt_states, runs_on_record
+from deviate.workflows.states import ended_runs
 
 MOST_NAMED = 8
 STDOUT_LINES = 6
@@ -53,7 +53,7 @@ class FirstRun:
 
 @dataclass(slots=True)
 class FirstNames:
-    """Accepts updates on runs, and fixes the primary metric of each experiment by the names that its first run told.
+    """Accepts updates on runs, and fixes the primary metric of each experiment by the names in its first run.
 
     An experiment whose plan names one keeps it, and so does one of which runs have completed before: their values may
     have been compared.
@@ -106,8 +106,7 @@ def _fix_primary(experiment: Path, attempt: Path) -> PrimaryChoice | None:
 
 
 def _has_completed(experiment: Path) -> bool:
-    last = (attempt for run, _ in runs_on_record(experiment) for attempt in attempt_states(run)[-1:])
-    return any(attempt.result is not None and attempt.result.status == "completed" for attempt in last)
+    return any(run.result.status == "completed" for run in ended_runs(experiment))
 
 
 def _look(experiment: PreparedExperiment) -> str | None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from deviate import instrument, records, replay
 from deviate.base import first_few
@@ -22,7 +21,7 @@ from deviate.report import counted, duration, size_text
 from deviate.workflows.begin import name_of
 from deviate.workflows.cleanup import disk_space
 from deviate.workflows.execute import PreparedExperiment, Request
-from deviate.workflows.states import attempt_states, runs_on_record
+from deviate.workflows.states import EndedRun, ended_runs
 
 MARGIN = 1.1
 """A budget that is proposed is so many times what the runs took: copies are made as well, and some runs are slower."""
@@ -159,14 +158,17 @@ class Outlook:
 
     def needed_s(self, n_runs: int | None = None) -> float:
         """Seconds until each side has so many runs, as far as so many are wanted; all that are without a number."""
-        ends = self._ends([side.n_runs if n_runs is None else min(n_runs, side.n_runs) for side in self.sides])
-        return max((end for _, end in ends), default=0.0)
+        return self._end_s([side.n_runs if n_runs is None else min(n_runs, side.n_runs) for side in self.sides])
 
     def filled(self) -> "Outlook":
         """With the mean of the known times for sides that have none; at least one is known."""
         mean_s = statistics.fmean(cost.wall_time_s for cost in self.costs)
         usual = RunCost("", mean_s)
         return replace(self, sides=tuple(replace(side, cost=side.cost or usual) for side in self.sides))
+
+    def _end_s(self, n_runs: Sequence[int]) -> float:
+        """Seconds until the last of so many runs has ended."""
+        return max((end for _, end in self._ends(n_runs)), default=0.0)
 
     def _ends(self, n_runs: Sequence[int]) -> list[tuple[int, float]]:
         """Side and end in seconds of each run that is missing, as they are started replicate by replicate."""
@@ -198,7 +200,7 @@ class Outlook:
         """Number, time and disk space of the runs that are missing of so many."""
         missing = [max(0, n - side.n_done) for n, side in zip(n_runs, self.sides, strict=True)]
         more = "more " if self.n_done else ""
-        time_s = max((end for _, end in self._ends(n_runs)), default=0.0)
+        time_s = self._end_s(n_runs)
         if self._n_slots is None:
             time_s = math.fsum(n * cost.wall_time_s for n, cost in zip(missing, self.costs, strict=True))
         done = f"{self.n_done} on record, " if self.n_done else ""
@@ -251,9 +253,9 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
     first, request = next(iter(requests.values()))  # of several scripts all but the command is the same
 
     @cache
-    def ended_of(name: str) -> list[_Ended]:
+    def ended_of(name: str) -> list[EndedRun]:
         try:
-            return _read_ended(records.find_experiment(folder, name))
+            return list(ended_runs(records.find_experiment(folder, name)))
         except InputError:  # a folder that was copied or renamed
             return []
 
@@ -271,7 +273,7 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
         chosen, stem = name or wanted.name, name_of(Path(script.analysis.script))
         names = re.compile(re.escape(chosen) if chosen else rf"{re.escape(stem)}(-\d+)?")
         grown = next((one for one in alike if names.fullmatch(one) and is_current(one)), None)
-        own = ended_of(grown) if grown else []
+        recorded = ended_of(grown) if grown else []
         sources = sorted(alike, key=lambda one: (one == grown, is_current(one)))
         most = max(wanted.runs, wanted.sample_size.most, *wanted.sample_size.looks, 0)
         for variant in wanted.variants:
@@ -279,7 +281,7 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
             cost = next(filter(None, costs), None)
             if cost is not None:
                 cost = replace(cost, is_current=is_current(cost.experiment))
-            n_done = _n_done(own, variant.name, wanted.runs)
+            n_done = _n_done(recorded, variant.name, wanted.runs)
             sides.append(Side(grown or chosen or stem, variant.name, wanted.runs, n_done, most, cost))
     return Outlook(tuple(sides), request.settings, folder, request.budget_s)
 
@@ -321,7 +323,7 @@ def outlook_of(
     """What is missing of experiments takes, by runs of their own; arguments are as in `fair_order`."""
     sides = []
     for experiment in experiments:
-        ended = _read_ended(experiment.folder)
+        ended = list(ended_runs(experiment.folder))
         for variant in experiment.plan.variants:
             if variants and variant.name not in variants:
                 continue
@@ -339,25 +341,7 @@ def _is_alike(plan: records.Plan, script: PreparedScript, request: Request) -> b
     return not plan.imported and is_same and (plan.environment, plan.capture) == (request.environment, capture)
 
 
-class _Ended(NamedTuple):
-    """A run that need not run again, by its last attempt."""
-
-    variant: str
-    replicate: int
-    attempt: Path
-    result: records.Result
-
-
-def _read_ended(experiment: Path) -> list[_Ended]:
-    tried = [(spec, attempt) for run, spec in runs_on_record(experiment) for attempt in attempt_states(run)[-1:]]
-    return [
-        _Ended(spec.variant, spec.replicate, attempt.folder, attempt.result)
-        for spec, attempt in tried
-        if attempt.result is not None and attempt.result.status in replay.SETTLED
-    ]
-
-
-def _cost_by(name: str, ended: Sequence[_Ended], variant: str) -> RunCost | None:
+def _cost_by(name: str, ended: Sequence[EndedRun], variant: str) -> RunCost | None:
     """By the completed runs of the variant, else by all completed ones; None where there are none."""
     completed = [run for run in ended if run.result.status == "completed"]
     chosen = [run for run in completed if run.variant == variant] or completed
@@ -370,7 +354,7 @@ def _cost_by(name: str, ended: Sequence[_Ended], variant: str) -> RunCost | None
     return RunCost(name, mean_s, disk_space(latest) - (n_work or 0), n_work, len(chosen))
 
 
-def _n_done(ended: Sequence[_Ended], variant: str, n_runs: int) -> int:
+def _n_done(ended: Sequence[EndedRun], variant: str, n_runs: int) -> int:
     """Runs of a variant among the first so many."""
     return sum(run.variant == variant and run.replicate < n_runs for run in ended)
 
@@ -406,16 +390,16 @@ class FirstCost:
             self.outlook = self._with_costs()
         if not self.outlook.costs:
             return None
-        known = self.outlook.filled()
-        if self.least and (shortfall := _shortfall(known)):
+        outlook = self.outlook.filled()
+        if self.least and (shortfall := _shortfall(outlook)):
             self._is_over = True
-            self._halt = self._halt_text(*shortfall, known.affordable())
+            self._halt = self._halt_text(*shortfall, outlook.affordable())
             return None
         self._is_over = self._ended >= {experiment.folder.name for experiment in self.experiments}
         if not self._is_over or self.outlook.n_missing < ENOUGH:
             return None
         shortage = self.outlook.shortage()
-        return f"cost: {known.text()}" + (f"; {shortage}" if shortage else "")
+        return f"cost: {outlook.text()}" + (f"; {shortage}" if shortage else "")
 
     def halt(self) -> str:
         """Why no more runs are to be started, once; empty where they are."""
@@ -423,7 +407,7 @@ class FirstCost:
         return reason
 
     def _with_costs(self) -> Outlook:
-        ended = {experiment.name: _read_ended(experiment.folder) for experiment in self.experiments}
+        ended = {experiment.name: list(ended_runs(experiment.folder)) for experiment in self.experiments}
         sides = (
             replace(side, cost=_cost_by(side.experiment, ended[side.experiment], side.variant))
             for side in self.outlook.sides

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from deviate import records
 from deviate.errors import RecordError
@@ -170,6 +170,23 @@ def runs_on_record(experiment: Path) -> Iterator[tuple[Path, Spec]]:
 def attempt_states(run: Path) -> tuple[AttemptState, ...]:
     """The attempts of a run, latest last."""
     return tuple(_attempt_state(folder) for folder in records.attempts(run))
+
+
+class EndedRun(NamedTuple):
+    """A run that need not run again, by its last attempt."""
+
+    variant: str
+    replicate: int
+    attempt: Path
+    result: records.Result
+
+
+def ended_runs(experiment: Path) -> Iterator[EndedRun]:
+    """The runs of an experiment that need not run again."""
+    for run, spec in runs_on_record(experiment):
+        for attempt in attempt_states(run)[-1:]:
+            if attempt.result is not None and attempt.result.status in SETTLED:
+                yield EndedRun(spec.variant, spec.replicate, attempt.folder, attempt.result)
 
 
 def in_use(experiment: Path) -> str:

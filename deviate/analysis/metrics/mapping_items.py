@@ -79,9 +79,9 @@ class MappingItems:
         if depth == 0 or node is None or node in self._open:
             return
         self._open.add(node)
-        found = list(self._parts(node, function, frame, depth - 1))
+        items = list(self._parts(node, function, frame, depth - 1))
         self._open.discard(node)
-        yield from found
+        yield from items
 
     def _parts(self, node: cst.CSTNode, function: Function, frame: Frame | None, depth: int) -> Iterator[MappingItem]:
         match node:

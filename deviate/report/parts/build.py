@@ -162,17 +162,13 @@ def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
     return [label if labels.count(label) == 1 else f"{label} ({place})" for place, label in enumerate(labels, start=1)]
 
 
-ALL_FREE = "all randomness free: seeds and kernels"
-"""What the default variant is, said where its name comes first."""
-
-
 def _subtitle(findings: Findings) -> str:
     variants = ", ".join(dict.fromkeys(_variants(item.experiment for item in findings.experiments)))
     n_runs = sum(len(item.experiment.runs) for item in findings.experiments)
     if is_study(findings):
         return f"{counted(len(findings.experiments), 'variant')} · {counted(n_runs, 'run')} · {variants}"
     parts = [counted(len(findings.experiments), "experiment"), counted(n_runs, "run")]
-    meaning = f" ({ALL_FREE})" if variants == "algo+impl" else ""
+    meaning = f" ({provenance.ALL_FREE})" if variants == "algo+impl" else ""
     return " · ".join([*parts, f"variant {variants}{meaning}"] if variants else parts)
 
 

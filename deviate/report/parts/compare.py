@@ -294,8 +294,8 @@ def _methods(comparison: Comparison, places: int | None, setting: str, correctio
         *tests,
         "" if isinstance(comparison.hedges_g, Unavailable) else f"Hedges' {_effect(comparison)}",
     ]
-    told = "; ".join(filter(None, parts))
-    return f"Methods: {told}." if told else ""
+    methods = "; ".join(filter(None, parts))
+    return f"Methods: {methods}." if methods else ""
 
 
 def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:

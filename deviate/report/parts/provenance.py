@@ -37,6 +37,8 @@ def outcome_counts(experiment: Experiment) -> str:
 
 
 KERNELS = frozenset({"kernels", "autotune", "precision"})
+ALL_FREE = "all randomness free: seeds and kernels"
+"""Meaning of the default variant."""
 
 
 def freedom(experiment: Experiment) -> str:
@@ -46,7 +48,7 @@ def freedom(experiment: Experiment) -> str:
         return "one bit of one weight differs, all else is held" if not varied else ""
     match varied >= STREAMS, varied >= KERNELS:
         case True, True:
-            return "all randomness free: seeds and kernels"
+            return ALL_FREE
         case True, False if not KERNELS & varied:
             return "seeds free, kernels held"
         case False, True if not STREAMS & varied:
