@@ -17,9 +17,9 @@ import pytest
 from deviate.cli.app import VERBS
 
 ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DEPENDENCIES = {
-    re.split(r"[^\w-]", text)[0]
-    for text in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    re.split(r"[^\w-]", text)[0] for text in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["pandas"])
 }
 OBSERVER = """\
 import json, sys
