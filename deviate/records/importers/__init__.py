@@ -83,7 +83,7 @@ def importer(name: str, *, description: str, claims: Callable[[Path], bool], ran
     """Register a function as the importer of that name."""
 
     def register(read: Read) -> Read:
-        IMPORTERS.add(name, Importer(name, description, claims, read, rank))
+        IMPORTERS.add(name, Importer(name, description, claims, read, rank), read.__module__)
         return read
 
     return register

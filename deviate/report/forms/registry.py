@@ -20,7 +20,7 @@ def document_form(name: str) -> Callable[[Form], Form]:
     """Register a function as the form of that name, in the module of that name."""
 
     def register(function: Form) -> Form:
-        FORMS.add(name, function)
+        FORMS.add(name, function, function.__module__)
         return function
 
     return register
