@@ -72,9 +72,7 @@ def inspect_plugins() -> tuple[PluginState, ...]:
 def _inspect(plugin: Plugin) -> PluginState:
     kind = KINDS.get(plugin.group)
     if kind is None:
-        return PluginState(
-            plugin, problem=f"there is no group {plugin.group}", remedy=f"use one of {', '.join(KINDS)}"
-        )
+        return PluginState(plugin, problem=f"there is no group {plugin.group}", remedy=f"use one of {', '.join(KINDS)}")
     travels = plugin.group in TRAVELLING
     names, error = _load(plugin)
     if error is not None:

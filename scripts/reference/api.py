@@ -11,7 +11,7 @@ HEAD = """\
 # In Python
 
 The functions that `import deviate` provides for notebooks and scripts ([how to use them](../how-to/notebook.md)).
-Everything else is internal and may change with any version.
+Plug-ins have [interfaces of their own](extensions.md). Everything else is internal and may change with any version.
 
 Written from the docstrings by `python -m scripts.reference`.
 """
@@ -21,24 +21,33 @@ def page() -> str:
     """The whole page as Markdown, ending in a newline."""
     offered = sorted(deviate.NOTEBOOK, key=lambda name: (inspect.isclass(getattr(deviate, name)), name))
     return (
-        "\n".join([HEAD, *(line for name in offered for line in _told(name, getattr(deviate, name)))]).rstrip() + "\n"
+        "\n".join(
+            [HEAD, *(line for name in offered for line in described(f"deviate.{name}", getattr(deviate, name)))]
+        ).rstrip()
+        + "\n"
     )
 
 
-def _told(name: str, value: Any) -> Iterator[str]:
-    yield f"## deviate.{name}\n"
-    if not inspect.isclass(value):
-        yield f"```python\n{signature(value, f'deviate.{name}')}\n```\n"
+def described(name: str, value: Any, level: str = "##", *, is_constructed: bool = False) -> Iterator[str]:
+    """Lines on a function, or on a class and its public members.
+
+    Args:
+        level: of the heading.
+        is_constructed: whether callers make objects of the class.
+    """
+    yield f"{level} {name}\n"
+    if is_constructed or not inspect.isclass(value):
+        yield f"```python\n{signature(value, name)}\n```\n"
     yield f"{paragraphs(value.__doc__)}\n"
     if inspect.isclass(value):
         for member, function in vars(value).items():
             if not member.startswith("_") and (inspect.isfunction(function) or hasattr(function, "__get__")):
-                yield from _member(member, function)
+                yield from _member(member, function, f"{level}#")
 
 
-def _member(name: str, member: Any) -> Iterator[str]:
+def _member(name: str, member: Any, level: str) -> Iterator[str]:
     text = paragraphs(inspect.getdoc(member))
     if inspect.isfunction(member):
-        yield f"### {signature(member, name)}\n\n{text}\n"
+        yield f"{level} {signature(member, name)}\n\n{text}\n"
     elif isinstance(member, property) or type(member).__name__ == "cached_property":
-        yield f"### {name}\n\n{text}\n"
+        yield f"{level} {name}\n\n{text}\n"

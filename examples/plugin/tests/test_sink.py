@@ -1,4 +1,5 @@
 import deviate_lab.sink  # noqa: F401  (it registers itself)
+
 from deviate.sinks import Scalar, find_sink
 
 

@@ -3,7 +3,7 @@ import labnet
 import numpy as np
 
 labnet.seed(0)
-x = np.random.normal(size=(200, 8))
+x = np.random.default_rng(0).normal(size=(200, 8))
 y = (x.sum(axis=1) > 0).astype(int)
 x_test, y_test = x[150:], y[150:]
 model = labnet.Model(8)
