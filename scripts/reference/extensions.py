@@ -21,8 +21,10 @@ KINDS = {
     ),
     "Adapters": (
         "deviate.guest",
-        "adapter_context.AdapterContext observations.Observations seeds.Seeding.override observers.arrays.Arrays "
-        "streams.Bank",
+        """
+        adapter_context.AdapterContext observations.Observations seeds.Seeding.override observers.arrays.Arrays
+        streams.Bank
+        """,
     ),
     "Importers": ("deviate.records", "importer Imported ImportedRun"),
     "Executors": (

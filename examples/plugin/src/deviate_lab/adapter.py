@@ -25,7 +25,7 @@ class Labnet(Observations):
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         for number, reference in enumerate(self.models):
             for name, array in getattr(reference(), "parameters", {}).items():
-                yield "%d.%s" % (number, name), array, True
+                yield f"{number}.{name}", array, True
 
     def begin_step(self, model: Any, x: Any, y: Any) -> None:
         if all(reference() is not model for reference in self.models):
