@@ -61,7 +61,7 @@ class Processes:
                     command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
                 )
         except OSError as error:
-            raise RunError(f"starting {shlex.join(command)}: {error}", "correct --option command=…") from error
+            raise RunError(f"starting {command[0]}: {error}", "correct --option command=…") from error
         job = str(process.pid)
         self._processes[job], self._logs[job] = process, log
         return job
