@@ -2,11 +2,10 @@
 
 import re
 import textwrap
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
-import tomlkit
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -52,27 +51,19 @@ def write_derived(root: Path, facts: Facts) -> list[str]:
 
 def write_project(text: str, facts: Facts) -> str:
     """pyproject.toml with the name of the distribution, and with `project.urls` where the address is known."""
+    former = tomllib.loads(text)["project"]["name"]
     address = facts.publication.repository
-    document = tomlkit.parse(text)
-    project: Any = document["project"]
-    former = project["name"]
-    if former != facts.name:
-        project["name"] = facts.name
-        for extra in project["optional-dependencies"].values():
-            for index, requirement in enumerate(extra):
-                if requirement.startswith(f"{former}["):
-                    extra[index] = facts.name + requirement.removeprefix(former)
     urls = {
         "Documentation": f"{address}/tree/main/docs",
         "Repository": address,
         "Issues": f"{address}/issues",
         "Changelog": f"{address}/blob/main/CHANGELOG.md",
     }
-    if address and project.get("urls") != urls:
-        project["urls"] = urls
-    elif not address:
-        project.pop("urls", None)
-    return tomlkit.dumps(document)
+    lines = "".join(f'{label} = "{url}"\n' for label, url in urls.items() if address)
+    # By text: a TOML writer would put the lines below the comment of the next table.
+    text = re.sub(r"(^\[project\.urls\].*\n)(\w+ = .*\n)*", lambda match: match[1] + lines, text, flags=re.MULTILINE)
+    text = re.sub(rf'^name = "{re.escape(former)}"$', f'name = "{facts.name}"', text, count=1, flags=re.MULTILINE)
+    return text.replace(f'"{former}[', f'"{facts.name}[')
 
 
 def write_readme(text: str, facts: Facts) -> str:

@@ -24,6 +24,7 @@ FORMS = {
     "conduct": (CONTACT, "an e-mail or https address"),
 }
 ORCID = re.compile(r"https://orcid\.org/((?:\d{4}-){3}\d{3}[\dX])")
+INSTALLATION = re.compile(r"pip install deviate(?![\w-])")
 SHOWN = 5
 """Files that one message names."""
 
@@ -35,6 +36,7 @@ def problems(root: Path, facts: Facts, tag: str | None = None) -> Iterator[str]:
         tag: the tag that the checked-out commit has already; without one, the tag of the version must not exist.
     """
     yield from publication_problems(facts.publication)
+    yield from page_problems(root, facts.name)
     yield from changelog_problems(root, facts.version)
     if stale := stale_files(root, facts):
         yield f"{_listed(stale)}: not what pyproject.toml says; write them again: scripts/release --derive"
@@ -63,6 +65,14 @@ def publication_problems(publication: Publication) -> Iterator[str]:
             )
     if not publication.maintainers:
         yield f"maintainers is empty in {TABLE}: names on GitHub of those who maintain the recipe of conda-forge"
+
+
+def page_problems(root: Path, name: str) -> Iterator[str]:
+    """Pages that install the package `deviate` of PyPI where the distribution has another name."""
+    pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    wrong = [str(page.relative_to(root)) for page in pages if INSTALLATION.search(page.read_text(encoding="utf-8"))]
+    if wrong and name != "deviate":
+        yield f"{_listed(wrong)}: `pip install deviate` installs another project; write {name}"
 
 
 def changelog_problems(root: Path, version: str) -> Iterator[str]:
