@@ -13,6 +13,7 @@ import yaml
 
 from scripts.releasing.__main__ import main
 from scripts.releasing.derived import stale_files, write_derived
+from scripts.releasing.description import absolute_links
 from scripts.releasing.facts import Author, Publication, read_facts
 from scripts.releasing.prepare import prepare
 from scripts.releasing.problems import is_orcid, problems, publication_problems
@@ -169,6 +170,15 @@ def test_values_with_a_wrong_form_are_named() -> None:
     names = [line.partition(" ")[0] for line in publication_problems(wrong)]
     assert names == ["distribution", "repository", "doi", "security", "conduct", "A"]
     assert is_orcid("https://orcid.org/0000-0002-1694-233X")
+
+
+def test_links_of_the_long_description_lead_to_the_repository() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = absolute_links(readme, "https://git.example.org/team/deviate/blob/v1.0.0")
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(targets) == len(re.findall(r"\]\([^)]+\)", readme)) > 10
+    assert [target for target in targets if not target.startswith("https://")] == []
+    assert "/blob/v1.0.0/docs/images/report-two-experiments.png?raw=true)" in text
 
 
 @pytest.mark.slow
