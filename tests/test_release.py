@@ -63,6 +63,10 @@ def write_table(root: Path, values: Mapping[str, str]) -> None:
     path.write_text(before + header + table, encoding="utf-8")
 
 
+def links(page: str) -> list[str]:
+    return re.findall(r"\]\(([^)]+)\)", page)
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """The files that a release reads and writes as before the first release, committed."""
@@ -175,10 +179,23 @@ def test_values_with_a_wrong_form_are_named() -> None:
 def test_links_of_the_long_description_lead_to_the_repository() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     text = absolute_links(readme, "https://git.example.org/team/deviate/blob/v1.0.0")
-    targets = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(targets) == len(re.findall(r"\]\([^)]+\)", readme)) > 10
+    targets = links(text)
+    assert len(targets) == len(links(readme)) > 10
     assert [target for target in targets if not target.startswith("https://")] == []
     assert "/blob/v1.0.0/docs/images/report-two-experiments.png?raw=true)" in text
+
+
+def test_pages_beside_the_manual_link_and_copy_what_there_is() -> None:
+    targets = {
+        target.partition("#")[0]
+        for page in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
+        for target in links((ROOT / page).read_text(encoding="utf-8"))
+        if not target.startswith(("https://", "#"))
+    }
+    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Containerfile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    paths = targets | {path for line in copied for path in line.split()}
+    assert "pyproject.toml" in paths
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.slow
