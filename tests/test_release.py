@@ -157,7 +157,7 @@ def test_a_version_that_cannot_follow_is_refused_before_anything_is_written(
     path = repository / "CHANGELOG.md"
     path.write_text(path.read_text(encoding="utf-8") + "\n## [0.9.0] - 2026-01-01\n\n- x\n", encoding="utf-8")
     commit(repository)
-    for version in ("1.0", "v1.0.0", "1.0.0+local", "next", "0.9.0", "0.8.1", "0.9.0rc1"):
+    for version in ("1.0", "v1.0.0", "1.0.0+local", "1.0.0.dev1", "01.0.0", "next", "0.9.0", "0.8.1", "0.9.0rc1"):
         assert main([version], repository) == 1
         error = capsys.readouterr().err
         assert "is no version" in error or "does not come after 0.9.0" in error, version

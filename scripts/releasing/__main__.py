@@ -72,12 +72,12 @@ def _prepare(root: Path, version: str) -> int:
 
 
 def _check(root: Path, tag: str | None) -> int:
-    found = list(problems(root, read_facts(root), tag))
-    for problem in found:
-        print(problem, file=sys.stderr)
-    if not found:
+    lines = list(problems(root, read_facts(root), tag))
+    for line in lines:
+        print(line, file=sys.stderr)
+    if not lines:
         print("Nothing stands in the way of the tag.")
-    return int(bool(found))
+    return int(bool(lines))
 
 
 if __name__ == "__main__":

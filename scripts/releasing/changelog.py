@@ -42,9 +42,9 @@ def assemble(root: Path, version: str) -> None:
         ValueError: if towncrier refuses, for example a fragment with another name.
     """
     command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", version, "--name", "deviate"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ValueError(f"towncrier could not assemble {FILE}: {(done.stderr or done.stdout).strip()}")
+    process = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise ValueError(f"towncrier could not assemble {FILE}: {(process.stderr or process.stdout).strip()}")
     # A template of towncrier ends with blank lines, and the sections before it follow.
     path = root / FILE
     path.write_text(re.sub(r"\n{3,}", "\n\n", _text(root)).rstrip("\n") + "\n", encoding="utf-8")

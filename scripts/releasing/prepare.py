@@ -1,11 +1,12 @@
 """The steps of a release that a program can do: version, changelog, derived files, distributions and their checks."""
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from scripts.releasing.changelog import assemble, fragments, released_versions
 from scripts.releasing.derived import derived_files, write_derived
@@ -13,6 +14,7 @@ from scripts.releasing.facts import read_facts, write_version
 from scripts.releasing.problems import tag_problems, working_tree_problems
 
 DISTRIBUTIONS = "dist"
+VERSION = re.compile(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(rc[1-9]\d*)?")
 
 
 def prepare(root: Path, version: str) -> None:
@@ -49,20 +51,16 @@ def build(root: Path) -> list[Path]:
 
 
 def _require_next(root: Path, version: str) -> None:
-    try:
-        asked = Version(version)
-    except InvalidVersion as error:
-        raise ValueError(f"{version!r} is no version: write three numbers, such as 1.2.0") from error
-    if str(asked) != version or len(asked.release) != 3 or asked.local:
+    if not VERSION.fullmatch(version):
         raise ValueError(f"{version!r} is no version: write three numbers, such as 1.2.0, or 1.2.0rc1 before it")
     for released in released_versions(root)[:1]:
-        if asked <= Version(released):
+        if Version(version) <= Version(released):
             raise ValueError(f"{version} does not come after {released}, the newest version in CHANGELOG.md")
 
 
 def _call(root: Path, module: str, *arguments: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", module, *arguments], cwd=root, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise ValueError(f"{module} {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}".rstrip())
+    if process.returncode:
+        raise ValueError(f"{module} {' '.join(arguments)} failed:\n{process.stdout}{process.stderr}".rstrip())
