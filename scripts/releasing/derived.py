@@ -80,8 +80,8 @@ def write_readme(text: str, facts: Facts) -> str:
         )
     note = "<!-- not run: CI installs by the lines below -->"
     commands = "\n".join(lines)
-    return _with_part(
-        text, "install", f"{_filled(intro.format(facts.requires_python))}\n\n{note}\n```sh\n{commands}\n```"
+    return _replace_part(
+        text, "install", f"{_fill_paragraph(intro.format(facts.requires_python))}\n\n{note}\n```sh\n{commands}\n```"
     )
 
 
@@ -93,7 +93,7 @@ def write_security(text: str, facts: Facts) -> str:
         else "To report a weakness, open an issue that only says where it is. Give the details to the person who "
         "answers."
     )
-    return _with_part(text, "contact", _filled(part))
+    return _replace_part(text, "contact", _fill_paragraph(part))
 
 
 def write_conduct(text: str, facts: Facts) -> str:
@@ -103,7 +103,7 @@ def write_conduct(text: str, facts: Facts) -> str:
         if contact
         else "There is no address for reports yet; it will stand here before the first release."
     )
-    return _with_part(text, "contact", part)
+    return _replace_part(text, "contact", part)
 
 
 def write_citation(_text: str, facts: Facts) -> str:
@@ -135,7 +135,7 @@ def write_citation(_text: str, facts: Facts) -> str:
 def write_recipe(_text: str, facts: Facts, digest: str = NO_DIGEST) -> str:
     """The recipe for conda-forge, in the format of rattler-build.
 
-    Source: https://conda-forge.org/docs/maintainer/example_recipes/pure-python
+    Source: the documentation of conda-forge, "pure-Python packages".
     """
     address = facts.publication.repository or "ADDRESS"
     archive = canonicalize_name(facts.name).replace("-", "_")
@@ -190,7 +190,7 @@ WRITERS: Mapping[str, Callable[[str, Facts], str]] = {
 }
 
 
-def _with_part(text: str, name: str, part: str) -> str:
+def _replace_part(text: str, name: str, part: str) -> str:
     """The text with another part between the comments `<!-- release: NAME -->` and `<!-- /release -->`.
 
     Raises:
@@ -203,7 +203,7 @@ def _with_part(text: str, name: str, part: str) -> str:
     return replaced
 
 
-def _filled(paragraph: str) -> str:
+def _fill_paragraph(paragraph: str) -> str:
     return textwrap.fill(paragraph, width=120, break_long_words=False, break_on_hyphens=False)
 
 

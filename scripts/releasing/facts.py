@@ -101,5 +101,7 @@ def _publication(content: dict[str, Any]) -> Publication:
             Author(author["given-names"], author["family-names"], author["orcid"]) for author in table["authors"]
         ]
         return Publication(**(table | {"authors": tuple(authors), "maintainers": tuple(table["maintainers"])}))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{TABLE} does not have the members that its comments name: {error}") from error
+    except KeyError as error:
+        raise ValueError(f"{TABLE}: {error.args[0]} is missing; leave it empty while it is not known") from error
+    except TypeError as error:
+        raise ValueError(f"{TABLE} is not written as its comments show: {error}") from error

@@ -39,7 +39,7 @@ def problems(root: Path, facts: Facts, tag: str | None = None) -> Iterator[str]:
     yield from page_problems(root, facts.name)
     yield from changelog_problems(root, facts.version)
     if stale := stale_files(root, facts):
-        yield f"{_listed(stale)}: not what pyproject.toml says; write them again: scripts/release --derive"
+        yield f"{_join_names(stale)}: not what pyproject.toml says; write them again: scripts/release --derive"
     yield from working_tree_problems(root)
     if tag is None:
         yield from tag_problems(root, facts.version)
@@ -72,12 +72,12 @@ def page_problems(root: Path, name: str) -> Iterator[str]:
     pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     wrong = [str(page.relative_to(root)) for page in pages if INSTALLATION.search(page.read_text(encoding="utf-8"))]
     if wrong and name != "deviate":
-        yield f"{_listed(wrong)}: `pip install deviate` installs another project; write {name}"
+        yield f"{_join_names(wrong)}: `pip install deviate` installs another project; write {name}"
 
 
 def changelog_problems(root: Path, version: str) -> Iterator[str]:
     if names := [path.name for path in fragments(root)]:
-        yield f"{FOLDER} still holds {_listed(names)}: scripts/release VERSION moves them to {FILE}"
+        yield f"{FOLDER} still holds {_join_names(names)}: scripts/release VERSION moves them to {FILE}"
     released = released_versions(root)
     if not released or released[0] != version:
         newest = f"the newest section of {FILE} is {released[0]}" if released else f"{FILE} has no section of a version"
@@ -88,7 +88,7 @@ def changelog_problems(root: Path, version: str) -> Iterator[str]:
 
 def working_tree_problems(root: Path) -> Iterator[str]:
     if lines := _git(root, "status", "--porcelain").splitlines():
-        yield f"{_listed([line[3:] for line in lines])}: changed and not committed"
+        yield f"{_join_names([line[3:] for line in lines])}: changed and not committed"
 
 
 def tag_problems(root: Path, version: str) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _name(author: Author) -> str:
     return f"{author.given_names} {author.family_names}".strip() or "an author without a name"
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     further = len(names) - SHOWN
     return ", ".join(names[:SHOWN]) + (f" and {further} more" if further > 0 else "")
 
