@@ -30,6 +30,7 @@ FILES = (
     "CHANGELOG.md",
     "changelog.d",
     "packaging",
+    "templates/references.bib",
 )
 FILLED = {
     "distribution": '"deviate-example"',
@@ -139,6 +140,8 @@ def test_a_prepared_release_may_be_tagged_once(repository: Path) -> None:
         "https://git.example.org/team/deviate",
     )
     assert "pip install deviate-example\n" in (repository / "README.md").read_text(encoding="utf-8")
+    entry = (repository / "templates/references.bib").read_text(encoding="utf-8").partition("\n\n@inproceedings")[0]
+    assert "\n  doi = {10.1234/example},\n  url = {https://git.example.org/team/deviate},\n}" in entry
     assert "security@example.org" in (repository / "SECURITY.md").read_text(encoding="utf-8")
 
     git(repository, "tag", "v1.2.0")

@@ -132,6 +132,14 @@ def write_citation(_text: str, facts: Facts) -> str:
     return f"{WRITTEN}\n{_yaml({name: value for name, value in content.items() if value})}"
 
 
+def write_bibliography(text: str, facts: Facts) -> str:
+    """The entry of deviate in what `deviate report --paper` writes, with DOI and address where they are known."""
+    members = {"doi": facts.publication.doi, "url": facts.publication.repository}
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in members.items() if value)
+    entry = re.compile(r"(^@misc\{deviate,\n(?:  (?!doi|url)\w+ = .*\n)*)(?:  (?:doi|url) = .*\n)*", re.MULTILINE)
+    return entry.sub(lambda match: match[1] + lines, text)
+
+
 def write_recipe(_text: str, facts: Facts, digest: str = NO_DIGEST) -> str:
     """The recipe for conda-forge, in the format of rattler-build.
 
@@ -186,6 +194,7 @@ WRITERS: Mapping[str, Callable[[str, Facts], str]] = {
     "SECURITY.md": write_security,
     "CODE_OF_CONDUCT.md": write_conduct,
     "CITATION.cff": write_citation,
+    "templates/references.bib": write_bibliography,
     RECIPE: write_recipe,
 }
 
