@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-collect_ignore = ["support/plugin", "support/routes"]
+collect_ignore = ["support/routes"]
 """Scripts that tests run: they import what only a run finds."""
 
 TURN_SIZE = 8

@@ -52,6 +52,7 @@ CASES = {
         "numpy rich scipy typer",
         "base cli errors logs model project records registry report stats stability workflows",
     ),
+    "plugins": ("rich typer", "base cli errors logs model registry report workflows"),
     "check a b": ("msgspec numpy rich scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),

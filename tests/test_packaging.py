@@ -87,7 +87,7 @@ deviate.compare([0.71], direction="up")  # type: ignore[arg-type]
 deviate.nothing  # type: ignore[attr-defined]
 """
 """What users and extensions may rely on, and two mistakes that are to be found."""
-SHOWN = {"notebook.md": "", "results-from-elsewhere.md": "", "extend.md": "chat.py"}
+SHOWN = {"notebook.md": "", "results-from-elsewhere.md": "", "add-a-form.md": "chat.py"}
 """Pages to the title of blocks that one reader puts together, beside the modules of an extension in all pages."""
 
 

@@ -11,9 +11,9 @@ from scripts.reference.docstrings import paragraphs, signature
 HEAD = """\
 # In Python
 
-What `import deviate` provides for notebooks and scripts ([how to use them](../how-to/notebook.md)). These names, those
-that [extensions](../how-to/extend.md) import, and the [statistics](statistics.md) in `deviate.stats` are public. They
-have types (PEP 561): `mypy --strict` checks code that uses them. Everything else is internal and may change with any
+What `import deviate` provides for notebooks and scripts ([how to use them](../how-to/notebook.md)). These names, the
+[interfaces for plug-ins](extensions.md) and the [statistics](statistics.md) in `deviate.stats` are public. They have
+types (PEP 561): `mypy --strict` checks code that uses them. Everything else is internal and may change with any
 version.
 
 Written from the docstrings by `python -m scripts.reference`.
