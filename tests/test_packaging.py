@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -139,7 +140,16 @@ def test_the_commands_of_the_readme_name_what_there_is() -> None:
             assert (ROOT / path).is_file()
 
 
-@pytest.mark.parametrize("script", ["scripts/check", ".ci/run"])
+@pytest.mark.parametrize("script", ["scripts/check", "scripts/lowest", ".ci/run"])
 def test_scripts_can_be_run(script: str) -> None:
     assert os.access(ROOT / script, os.X_OK)
     assert subprocess.run(["bash", "-n", ROOT / script], check=False).returncode == 0
+
+
+def test_the_list_of_lowest_versions_has_every_dependency_and_pandas() -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    script = [ROOT / "scripts/lowest"]
+    done = subprocess.run(script, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    allowed = [*project["dependencies"], *project["optional-dependencies"]["pandas"]]
+    assert done.stdout.splitlines() == [requirement.replace(">=", "==") for requirement in allowed]

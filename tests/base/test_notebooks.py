@@ -102,4 +102,6 @@ def test_what_is_no_notebook_for_a_script_gets_one_message(content: str, message
 
 @pytest.mark.parametrize("cell", ["f'{d['a']} {f'{f'{1}'}'}'", 'f"{x["("]}"', "type A = list[int]", "t'{x}'"])
 def test_newer_syntax_is_left_to_the_python_that_runs_it(cell: str) -> None:
-    assert script("!ls", f"%time x = 1\n{cell}")[2001:2003] == ["x = 1", cell]
+    first, last = script("!ls", f"%time x = 1\n{cell}")[2001:2003]
+    assert first == "x = 1"
+    assert last in {cell, f"display({cell})"}  # where our own Python knows the syntax, the value is shown
