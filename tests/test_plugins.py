@@ -225,7 +225,7 @@ def test_an_experiment_without_plugins_says_nothing_of_them(project: Path, devia
     folder = project / ".deviate/experiments/t"
     assert "plugins" not in json.loads((folder / "experiment.json").read_text())
     assert not list((folder / "snapshot/guest").rglob("plugins"))
-    assert deviate("plugins").out.startswith(f"No plug-ins in {sys.prefix}.")
+    assert deviate("plugins").out.startswith(f"No plug-ins are installed in {sys.prefix}, ")
     assert json.loads(deviate("plugins", "--format", "json").out) == []
 
 
