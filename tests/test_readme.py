@@ -1,6 +1,5 @@
 """The README's commands work, those that `.ci/run` carries out aside, and its output is that of the tutorial."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -38,11 +37,3 @@ def test_the_output_in_the_readme_is_that_of_the_tutorial() -> None:
     (shown,) = (block.text for block in blocks(PAGE.read_text(encoding="utf-8")) if block.language == "text")
     tutorial = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
     assert f"\n{shown}```" in tutorial
-
-
-def test_pages_beside_the_manual_link_to_files_that_exist() -> None:
-    """MkDocs checks the links of the manual, and no others."""
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("examples/**/*.md"), *ROOT.glob(".github/**/*.md")]
-    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))]
-    missing = [(page.name, link) for page, link in links if ":" not in link and not (page.parent / link).exists()]
-    assert missing == []
