@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deviate import analysis, project, records
 from deviate.errors import InputError
-from deviate.model import TEXT_SINK, Analysis, Metric
+from deviate.model import AT_BEST, TEXT_SINK, Analysis, Metric, refuse_aggregate
 from deviate.model.metric_vocabulary import CONTAINERS
 from deviate.project import CONFIG, PreparedScript
 from deviate.workflows.execute import Request, make_executor
@@ -15,7 +15,6 @@ from deviate.workflows.judge import AnalysisOptions
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
 """Names of containers that are names of single values far more often."""
-AT_BEST = "at-best:"
 MOST_NAMED = 8
 
 
@@ -86,9 +85,10 @@ def validate_metrics(prepared: PreparedScript, request: Request, options: Analys
         InputError: no run can report such a metric, or there is no such aggregate.
     """
     if options.aggregate is not None:
-        project.refuse_aggregate(options.aggregate, "--aggregate")
+        refuse_aggregate(options.aggregate, "--aggregate")
     script = prepared.analysis
     names = [item.name for item in prepared.selection.metrics]
+    _refuse_undirected(prepared, options)
     warnings = []
     for flag, name in _metrics_by_flag(request, options):
         if name in names:
@@ -126,6 +126,18 @@ def _metrics_by_flag(request: Request, options: AnalysisOptions) -> Iterable[tup
         from deviate import stats
 
         yield "--until", stats.parse_target(request.sample_size.precision).metric
+
+
+def _refuse_undirected(prepared: PreparedScript, options: AnalysisOptions) -> None:
+    """Raise InputError if scores are to be read off where a metric is best of which no better value is known."""
+    name = (options.aggregate or "").removeprefix(AT_BEST)
+    metric = next((item for item in prepared.selection.metrics if item.name == name), None)
+    if name == options.aggregate or metric is None or name in options.directions or metric.direction is not None:
+        return
+    raise InputError(
+        f"--aggregate {options.aggregate}: whether a higher or a lower {name} is better is not known",
+        f"set its direction in [metrics.{name}] of {CONFIG}, which deviate analyze --save writes",
+    )
 
 
 def _may_be_reported(name: str, prepared: PreparedScript) -> bool:
