@@ -103,6 +103,10 @@ if TYPE_CHECKING:
     from deviate.model.plan import Spec as Spec
     from deviate.model.plan import Stream as Stream
     from deviate.model.plan import Variant as Variant
+    from deviate.model.published_results import PublishedComparison as PublishedComparison
+    from deviate.model.published_results import PublishedFindings as PublishedFindings
+    from deviate.model.published_results import PublishedResult as PublishedResult
+    from deviate.model.published_results import PublishedSpread as PublishedSpread
     from deviate.model.records import IMPORTED_AS as IMPORTED_AS
     from deviate.model.records import Alignment as Alignment
     from deviate.model.records import Artifact as Artifact
