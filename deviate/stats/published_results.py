@@ -79,7 +79,7 @@ def compare_published(
         hedges_g_interval=why or _marked(summary.hedges_g_interval(baseline, candidate, confidence=confidence), mark),
         sd_ratio=why or summary.sd_ratio(baseline, candidate),
         sd_ratio_interval=why or _marked(summary.sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
-        verdict=Verdict("undecided", summary.UNKNOWN_SCORES),
+        verdict=Verdict("undecided", _why_undecided(described.n, published.n)),
         margin=margin,
         margin_interval=Unavailable("no margin was given") if margin is None else interval(2 * confidence - 1),
     )
@@ -112,9 +112,15 @@ def few_runs_note(comparison: PublishedComparison) -> str:
     if not few:
         return ""
     return (
-        f"{comparison.published.metric}: {' and '.join(few)}; with fewer than {VERDICT_RUNS} the numbers describe these "
-        "runs, and the interval leans on scores near normal."
+        f"{comparison.published.metric}: {' and '.join(few)}; with fewer than {VERDICT_RUNS} the numbers only describe "
+        "these runs, and the interval holds for normal scores."
     )
+
+
+def _why_undecided(n_ours: int, n_theirs: int) -> str:
+    if n_ours < 2:
+        return f"{count(n_ours, 'run')} of ours"
+    return "1 run of theirs" if n_theirs == 1 else summary.UNKNOWN_SCORES
 
 
 def _why_no_interval(described: Description, published: PublishedResult, waits: str) -> Unavailable | None:

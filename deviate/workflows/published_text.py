@@ -102,7 +102,7 @@ def parse_published(text: str, metrics: Sequence[str]) -> PublishedResult:
         raise InputError(f"{OPTION} {text!r}: {reader.rest.strip()!r} is not understood", EXAMPLE)
     spread = _spread_of(stated, text)
     n = _runs_of(stated, text)
-    sd = Unavailable("1 run: spread unknown" if n == 1 else "their spread is not known")
+    sd = Unavailable("1 run has no spread" if n == 1 else "their spread is not known")
     return PublishedResult(
         text=text,
         source=source,

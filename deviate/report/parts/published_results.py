@@ -1,10 +1,12 @@
 """An experiment beside published results as a document: what can be said without the scores behind them."""
 
+import shlex
 from collections.abc import Iterator
 from itertools import chain
 
 from deviate.base import redact_words
 from deviate.model import Estimate, Interval, PublishedComparison, PublishedFindings, Unavailable
+from deviate.model.estimates import VERDICT_RUNS
 from deviate.report.data.published import PUBLISHED_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
 from deviate.report.document import Absent, Answer, Document, Entry, Fact, Figure, Point, Row, Section, Table, cell
@@ -26,7 +28,6 @@ from deviate.report.parts.metrics import aggregate_words
 from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
 
 BETTER = {"max": "higher", "min": "lower"}
-DECIDE = "the score of each of their runs, as a file:"
 
 
 def published_document(findings: PublishedFindings) -> Document:
@@ -60,16 +61,26 @@ def _label(comparison: PublishedComparison) -> str:
 def _answer(findings: PublishedFindings) -> Answer:
     comparisons = findings.comparisons
     points = chain.from_iterable(_points(findings, comparison) for comparison in comparisons)
-    command = f"deviate compare theirs.csv {findings.experiment}"
-    decide = Point("To decide", DECIDE, command, is_command=True)
+    typed = findings.experiment if shlex.quote(findings.experiment) == findings.experiment else "NAME"
+    decide = Point("To decide", _what_decides(findings), f"deviate compare theirs.csv {typed}", is_command=True)
     word = f"{comparisons[0].verdict.word.capitalize()}:"
     return Answer("neutral", word, comparisons[0].verdict.reason, (*points, decide))
 
 
+def _what_decides(findings: PublishedFindings) -> str:
+    theirs = f"the scores of {VERDICT_RUNS} or more of their runs, in a file:"
+    if min(comparison.n for comparison in findings.comparisons) >= VERDICT_RUNS:
+        return theirs
+    return f"{VERDICT_RUNS} or more runs of {name_text(findings.experiment)}, and {theirs}"
+
+
 def _points(findings: PublishedFindings, comparison: PublishedComparison) -> Iterator[Point]:
     yield Point(_label(comparison), f"{_change(comparison)}: {_direction(findings, comparison)}")
-    ours = f"{_head(comparison.sd)}{_ours(comparison).text}; {aggregate_words(comparison.aggregate)}"
-    yield Point(name_text(findings.experiment), ours)
+    ours = [f"{_head(comparison.sd)}{_ours(comparison).text}"]
+    if isinstance(comparison.mean_interval, Interval):
+        level = confidence_text(comparison.mean_interval.confidence)
+        ours.append(f"{level} CI of the mean {interval_cell(comparison.mean_interval, _places(comparison)).text}")
+    yield Point(name_text(findings.experiment), "; ".join((*ours, aggregate_words(comparison.aggregate))))
     yield Point("Published", f"{_head(comparison.published.sd)}{_theirs(comparison).text}")
     if comparison.published.assumed:
         yield Point("Assumed", comparison.published.assumed)
