@@ -90,20 +90,18 @@ def validate_metrics(prepared: PreparedScript, request: Request, options: Analys
     names = [item.name for item in prepared.selection.metrics]
     _refuse_undirected(prepared, options)
     warnings = []
-    for flag, name in _metrics_by_flag(request, options):
+    for said, name in _metrics_by_flag(request, options):
         if name in names:
             continue
         near = difflib.get_close_matches(name, names, 3, 0.5)
         listed = ", ".join([*near, *(other for other in names if other not in near)][:MOST_NAMED])
         if not _may_be_reported(name, prepared):
             raise InputError(
-                f"{flag} {name}: no metric of this name will be recorded of {script.script}",
+                f"{said}: no metric of this name will be recorded of {script.script}",
                 f"name one of {listed}, or add it to {CONFIG}",
             )
         meant = f" (nearest: {', '.join(near)})" if near else f" (found: {listed})" if listed else ""
-        warnings.append(
-            f"{flag} {name} is not among the metrics found{meant}; only the runs will show if they report it"
-        )
+        warnings.append(f"{said} is not among the metrics found{meant}; only the runs will show if they report it")
     return tuple(warnings)
 
 
@@ -115,17 +113,18 @@ def has_all_names(prepared: PreparedScript) -> bool:
 
 
 def _metrics_by_flag(request: Request, options: AnalysisOptions) -> Iterable[tuple[str, str]]:
-    """The options that name a metric, each with its name."""
+    """The options that name a metric, as they were given, each with its name."""
     if options.metric is not None:
-        yield "--metric", options.metric
+        yield f"--metric {options.metric}", options.metric
     if options.aggregate is not None and options.aggregate.startswith(AT_BEST):
-        yield f"--aggregate {AT_BEST}", options.aggregate.removeprefix(AT_BEST)
+        yield f"--aggregate {options.aggregate}", options.aggregate.removeprefix(AT_BEST)
     if options.weak_below is not None:
-        yield "--weak-below", options.weak_below[0]
+        yield f"--weak-below {options.weak_below[0]}", options.weak_below[0]
     if request.sample_size.precision:
         from deviate import stats
 
-        yield "--until", stats.parse_target(request.sample_size.precision).metric
+        name = stats.parse_target(request.sample_size.precision).metric
+        yield f"--until {name}", name
 
 
 def _refuse_undirected(prepared: PreparedScript, options: AnalysisOptions) -> None:

@@ -68,7 +68,7 @@ METRICS = {
     "direction": ("`max`, `min`, `none`", "Whether higher or lower is better; `none` if neither."),
     "aggregate": (
         "text",
-        f"How a run is reduced to one [score](numbers.md#from-measurements-to-a-score): `{'`, `'.join(AGGREGATES)}`. Default: `last`.",
+        f"The [score](numbers.md#from-measurements-to-a-score) of a run: `{'`, `'.join(AGGREGATES)}`. Default: `last`.",
     ),
     "unit": ("text", "Unit of the values. Differences of `%` are given in points."),
     "role": ("text", "What the metric measures, if its name does not say: `quality`, `time` and so on."),

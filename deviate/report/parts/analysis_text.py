@@ -138,7 +138,8 @@ def _primary_line(selection: Selection, label: str) -> str:
     aggregate = "last" if metric is None else metric.aggregate
     better = "" if metric is None or metric.direction is None else f" {BETTER[metric.direction]} is better,"
     kept_by = name(aggregate.removeprefix(AT_BEST))
-    at = f" where {kept_by} is best, which the script keeps," if aggregate.startswith(AT_BEST) else ","
+    keeps = "" if selection.is_fixed else " which the script keeps,"
+    at = f" where {kept_by} is best,{keeps}" if aggregate.startswith(AT_BEST) else ","
     return f"{label}{name(choice.name)}{at}{better} {choice.reason}.{others}{advice}"
 
 
