@@ -42,7 +42,12 @@ def compare_against(
     from deviate.cli.publish import publish_sheet
     from deviate.report import published_document
 
-    if len(names) > 1 or baseline is not None:
+    if baseline is not None:
+        raise InputError(
+            f"--baseline {baseline} does not apply beside --against",
+            "leave it out: the published number is the baseline",
+        )
+    if len(names) > 1:
         raise InputError(
             f"--against compares one experiment with published numbers, not {' and '.join(names)} with each other",
             f"write one command for each: deviate compare {names[-1]} --against …",

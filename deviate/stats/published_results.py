@@ -119,7 +119,7 @@ def few_runs_note(comparison: PublishedComparison) -> str:
 
 def _why_undecided(n_ours: int, n_theirs: int) -> str:
     if n_ours < 2:
-        return f"{count(n_ours, 'run')} of ours"
+        return "1 run of ours" if n_ours else "no score of ours"
     return "1 run of theirs" if n_theirs == 1 else summary.UNKNOWN_SCORES
 
 
