@@ -35,7 +35,7 @@ class PublishedResult:
         text: as the user gave it. source: where it was published; empty where the user did not say.
         metric: name of the metric of the experiment that it is compared with.
         n: number of runs. sd: over these runs, ddof 1, computed from what was published.
-        assumed: what is not known of the spread, and how it was read; empty where everything is known.
+        assumption: what is not known of the spread, and how it was read; empty where everything is known.
         last_digit: unit of the last digit of the mean. is_percentage: whether it was given with a percent sign.
     """
 
@@ -45,7 +45,7 @@ class PublishedResult:
     n: int
     mean: float
     sd: Estimate
-    assumed: str
+    assumption: str
     last_digit: float
     is_percentage: bool
 

@@ -53,15 +53,14 @@ def compare_published(
     """
     metric = described.metric
     absent = Unavailable(described.note or "no score")
-    waits = pending([experiment])
-    why = _why_no_interval(described, published, waits)
-    baseline = Summary(published.n, published.mean, _known(published.sd))
-    candidate = Summary(described.n, _known(described.mean), _known(described.sd))
+    refusal = _why_no_interval(experiment, described, published)
+    baseline = Summary(published.n, published.mean, _number_or_nan(published.sd))
+    candidate = Summary(described.n, _number_or_nan(described.mean), _number_or_nan(described.sd))
     margin = metric.margin if margin is None else margin
     mark = _mark(experiment)
 
     def interval(level: float) -> Interval | Unavailable:
-        return why or _marked(summary.welch_interval(baseline, candidate, confidence=level), mark)
+        return refusal or _with_mark(summary.welch_interval(baseline, candidate, confidence=level), mark)
 
     return PublishedComparison(
         published=published,
@@ -75,10 +74,12 @@ def compare_published(
         sd=described.sd,
         difference=candidate.mean - baseline.mean if described.n else absent,
         interval=interval(confidence),
-        hedges_g=why or summary.hedges_g(baseline, candidate),
-        hedges_g_interval=why or _marked(summary.hedges_g_interval(baseline, candidate, confidence=confidence), mark),
-        sd_ratio=why or summary.sd_ratio(baseline, candidate),
-        sd_ratio_interval=why or _marked(summary.sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
+        hedges_g=refusal or summary.hedges_g(baseline, candidate),
+        hedges_g_interval=refusal
+        or _with_mark(summary.hedges_g_interval(baseline, candidate, confidence=confidence), mark),
+        sd_ratio=refusal or summary.sd_ratio(baseline, candidate),
+        sd_ratio_interval=refusal
+        or _with_mark(summary.sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
         verdict=Verdict("undecided", _why_undecided(described.n, published.n)),
         margin=margin,
         margin_interval=Unavailable("no margin was given") if margin is None else interval(2 * confidence - 1),
@@ -87,45 +88,44 @@ def compare_published(
 
 def scale_note(comparison: PublishedComparison) -> str:
     """A warning if one side looks like a percentage and the other like a fraction; empty otherwise."""
-    ours, theirs = comparison.mean, comparison.published.mean
-    if isinstance(ours, Unavailable) or min(ours, theirs) <= 0:
+    mean, published_mean = comparison.mean, comparison.published.mean
+    if isinstance(mean, Unavailable) or min(mean, published_mean) <= 0:
+        return ""
+    is_far = comparison.direction == "max" or max(mean, published_mean) / min(mean, published_mean) >= FAR
+    if mean <= 1 < published_mean <= 100 and (is_far or comparison.published.is_percentage):
+        words, change, factor = ("a percentage", "a fraction"), "divide theirs and its spread by 100", 0.01
+    elif published_mean <= 1 < mean <= 100 and is_far:
+        words, change, factor = ("a fraction", "a percentage"), "multiply theirs and its spread by 100", 100.0
+    else:
         return ""
     name = comparison.published.metric
-    is_far = comparison.direction == "max" or max(ours, theirs) / min(ours, theirs) >= FAR
-    if ours <= 1 < theirs <= 100 and (is_far or comparison.published.is_percentage):
-        return (
-            f"{name}: theirs ({theirs:g}) looks like a percentage, ours ({ours:.6g}) like a fraction. Nothing was "
-            f"converted: divide theirs and its spread by 100, as {name}={theirs / 100:.6g}."
-        )
-    if theirs <= 1 < ours <= 100 and is_far:
-        return (
-            f"{name}: theirs ({theirs:g}) looks like a fraction, ours ({ours:.6g}) like a percentage. Nothing was "
-            f"converted: multiply theirs and its spread by 100, as {name}={theirs * 100:.6g}."
-        )
-    return ""
+    return (
+        f"{name}: theirs ({published_mean:g}) looks like {words[0]}, ours ({mean:.6g}) like {words[1]}. Nothing was "
+        f"converted: {change}, as {name}={published_mean * factor:.6g}."
+    )
 
 
 def few_runs_note(comparison: PublishedComparison) -> str:
     """A warning if one side has too few runs for more than a description; empty otherwise."""
     sides = {"ours": comparison.n, "theirs": comparison.published.n}
-    few = [f"{count(n, 'run')} of {side}" for side, n in sides.items() if 1 < n < VERDICT_RUNS]
-    if not few:
+    counts = [f"{count(n, 'run')} of {side}" for side, n in sides.items() if 1 < n < VERDICT_RUNS]
+    if not counts:
         return ""
     return (
-        f"{comparison.published.metric}: {' and '.join(few)}; with fewer than {VERDICT_RUNS} the numbers only describe "
-        "these runs, and the interval holds for normal scores."
+        f"{comparison.published.metric}: {' and '.join(counts)}; with fewer than {VERDICT_RUNS} the numbers only "
+        "describe these runs, and the interval holds for normal scores."
     )
 
 
-def _why_undecided(n_ours: int, n_theirs: int) -> str:
-    if n_ours < 2:
-        return "1 run of ours" if n_ours else "no score of ours"
-    return "1 run of theirs" if n_theirs == 1 else summary.UNKNOWN_SCORES
+def _why_undecided(n_runs: int, n_published: int) -> str:
+    if n_runs < 2:
+        return "1 run of ours" if n_runs else "no score of ours"
+    return "1 run of theirs" if n_published == 1 else summary.UNKNOWN_SCORES
 
 
-def _why_no_interval(described: Description, published: PublishedResult, waits: str) -> Unavailable | None:
-    if waits:
-        return Unavailable(f"{waits}: no interval until all have")
+def _why_no_interval(experiment: Experiment, described: Description, published: PublishedResult) -> Unavailable | None:
+    if reason := pending([experiment]):
+        return Unavailable(f"{reason}: no interval until all have")
     if described.n < 2:
         return Unavailable(f"needs 2 runs in each, has {published.n} and {described.n}")
     if isinstance(published.sd, Unavailable):
@@ -140,9 +140,9 @@ def _mark(experiment: Experiment) -> str:
     return "nominal" if experiment.looks else ""
 
 
-def _marked(interval: Interval | Unavailable, mark: str) -> Interval | Unavailable:
+def _with_mark(interval: Interval | Unavailable, mark: str) -> Interval | Unavailable:
     return replace(interval, note=mark) if mark and isinstance(interval, Interval) else interval
 
 
-def _known(estimate: Estimate) -> float:
+def _number_or_nan(estimate: Estimate) -> float:
     return math.nan if isinstance(estimate, Unavailable) else estimate

@@ -1,5 +1,6 @@
 """Parser of published results as people write them: `Smith 2020: test_acc=94.2±0.3, n=5, SD`."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,8 +43,8 @@ RUNS = re.compile(
     r"|\b(?P<single>(?:a\s+)?single|one)\s+(?:run|seed)\b",
     re.IGNORECASE,
 )
-FILLER = re.compile(r"[\s,;()\[\]]+|\b(?:over|of|with|and|mean|in|from|across)\b", re.IGNORECASE)
-KINDS = ("SD, ddof=1", "SE, ddof=1", "95% CI by t")
+FILLER = re.compile(r"[\s,;.()\[\]]+|\b(?:over|of|with|and|mean|in|from|across)\b", re.IGNORECASE)
+SPELLINGS = ("SD, ddof=1", "SE, ddof=1", "95% CI by t")
 
 
 @dataclass(slots=True)
@@ -60,7 +61,7 @@ class _Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stated:
+class _Statement:
     """What a text says; None for what it does not say. The digits of the mean are as written."""
 
     head: str
@@ -97,11 +98,13 @@ def parse_published(text: str, metrics: Sequence[str]) -> PublishedResult:
     if mean is None:
         raise InputError(f"{OPTION} {text!r}: {value.strip()!r} does not begin with a number", EXAMPLE)
     head = f"{source}: {metric}" if source else metric
-    stated = _read(reader, text, head, mean["mean"])
+    statement = _read(reader, text, head, mean["mean"])
     if reader.rest.strip("% "):
         raise InputError(f"{OPTION} {text!r}: {reader.rest.strip()!r} is not understood", EXAMPLE)
-    spread = _spread_of(stated, text)
-    n = _runs_of(stated, text)
+    if not math.isfinite(float(mean["mean"])) or not math.isfinite(statement.spread or 0.0):
+        raise InputError(f"{OPTION} {text!r}: a number is too large", EXAMPLE)
+    spread = _spread_of(statement, text)
+    n = _runs_of(statement, text)
     sd = Unavailable("1 run has no spread" if n == 1 else "their spread is not known")
     return PublishedResult(
         text=text,
@@ -110,7 +113,7 @@ def parse_published(text: str, metrics: Sequence[str]) -> PublishedResult:
         n=n,
         mean=float(mean["mean"]),
         sd=sd if spread is None else _sd(spread, n),
-        assumed="" if spread is None else _assumed(spread, stated),
+        assumption="" if spread is None else _assumption(spread, statement),
         last_digit=_last_digit(mean["mean"]),
         is_percentage="%" in INTERVAL.sub("", plain),
     )
@@ -150,7 +153,7 @@ def _decimal(numeral: str, text: str) -> str:
     )
 
 
-def _read(reader: _Reader, text: str, head: str, digits: str) -> _Stated:
+def _read(reader: _Reader, text: str, head: str, digits: str) -> _Statement:
     spread = _number(reader.take(SPREAD, at_start=True), "plain", "inside")
     ends = None if spread is not None else reader.take(ENDS)
     if ends is not None:
@@ -172,14 +175,14 @@ def _read(reader: _Reader, text: str, head: str, digits: str) -> _Stated:
             reader.rest = reader.rest[: word.start()] + at_word.rest
     if len(kinds) > 1:
         raise InputError(
-            f"{OPTION} {text!r} says {' and '.join(kinds)} of one spread", f"say one of: {'; '.join(KINDS)}"
+            f"{OPTION} {text!r} says {' and '.join(kinds)} of one spread", f"say one of: {'; '.join(SPELLINGS)}"
         )
     if not 50 <= level < 100:
         raise InputError(f"{OPTION} {text!r}: {level:g}% is no level of an interval", "write it as 95% CI")
     ddof, runs = reader.take(DDOF), reader.take(RUNS)
     reader.rest = FILLER.sub(" ", reader.rest)
     how = (interval["how"] or "").lower() if interval is not None else ""
-    return _Stated(
+    return _Statement(
         head=head,
         digits=digits,
         spread=spread,
@@ -208,8 +211,8 @@ def _half_width(low: float, mean: float, high: float, digits: str, text: str) ->
 def _whole(runs: re.Match[str], text: str) -> int:
     if runs["single"]:
         return 1
-    number = runs["n"] or runs["runs"]
-    if re.fullmatch(r"\+?\d+", number) is None or int(number) == 0:
+    number = (runs["n"] or runs["runs"]).rstrip(".")
+    if re.fullmatch(r"\+?\d{1,9}", number) is None or int(number) == 0:
         raise InputError(f"{OPTION} {text!r}: {number} is no number of runs", "write a whole number from 1 on: n=5")
     return int(number)
 
@@ -221,51 +224,57 @@ def _last_digit(digits: str) -> float:
     return float(f"1e{int(exponent or 0) - n_decimals}")
 
 
-def _spread_of(stated: _Stated, text: str) -> PublishedSpread | None:
+def _spread_of(statement: _Statement, text: str) -> PublishedSpread | None:
     """The spread, None where the text has none.
 
     Raises:
         InputError: it has no size, or it is not said what it is or of how many runs.
     """
-    if stated.spread is None:
-        if stated.kind is not None:
+    if statement.spread is None:
+        if statement.kind is not None:
             raise InputError(
-                f"{OPTION} {text!r} says {stated.kind}, but not how large it is",
-                f"write {stated.complete(n=stated.n or 5, spread='±0.3', kind=stated.kind)}",
+                f"{OPTION} {text!r} says {statement.kind}, but not how large it is",
+                f"write {statement.complete(n=statement.n or 5, spread='±0.3', kind=statement.kind)}",
             )
         return None
-    if stated.spread < 0:
-        raise InputError(f"{OPTION} {text!r}: a spread of {stated.spread:g} is negative", "write it without the sign")
-    if stated.spread == 0:
+    if statement.spread < 0:
+        raise InputError(
+            f"{OPTION} {text!r}: a spread of {statement.spread:g} is negative", "write it without the sign"
+        )
+    if statement.spread == 0:
         raise InputError(
             f"{OPTION} {text!r}: a spread of 0 is rounded, or all runs were equal; neither gives an interval",
-            f"give more digits of it, or leave it out: {stated.complete(n=stated.n or 5, spread='')}",
+            f"give more digits of it, or leave it out: {statement.complete(n=statement.n or 5, spread='')}",
         )
-    if stated.n == 1:
+    if statement.n == 1:
         raise InputError(
             f"{OPTION} {text!r}: one run has no spread",
-            f"write the number of runs behind the ±, or leave the spread out: {stated.complete(spread='')}",
+            f"write the number of runs behind the ±, or leave the spread out: {statement.complete(spread='')}",
         )
-    if stated.kind is None:
-        runs = stated.n or 5
+    if statement.kind is None:
+        runs = statement.n or 5
         raise InputError(
-            f"{OPTION} {text!r} does not say what ±{stated.spread:g} is"
-            + ("" if stated.n else ", nor of how many runs"),
-            f"write {', '.join(stated.complete(kind=kind, n=runs) for kind in KINDS[:-1])} or "
-            f"{stated.complete(kind=KINDS[-1], n=runs)}",
+            f"{OPTION} {text!r} does not say what ±{statement.spread:g} is"
+            + ("" if statement.n else ", nor of how many runs"),
+            f"write {', '.join(statement.complete(kind=kind, n=runs) for kind in SPELLINGS[:-1])} or "
+            f"{statement.complete(kind=SPELLINGS[-1], n=runs)}",
         )
-    return PublishedSpread(stated.spread, stated.kind, stated.ddof, stated.confidence, stated.has_t)
+    return PublishedSpread(statement.spread, statement.kind, statement.ddof, statement.confidence, statement.has_t)
 
 
-def _runs_of(stated: _Stated, text: str) -> int:
-    if stated.n is not None:
-        return stated.n
-    if stated.spread is None:
-        advice = f"write {stated.complete(n=1)} for a single run, {stated.complete(n=5, spread='±0.3', kind=KINDS[0])}"
-        advice += " for the mean of 5 runs"
+def _runs_of(statement: _Statement, text: str) -> int:
+    if statement.n is not None:
+        return statement.n
+    if statement.spread is None:
+        example = statement.complete(n=5, spread="±0.3", kind=SPELLINGS[0])
+        advice = f"write {statement.complete(n=1)} for a single run, {example} for the mean of 5 runs"
     else:
-        kind = next(one for one in KINDS if (stated.kind or "") in one) if stated.ddof is None else stated.kind
-        advice = f"write {stated.complete(n=5, kind=kind)} for the mean of 5 runs"
+        kind = (
+            next(one for one in SPELLINGS if (statement.kind or "") in one)
+            if statement.ddof is None
+            else statement.kind
+        )
+        advice = f"write {statement.complete(n=5, kind=kind)} for the mean of 5 runs"
     raise InputError(f"{OPTION} {text!r} does not say of how many runs it is", advice)
 
 
@@ -275,7 +284,7 @@ def _sd(spread: PublishedSpread, n: int) -> float:
     return stats.published_sd(spread, n)
 
 
-def _assumed(spread: PublishedSpread, stated: _Stated) -> str:
+def _assumption(spread: PublishedSpread, statement: _Statement) -> str:
     """What is not known of the spread and how it is read, with the words that would say it."""
     if spread.kind == "CI":
         if spread.has_t is not None:
@@ -283,11 +292,11 @@ def _assumed(spread: PublishedSpread, stated: _Stated) -> str:
         level = f"{100 * spread.confidence:g}% CI"
         return (
             f"how the {level} was computed is not said; read as by the normal distribution, which gives the larger SD. "
-            f"If it is by Student's t, write {stated.complete(kind=f'{level} by t')}"
+            f"If it is by Student's t, write {statement.complete(kind=f'{level} by t')}"
         )
     if spread.ddof is not None:
         return ""
     return (
         f"whether the {spread.kind} divides by n or n − 1 is not said; read as n (ddof=0, numpy's default), which "
-        f"gives the larger SD. If it is n − 1, write {stated.complete(kind=f'{spread.kind}, ddof=1')}"
+        f"gives the larger SD. If it is n − 1, write {statement.complete(kind=f'{spread.kind}, ddof=1')}"
     )

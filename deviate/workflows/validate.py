@@ -90,18 +90,20 @@ def validate_metrics(prepared: PreparedScript, request: Request, options: Analys
     names = [item.name for item in prepared.selection.metrics]
     _refuse_undirected(prepared, options)
     warnings = []
-    for said, name in _metrics_by_flag(request, options):
+    for option_text, name in _metrics_by_flag(request, options):
         if name in names:
             continue
         near = difflib.get_close_matches(name, names, 3, 0.5)
         listed = ", ".join([*near, *(other for other in names if other not in near)][:MOST_NAMED])
         if not _may_be_reported(name, prepared):
             raise InputError(
-                f"{said}: no metric of this name will be recorded of {script.script}",
+                f"{option_text}: no metric of this name will be recorded of {script.script}",
                 f"name one of {listed}, or add it to {CONFIG}",
             )
         meant = f" (nearest: {', '.join(near)})" if near else f" (found: {listed})" if listed else ""
-        warnings.append(f"{said} is not among the metrics found{meant}; only the runs will show if they report it")
+        warnings.append(
+            f"{option_text} is not among the metrics found{meant}; only the runs will show if they report it"
+        )
     return tuple(warnings)
 
 

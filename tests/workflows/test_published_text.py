@@ -29,6 +29,7 @@ SD_OF_N = 0.3 * (5 / 4) ** 0.5
         ("test_acc=94.2±0.3, n=5, SD", SD_OF_N),
         ("test_acc=94.2±0.3, n=5, SEM, ddof=1", 0.3 * 5**0.5),
         ("test_acc=94.2±0.3, n=5, standard error, ddof=0", SD_OF_N * 5**0.5),
+        ("test_acc=94.2 ± 0.3 std. err. of 5 random seeds, ddof=1.", 0.3 * 5**0.5),
         ("test_acc=94.2±0.3, n=5, 95% CI by t", 0.3 * 5**0.5 / 2.7764451),
         ("test_acc=94.2 [93.9, 94.5], n=5, 95% CI by t", 0.3 * 5**0.5 / 2.7764451),
         ("test_acc=94.2, 95% CI 93.9 to 94.5, n=5", 0.3 * 5**0.5 / 1.9599640),
@@ -46,7 +47,7 @@ def test_every_spelling_gives_mean_number_and_sd(text: str, sd: float | None) ->
     else:
         assert result.sd == pytest.approx(sd, rel=1e-6)
     has_gap = sd is not None and not any(word in text for word in ("ddof", "by t", "(z)"))
-    assert bool(result.assumed) == has_gap
+    assert bool(result.assumption) == has_gap
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,12 @@ BETTER = {"max": "higher", "min": "lower"}
 
 
 def published_document(findings: PublishedFindings) -> Document:
-    ours = name_text(findings.experiment)
+    experiment = name_text(findings.experiment)
     sources = list(dict.fromkeys(_source(comparison) for comparison in findings.comparisons))
     return Document(
-        title=f"{ours} against {', '.join(sources)}",
-        subtitle=f"{ours} ({name_text(findings.variant)}), recorded, against {', '.join(sources)}; differences are "
-        f"{ours} minus published",
+        title=f"{experiment} against {', '.join(sources)}",
+        subtitle=f"{experiment} ({name_text(findings.variant)}), recorded, against {', '.join(sources)}; differences "
+        f"are {experiment} minus published",
         answer=_answer(findings),
         paste=tuple(_paste(findings, comparison) for comparison in findings.comparisons),
         sections=(_section(findings),),
@@ -61,29 +61,29 @@ def _label(comparison: PublishedComparison) -> str:
 def _answer(findings: PublishedFindings) -> Answer:
     comparisons = findings.comparisons
     points = chain.from_iterable(_points(findings, comparison) for comparison in comparisons)
-    typed = findings.experiment if shlex.quote(findings.experiment) == findings.experiment else "NAME"
-    decide = Point("To decide", _what_decides(findings), f"deviate compare theirs.csv {typed}", is_command=True)
+    typed_name = findings.experiment if shlex.quote(findings.experiment) == findings.experiment else "NAME"
+    decide = Point("To decide", _what_decides(findings), f"deviate compare theirs.csv {typed_name}", is_command=True)
     word = f"{comparisons[0].verdict.word.capitalize()}:"
     return Answer("neutral", word, comparisons[0].verdict.reason, (*points, decide))
 
 
 def _what_decides(findings: PublishedFindings) -> str:
-    theirs = f"the scores of {VERDICT_RUNS} or more of their runs, in a file:"
+    scores = f"the scores of {VERDICT_RUNS} or more of their runs, in a file:"
     if min(comparison.n for comparison in findings.comparisons) >= VERDICT_RUNS:
-        return theirs
-    return f"{VERDICT_RUNS} or more runs of {name_text(findings.experiment)}, and {theirs}"
+        return scores
+    return f"{VERDICT_RUNS} or more runs of {name_text(findings.experiment)}, and {scores}"
 
 
 def _points(findings: PublishedFindings, comparison: PublishedComparison) -> Iterator[Point]:
     yield Point(_label(comparison), f"{_change(comparison)}: {_direction(findings, comparison)}")
-    ours = [f"{_head(comparison.sd)}{_ours(comparison).text}"]
+    parts = [f"{_head(comparison.sd)}{_recorded_mean(comparison).text}"]
     if isinstance(comparison.mean_interval, Interval):
         level = confidence_text(comparison.mean_interval.confidence)
-        ours.append(f"{level} CI of the mean {interval_cell(comparison.mean_interval, _places(comparison)).text}")
-    yield Point(name_text(findings.experiment), "; ".join((*ours, aggregate_words(comparison.aggregate))))
-    yield Point("Published", f"{_head(comparison.published.sd)}{_theirs(comparison).text}")
-    if comparison.published.assumed:
-        yield Point("Assumed", comparison.published.assumed)
+        parts.append(f"{level} CI of the mean {interval_cell(comparison.mean_interval, _places(comparison)).text}")
+    yield Point(name_text(findings.experiment), "; ".join((*parts, aggregate_words(comparison.aggregate))))
+    yield Point("Published", f"{_head(comparison.published.sd)}{_published_mean(comparison).text}")
+    if comparison.published.assumption:
+        yield Point("Assumed", clean(comparison.published.assumption))
     if comparison.margin is not None:
         yield Point("Margin", _margin(comparison))
 
@@ -117,11 +117,11 @@ def _direction(findings: PublishedFindings, comparison: PublishedComparison) -> 
     difference, interval = comparison.difference, comparison.interval
     if isinstance(difference, Unavailable):
         return "nothing to compare"
-    ours = name_text(findings.experiment)
+    experiment = name_text(findings.experiment)
     if difference == 0:
         side = "the means are equal"
     else:
-        side = f"{ours} is {'higher' if difference > 0 else 'lower'}"
+        side = f"{experiment} is {'higher' if difference > 0 else 'lower'}"
         side += f" ({BETTER[comparison.direction]} is better)" if comparison.direction else ""
     if isinstance(interval, Unavailable):
         return side
@@ -139,7 +139,7 @@ def _margin(comparison: PublishedComparison) -> str:
     return f"±{size}: the {confidence_text(interval.confidence)} interval {ends} {place}, which decides nothing here"
 
 
-def _ours(comparison: PublishedComparison) -> Entry:
+def _recorded_mean(comparison: PublishedComparison) -> Entry:
     n = Number(comparison.n, 0)
     runs: Pieces = (n,) if comparison.n == comparison.n_runs else (n, " of ", Number(comparison.n_runs, 0), " runs")
     if isinstance(comparison.mean, Unavailable):
@@ -148,7 +148,7 @@ def _ours(comparison: PublishedComparison) -> Entry:
     return _mean(comparison, comparison.mean, sd, runs)
 
 
-def _theirs(comparison: PublishedComparison) -> Entry:
+def _published_mean(comparison: PublishedComparison) -> Entry:
     published = comparison.published
     sd = None if isinstance(published.sd, Unavailable) else published.sd
     return _mean(comparison, published.mean, sd, (Number(published.n, 0),))
@@ -195,8 +195,8 @@ def _section(findings: PublishedFindings) -> Section:
 def _row(comparison: PublishedComparison) -> Row:
     places = _places(comparison)
     cells = (
-        _theirs(comparison),
-        _ours(comparison),
+        _published_mean(comparison),
+        _recorded_mean(comparison),
         signed_cell(comparison.difference, places, _difference_unit(comparison)),
         _short(comparison.interval, interval_cell(comparison.interval, places)),
         _short(comparison.hedges_g, ratio_cell(comparison.hedges_g, comparison.hedges_g_interval)),
@@ -207,7 +207,9 @@ def _row(comparison: PublishedComparison) -> Row:
     absences = [f"no {name}: {value.reason}" for name, value in quantities if isinstance(value, Unavailable)]
     margin = f"margin {_margin(comparison)}" if comparison.margin is not None else ""
     return Row(
-        _label(comparison), cells, note="; ".join(filter(None, (comparison.published.assumed, margin, *absences)))
+        _label(comparison),
+        cells,
+        note="; ".join(filter(None, (clean(comparison.published.assumption), margin, *absences))),
     )
 
 
@@ -220,13 +222,13 @@ def _plot(findings: PublishedFindings, index: int) -> EstimationPlot | None:
     comparison = findings.comparisons[index]
     if not comparison.n:
         return None
-    published, ours, source = comparison.published, name_text(findings.experiment), _source(comparison)
+    published, experiment, source = comparison.published, name_text(findings.experiment), _source(comparison)
     metric, unit = name_text(published.metric), clean(comparison.unit)
     interval, difference = comparison.interval, comparison.difference
     has_interval = isinstance(interval, Interval)
     level = f", {confidence_text(findings.confidence)} CI" if has_interval else ""
     mean = None if isinstance(comparison.mean, Unavailable) else comparison.mean
-    theirs = PointGroup(
+    published_group = PointGroup(
         index=0,
         label=source,
         note=f"n = {published.n}",
@@ -237,24 +239,24 @@ def _plot(findings: PublishedFindings, index: int) -> EstimationPlot | None:
         high=None,
     )
     sd = None if isinstance(comparison.sd, Unavailable) else comparison.sd
-    of_ours = PointGroup(1, ours, f"n = {comparison.n}", comparison.scores, mean, sd, None, None)
+    experiment_group = PointGroup(1, experiment, f"n = {comparison.n}", comparison.scores, mean, sd, None, None)
     drawn = PlottedDifference(
-        ours,
+        experiment,
         None if isinstance(difference, Unavailable) else difference,
         interval.low if isinstance(interval, Interval) else None,
         interval.high if isinstance(interval, Interval) else None,
     )
     return EstimationPlot(
         key=f"published-{index}",
-        title=f"{metric}: {ours} and {source}",
-        description=f"Score of every run of {ours} in {metric}: {_ours(comparison).text}. {source}: "
-        f"{_theirs(comparison).text}. Difference {_change(comparison)}.",
-        caption=f"Each point is the score of one run of {ours}; of {source}, the mean and one SD to either side are "
-        "known at most. The last column is the difference with its interval; its zero is the published mean. No axis "
+        title=f"{metric}: {experiment} and {source}",
+        description=f"Score of every run of {experiment} in {metric}: {_recorded_mean(comparison).text}. {source}: "
+        f"{_published_mean(comparison).text}. Difference {_change(comparison)}.",
+        caption=f"Each point is the score of one run of {experiment}. Of {source}, only the mean and one SD to either "
+        "side are drawn. The last column is the difference with its interval; its zero is the published mean. No axis "
         "is forced to start at zero.",
         axis=unit_head(metric, unit),
         difference_axis=f"{unit_head('difference', difference_unit(unit))}{level}",
-        groups=(theirs, of_ours),
+        groups=(published_group, experiment_group),
         differences=(drawn,),
     )
 
@@ -262,10 +264,11 @@ def _plot(findings: PublishedFindings, index: int) -> EstimationPlot | None:
 def _paste(findings: PublishedFindings, comparison: PublishedComparison) -> str:
     """The sentence to paste: both sides, the difference, and how it was obtained."""
     places = _places(comparison)
-    ours = f"{name_text(comparison.published.metric)} of {name_text(findings.experiment)} {_ours(comparison).text}"
+    name = f"{name_text(comparison.published.metric)} of {name_text(findings.experiment)}"
     change = signed_cell(comparison.difference, places, _difference_unit(comparison)).text
     verdict = f"{comparison.verdict.word}: {comparison.verdict.reason}"
-    sides = f"{ours}; {_source(comparison)} {_theirs(comparison).text} (mean ± SD, ddof 1)"
+    published = f"{_source(comparison)} {_published_mean(comparison).text}"
+    sides = f"{name} {_recorded_mean(comparison).text}; {published} (mean ± SD, ddof 1)"
     how = " The interval is computed from number, mean and SD." if isinstance(comparison.interval, Interval) else ""
     return f"{sides}; difference {change} {_bracket(comparison, places)}; {verdict}.{how}"
 
