@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from deviate import records, workflows
 from deviate.errors import InputError
-from deviate.model import Experiment, Findings, Settings
+from deviate.model import Experiment, Findings, PublishedFindings, Settings
 from deviate.report import clean
 from deviate.workflows import AnalysisOptions, PreparedExperiment, Request
 
@@ -156,6 +156,31 @@ def compare(
     metrics = [(experiments[0].name, shared), *((other.name, _reported(other)) for other in experiments[1:])]
     workflows.refuse_disjoint(metrics, "say which correspond:")
     return answer(experiments, options, is_comparison=True)
+
+
+def compare_published(
+    folder: Path,
+    name: str,
+    results: Sequence[str],
+    options: AnalysisOptions,
+    display: Display,
+    *,
+    form: str | None = None,
+) -> tuple[Experiment, PublishedFindings]:
+    """Compare an experiment on record, or in a file, with published results.
+
+    Args:
+        folder, form: as in `workflows.read_any`. results: as in `workflows.judge_published`.
+
+    Raises:
+        InputError: there is more than one experiment, it cannot be read, or a result is not understood.
+    """
+    experiment, *others = workflows.read_any(folder, [name], form=form)
+    if others:
+        choices = ", ".join(choice.name for choice in (experiment, *others))
+        raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
+    _say_sources([experiment], display)
+    return experiment, workflows.judge_published(experiment, results, options)
 
 
 def report(

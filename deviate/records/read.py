@@ -12,6 +12,7 @@ from pathlib import Path
 from deviate.base import first_few, place_text, redact_words, traceback_with_cells
 from deviate.errors import RecordError
 from deviate.model import (
+    AT_BEST,
     Artifact,
     Experiment,
     InjectedCode,
@@ -134,8 +135,8 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
 
 def _with_names(aggregate: str, names: Mapping[str, str]) -> str:
     """The aggregate with the metric that it names called as in `names`."""
-    kind, separator, name = aggregate.partition(":")
-    return f"{kind}:{names.get(name, name)}" if separator else aggregate
+    name = aggregate.removeprefix(AT_BEST)
+    return aggregate if name == aggregate else f"{AT_BEST}{names.get(name, name)}"
 
 
 def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from deviate.base import first_few, place_text
 from deviate.model import (
+    AT_BEST,
     IMPORTED_AS,
     NOT_ASKED,
     Description,
@@ -279,6 +280,9 @@ def _missing_scores(description: Description, experiment: Experiment, label: str
 
 
 def _picks_the_best(metric: SelectedMetric) -> bool:
+    """Whether the step of a metric on test data is chosen by test data."""
+    if metric.aggregate.startswith(AT_BEST):
+        return is_on_test_data(metric.aggregate.removeprefix(AT_BEST))
     return metric.aggregate == "best" or (metric.direction is not None and metric.aggregate == metric.direction)
 
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from deviate.workflows.overhead import window_for as window_for
     from deviate.workflows.plugins import PluginState as PluginState
     from deviate.workflows.plugins import inspect_plugins as inspect_plugins
+    from deviate.workflows.published_results import judge_published as judge_published
     from deviate.workflows.refs import checked_out as checked_out
     from deviate.workflows.refs import find_reference as find_reference
     from deviate.workflows.refs import prepare_at as prepare_at

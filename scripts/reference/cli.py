@@ -25,7 +25,7 @@ in the groups below. Written from the program by `python -m scripts.reference`.
 | 4 | `check`: worse |
 | 5 | `check`: undecided, with `--undecided fail` |
 | 6 | `check`: the control variant is broken |
-| 75 | the experiment is in use by another process: try again later |
+| 75 | the experiment is in use by another process, or the run of `worker` was lost: try again later |
 | 130 | interrupted; records are intact |
 """
 

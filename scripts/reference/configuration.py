@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from deviate.model import AGGREGATES
 from deviate.project.config import CAPTURE_KEYS, EXPERIMENT_KEYS, METRIC_KEYS, SNAPSHOT_KEYS, VARIANT_KEYS
 
 HEAD = """\
@@ -67,7 +68,7 @@ METRICS = {
     "direction": ("`max`, `min`, `none`", "Whether higher or lower is better; `none` if neither."),
     "aggregate": (
         "text",
-        "How a run is reduced to one score: `last`, `best`, `mean`, `median`, `min`, `max`, `at:K`. Default: `last`.",
+        f"The [score](numbers.md#from-measurements-to-a-score) of a run: `{'`, `'.join(AGGREGATES)}`. Default: `last`.",
     ),
     "unit": ("text", "Unit of the values. Differences of `%` are given in points."),
     "role": ("text", "What the metric measures, if its name does not say: `quality`, `time` and so on."),

@@ -15,8 +15,8 @@ GROUPS = {
     "What varies": "variants variant seeds warn_only",
     "Difference": "effect difference pilot sd power correlation candidates",
     "Verdict": """
-        metric margin baseline match paired aggregate direction undecided control require_control ulps confirm level
-        rung confidence spread_ratio target tasks groups weak_below
+        metric margin baseline against match paired aggregate direction undecided control require_control ulps confirm
+        level rung confidence spread_ratio target tasks groups weak_below
     """,
     "Output": """
         html markdown latex json csv paper siunitx column_width dl_variance junit github form save everything explain
@@ -34,7 +34,9 @@ GROUPS = {
 COMMON = {
     "run": "runs name versus sweep_of budget dry_run variants metric margin html jobs gpus",
     "resume": "budget metric html markdown json csv jobs gpus timeout quiet",
-    "compare": "metric margin baseline match paired aggregate direction confidence html markdown latex json csv",
+    "compare": """
+        metric margin baseline against match paired aggregate direction confidence html markdown latex json csv
+    """,
     "check": "ref runs metric margin paired undecided require_control confidence html markdown junit github save jobs",
     "diverge": "name dry_run variant seeds level confirm html markdown json python second_env gpus",
     "report": "metric aggregate direction confidence html markdown latex json csv paper quiet",
