@@ -13,7 +13,7 @@ from deviate.cli.options import option
 from deviate.cli.options.results import Importer
 from deviate.errors import InputError
 from deviate.records import Grouping, Imported, RunGroup
-from deviate.report import align_columns, clean
+from deviate.report import align_columns, clean, counted
 
 MOST_GROUPS = 20
 """Groups of a project that are imported without a choice."""
@@ -114,7 +114,8 @@ def _names(grouping: Grouping, groups: Sequence[RunGroup], name: str | None) -> 
 def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
     """The groups in a table, and what they were made by."""
     project = grouping.project
-    yield f"Project  {clean(project.address)}: {len(project.runs)} runs in {len(grouping.groups)} groups"
+    n_runs, n_groups = counted(len(project.runs), "run"), counted(len(grouping.groups), "group")
+    yield f"Project  {clean(project.address)}: {n_runs} in {n_groups}"
     if grouping.left_out:
         yield f"Grouped  without: {clean(', '.join(grouping.left_out))}"
     shown = list(groups[0].differing)[:MOST_SETTINGS]
@@ -154,5 +155,5 @@ def _write(folder: Path, results: Sequence[Imported], names: Sequence[str], *, l
     for imported, name in zip(results, names, strict=True):
         path = records.write_imported(folder, imported, name)
         metrics = sorted({metric for run in imported.runs for metric in run.series})
-        typer.echo(f"Imported {path.name}: {len(imported.runs)} runs, {', '.join(metrics)}")
+        typer.echo(f"Imported {path.name}: {counted(len(imported.runs), 'run')}, {', '.join(metrics) or 'no numbers'}")
         typer.echo(f"         {nearest(path)}")

@@ -1,7 +1,7 @@
-"""Stand-ins of tracking servers: what `wandb` and the REST API of MLflow ask for is answered in the shape of the services.
+"""Stand-ins of the services of W&B and MLflow: they answer in the shape that the clients of both expect.
 
-Source: queries and fields of `wandb` 0.31 (apis/public/runs.py, RunParquetHistory and HistoryPage of wandb-core); messages
-of service.proto of MLflow 3.17, as JSON.
+Source: queries and fields of `wandb` 0.31 (apis/public/runs.py, RunParquetHistory and HistoryPage of wandb-core);
+answers of the server of MLflow 3.17.
 """
 
 import json

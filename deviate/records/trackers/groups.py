@@ -71,7 +71,7 @@ class Grouping:
 
     Attributes:
         left_out: names of settings that differ between runs and do not count.
-        splitting: of the settings that count, one without which there are far fewer groups, and how many there are then.
+        splitting: a setting without which there are far fewer groups, and how many there are then; None for none.
     """
 
     project: Project
@@ -249,7 +249,7 @@ def _mask(value: str, run: TrackedRun, seeds: Iterable[str]) -> str:
     value = DATE.sub("<date>", value)
     for seed in seeds:
         named, n_named = re.subn(rf"(?i)((?<![a-z])(?:seed|s|rs)[_=-]?)0*{seed}(?!\d)", r"\1<seed>", value)
-        value = named if n_named else re.sub(rf"(?<![\w.])0*{seed}(?![\w.])|(?<=_)0*{seed}(?![\w.])", "<seed>", value)
+        value = named if n_named else re.sub(rf"(?<![A-Za-z0-9.])0*{seed}(?![A-Za-z0-9]|\.\d)", "<seed>", value)
     return value
 
 
@@ -272,7 +272,7 @@ def _splitting(columns: Mapping[str, Sequence[str]], differing: Sequence[str], n
 
 
 def _group_names(project: str, groups: Sequence[RunGroup]) -> list[str]:
-    """Names of groups: of the fewest settings that tell them apart; numbers where that takes too many or too long ones."""
+    """Names of the fewest settings that tell the groups apart; numbers where that takes many or long ones."""
     if len(groups) == 1:
         return [project]
     differing = list(groups[0].differing)
@@ -292,9 +292,9 @@ def _group_names(project: str, groups: Sequence[RunGroup]) -> list[str]:
 def _name_parts(group: RunGroup, labels: Sequence[str], telling: Sequence[str]) -> Iterator[str]:
     """What the name of a group says of its settings, in ASCII letters, as names of experiments are."""
     for label, name in zip(labels, telling, strict=True):
-        value = group.differing[name]
+        value = re.sub(r"<\w+>", "", group.differing[name]).rstrip("/_-.")
         if value != NONE:
-            yield f"{label}={re.sub(r'[^A-Za-z0-9._+]+', '_', value.rpartition('/')[2] or value).strip('_')}"
+            yield f"{label}={re.sub(r'[^A-Za-z0-9._+-]+', '_', value.rpartition('/')[2]).strip('_')}"
 
 
 def _shown(text: str) -> str:

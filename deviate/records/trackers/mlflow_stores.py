@@ -8,6 +8,7 @@ Source: https://mlflow.org/docs/latest/rest-api.html, https://mlflow.org/docs/la
 
 import base64
 import configparser
+import functools
 import json
 import os
 import ssl
@@ -16,6 +17,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,7 @@ WAITS_S = (0.5, 2.0, 8.0)
 """Pauses before a request is sent again that an overloaded server refused."""
 OVERLOADED = frozenset({429, 500, 502, 503, 504})
 TIMEOUT_S = 30.0
+N_CONNECTIONS = 8
 LONGEST_MESSAGE = 200
 
 
@@ -66,7 +69,10 @@ def read_mlflow_experiment(place: str) -> Project:
     store, experiment = _split(place)
     address = f"mlflow:{redact(place)}"
     if store.startswith(("http://", "https://")):
-        return _of_server(_Server(store, address), experiment, address)
+        try:
+            return _of_server(_Server(store, address), experiment, address)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise _stranger(address) from error
     return _of_disk(store, experiment, address)
 
 
@@ -107,6 +113,10 @@ def _of_disk(store: str, experiment: str, address: str) -> Project:
     return _project(by_name[experiment], address)
 
 
+def _stranger(address: str) -> InputError:
+    return InputError(f"reading {address}: the answer is not one of MLflow", "name a tracking server of MLflow")
+
+
 def _no_experiment(experiment: str, names: list[str], address: str) -> InputError:
     which = f"no experiment {experiment!r}" if experiment else f"{len(names)} experiments"
     listed = first_few(sorted(names), 8) or "it has none with runs"
@@ -128,8 +138,12 @@ def _of_server(server: "_Server", experiment: str, address: str) -> Project:
     group = Group(name, runs=[_run(run) for run in _pages(server, "runs/search", "runs", {"experiment_ids": [key]})])
 
     def load(run: TrackedRun) -> None:
-        for metric in list(run.trails):
-            run.trails[metric] = _history(server, run.id, metric)
+        try:
+            with ThreadPoolExecutor(N_CONNECTIONS) as pool:  # a request for each metric of each run
+                trails = pool.map(lambda metric: _history(server, run.id, metric), run.trails)
+                run.trails = dict(zip(run.trails, trails, strict=True))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise _stranger(address) from error
 
     return _project(group, address, load)
 
@@ -221,9 +235,7 @@ class _Server:
     def post(self, call: str, query: Mapping[str, object]) -> dict[str, Any]:
         answer = self._send(call, json.dumps(query).encode())
         if answer is None:
-            raise InputError(
-                f"reading {self.address}: the server has no call {call}", "name a tracking server of MLflow"
-            )
+            raise _stranger(self.address)
         return answer
 
     def _send(self, call: str, body: bytes | None) -> dict[str, Any] | None:
@@ -232,27 +244,29 @@ class _Server:
         request = urllib.request.Request(f"{base}/{API}{call}", body, {"Content-Type": "application/json"})  # noqa: S310  (http alone comes here)
         if authorization := _authorization(parts):
             request.add_unredirected_header("Authorization", authorization)  # another host must not see it
+        context = _certificates() if parts.scheme == "https" else None
         doing = f"reading {self.address}"
         for wait_s in (*WAITS_S, None):
             try:
-                with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=_certificates()) as answer:  # noqa: S310
+                with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=context) as answer:  # noqa: S310
                     parsed = json.load(answer)
             except urllib.error.HTTPError as error:
-                if error.code in OVERLOADED and wait_s is not None:
-                    time.sleep(wait_s)
-                    continue
-                if error.code == 404:
-                    return None
-                raise _explain(error, doing) from error
+                with error:
+                    if error.code == 404:
+                        return None
+                    if error.code not in OVERLOADED or wait_s is None:
+                        raise _explain(error, doing) from error
+                time.sleep(wait_s)
+                continue
             except OSError as error:
                 reason = redact(str(getattr(error, "reason", error)))
                 raise InputError(f"{doing}: no answer ({reason})", f"check the network and {STORE}") from error
             except ValueError as error:
-                raise InputError(f"{doing}: the answer is not JSON", "name a tracking server of MLflow") from error
-            if isinstance(parsed, dict):
-                return parsed
-            break
-        raise InputError(f"{doing}: the answer is no object", "name a tracking server of MLflow")
+                raise _stranger(self.address) from error
+            if not isinstance(parsed, dict):
+                raise _stranger(self.address)
+            return parsed
+        raise AssertionError  # the last try returns or raises
 
 
 def _explain(error: urllib.error.HTTPError, doing: str) -> InputError:
@@ -293,6 +307,7 @@ def _authorization(parts: urllib.parse.SplitResult) -> str:
     return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}" if user else ""
 
 
+@functools.cache
 def _certificates() -> ssl.SSLContext:
     if os.environ.get("MLFLOW_TRACKING_INSECURE_TLS") == "true":
         context = ssl.create_default_context()
