@@ -152,7 +152,6 @@ def _mlflow_run(run: CloudRun) -> dict[str, Any]:
 
 
 def _mlflow_values(run: CloudRun, name: str) -> Iterator[dict[str, Any]]:
-    """Step 0 and values that are words are written as Protocol Buffers write them in JSON."""
     for row in run.rows:
         if name in row:
             step = {"step": row["_step"]} if row["_step"] else {}

@@ -233,7 +233,9 @@ def read_database(path: Path) -> list[Group]:
             for key, name, value, time, step, is_nan in base.execute(
                 "SELECT run_uuid, key, value, timestamp, step, is_nan FROM metrics ORDER BY rowid"
             ):
-                runs[key].trails.setdefault(name, Trail()).add(step, _number(value, is_nan), time / 1000)
+                runs[key].trails.setdefault(name, Trail()).add(
+                    step, math.nan if is_nan else real_number(value), time / 1000
+                )
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"reading the MLflow database {path}: {error}",
@@ -250,10 +252,8 @@ def _open_database(path: Path) -> "sqlite3.Connection":
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
-def _number(value: float, is_nan: int) -> float:
-    """A metric value; MLflow stores NaN in a separate column, and infinity as the largest float."""
-    if is_nan:
-        return math.nan
+def real_number(value: float) -> float:
+    """A metric value, of which MLflow stores infinity as the largest float."""
     return math.copysign(math.inf, value) if abs(value) >= sys.float_info.max else float(value)
 
 

@@ -200,8 +200,8 @@ def _number_text(number: float) -> str:
 
 def _settings(run: TrackedRun) -> Settings:
     """What may tell configurations apart, with the labels of the tracker, which never replace a setting."""
-    sweep = {"sweep": run.sweep} if run.sweep else {}
-    return {**{name: value for name, value in run.labels.items() if value}, **sweep, **run.params}
+    labels = {name: value for name, value in {**run.labels, "sweep": run.sweep}.items() if value}
+    return {**run.params, **{name: value for name, value in labels.items() if name not in run.params}}
 
 
 def _find_setting(given: str, names: Sequence[str]) -> list[str]:
@@ -299,7 +299,7 @@ def _name_parts(group: RunGroup, labels: Sequence[str], telling: Sequence[str]) 
 
 def _shown(text: str) -> str:
     """A value as it is shown: numbers that a program computed have fewer digits."""
-    return f"{float(text):g}" if NUMBER.fullmatch(text) and "." in text else text
+    return f"{float(text):g}" if NUMBER.fullmatch(text) and set(text) & set(".eE") else text
 
 
 def _tuned(project: Project, groups: Sequence[RunGroup]) -> list[str]:

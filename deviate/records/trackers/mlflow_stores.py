@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from deviate.records.importers.mlflow import (
     is_folders,
     read_database,
     read_folders,
+    real_number,
     runs_to_read,
 )
 from deviate.records.importers.tracked import TrackedRun, Trail, list_names
@@ -125,9 +127,12 @@ def _no_experiment(experiment: str, names: list[str], address: str) -> InputErro
 
 def _project(group: Group, address: str, load: Load = loaded) -> Project:
     deleted = [run.label for run in group.runs if run.is_deleted]
+    n_named = Counter(run.name for run in group.runs)
+    names = {run.id: run.name for run in group.runs if n_named[run.name] == 1}
     runs = runs_to_read(group)
     for run in runs:
-        run.sweep = run.tags.get(PARENT, "")
+        parent = run.tags.get(PARENT, "")  # searches for settings start their runs below one of their own
+        run.sweep = names.get(parent) or parent[:8]
         run.labels = {"source": run.tags.get(SOURCE, "")}
     notes = (f"{list_names(deleted)}: deleted in MLflow, left out",) if deleted else ()
     return Project(address, group.name, "mlflow", "param.", runs, load, notes=notes)
@@ -201,8 +206,10 @@ def _pairs(entries: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _add(trail: Trail, metric: Mapping[str, Any]) -> None:
-    """Add a value; JSON has NaN and infinity as words, and leaves step 0 out."""
-    trail.add(int(metric.get("step") or 0), float(metric["value"]), int(metric.get("timestamp") or 0) / 1000)
+    """Add a value; NaN is a word in JSON, and a step of 0 may be left out."""
+    trail.add(
+        int(metric.get("step") or 0), real_number(float(metric["value"])), int(metric.get("timestamp") or 0) / 1000
+    )
 
 
 def _history(server: "_Server", run_id: str, metric: str) -> Trail:

@@ -10,7 +10,8 @@ from deviate.records.trackers.addresses import read_project
 from deviate.records.trackers.experiments import import_groups
 from deviate.records.trackers.groups import group_runs
 
-VALUES = [0.1, "NaN", "Infinity", 0.4, 0.5, 0.6, 0.7]
+VALUES: list[float | str] = [0.1, "NaN", 1.7976931348623157e308, 0.4, 0.5, 0.6, 0.7]
+"""As the server answers after NaN and infinity were logged."""
 
 
 def run(seed: int, **more: object) -> CloudRun:
