@@ -1,4 +1,4 @@
-"""Projects of a tracker are imported, listed, shown and compared; W&B's own library reads a stand-in of its service."""
+"""Projects of trackers are imported, listed, shown and compared; their services are stand-ins."""
 
 import json
 import math
@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tracker_servers import CloudRun, Service, wandb_service
+from tracker_servers import CloudRun, Service, mlflow_service, wandb_service
 
 from deviate import records
 
-pytestmark = pytest.mark.slow  # each command starts the service process of wandb
 KEY = "0123456789abcdef" * 2 + "01234567"
 
 
@@ -59,6 +58,7 @@ def service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, require: Callable[[
         yield server
 
 
+@pytest.mark.slow
 def test_groups_of_runs_become_experiments(service: Service, project: Path, deviate_in) -> None:  # type: ignore[no-untyped-def]
     deviate = deviate_in(project)
     done = deviate("import", "wandb:lab/cifar")
@@ -74,23 +74,13 @@ def test_groups_of_runs_become_experiments(service: Service, project: Path, devi
     assert (list(series.values[1:]), list(series.times)) == ([math.inf, 0.7, 3.5], [0.0, 2.0, 4.0, 6.0])
     assert base.runs[0].series.keys() == {"val_acc", "test_acc"}
     assert base.runs[0].environment["config.net.depth"] == "18"
-    assert base.tuned == ""
+    (sweep,) = records.read_experiment(project / ".deviate/experiments/cifar-lr=0.04-sweep=s1")
+    assert (base.tuned, sweep.tuned) == ("", "one of 4 configurations of sweep s1, tuned on val_acc (maximize)")
     for path in project.rglob("*.json*"):
         assert KEY not in path.read_text(encoding="utf-8")
 
-    tuned = "tuned: one of 4 configurations of sweep s1, tuned on val_acc (maximize)"
-    assert tuned in deviate("show", "cifar-lr=0.04-sweep=s1").out
-    listed = {entry["name"]: entry["tuned"] for entry in json.loads(deviate("list", "--format", "json").out)}
-    assert [name for name, search in listed.items() if not search] == ["cifar-lr=0.1"]
-    compared = deviate("compare", "cifar-lr=0.1", "cifar-lr=0.04-sweep=s1", "--metric", "val_acc", "--json", "out.json")
-    assert compared.code == 0, compared.err
-    (warning,) = [text for text in json.loads(Path("out.json").read_text())["warnings"] if "tuned" in text]
-    assert warning.startswith("cifar-lr=0.04-sweep=s1: tuned, one of 4 configurations of sweep s1")
 
-    again = deviate("import", "wandb:lab/cifar", "--group", "cifar-lr=0.1")
-    assert (again.code, "an experiment named cifar-lr=0.1 exists already" in again.err) == (1, True)
-
-
+@pytest.mark.slow  # each command starts the service process of wandb
 def test_what_is_wrong_is_said_with_what_to_do(service: Service, project: Path, deviate_in, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     deviate = deviate_in(project)
     unknown = deviate("import", "wandb:lab/unknown")
@@ -101,3 +91,34 @@ def test_what_is_wrong_is_said_with_what_to_do(service: Service, project: Path, 
     monkeypatch.delenv("WANDB_API_KEY")
     missing = deviate("import", "wandb:lab/cifar")
     assert (missing.code, "set WANDB_API_KEY" in missing.err) == (1, True)
+
+
+def test_a_configuration_that_was_tuned_is_labelled_wherever_it_is_shown(
+    project: Path, deviate_in, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    deviate = deviate_in(project)
+    with mlflow_service([run for run in project_runs() if run.state == "finished"]) as server:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", server.url)
+        dry = deviate("import", "mlflow:cifar", "--dry-run")
+        assert (dry.code, (project / ".deviate").exists()) == (0, False)
+        assert "12 runs in 5 groups" in dry.out
+        assert deviate("import", "mlflow:cifar", "--group", "cifar-lr=0.1", "--name", "base").code == 0
+        assert deviate("import", "mlflow:cifar", "--group", "lr=4e-2", "--name", "best").code == 0
+        again = deviate("import", "mlflow:cifar", "--group", "lr=4e-2", "--name", "best")
+        assert (again.code, "an experiment named best exists already" in again.err) == (1, True)
+    search = "one of 4 configurations of sweep s1"
+    assert f"tuned: {search}" in deviate("show", "best").out
+    listed = {entry["name"]: entry["tuned"] for entry in json.loads(deviate("list", "--format", "json").out)}
+    assert listed == {"base": None, "best": search}
+    assert deviate("compare", "base", "best", "--metric", "val_acc", "--json", "out.json").code == 0
+    (warning,) = [text for text in json.loads(Path("out.json").read_text())["warnings"] if "tuned" in text]
+    assert warning.startswith(f"best: tuned, {search}")
+
+
+def test_options_of_projects_are_refused_for_files(project: Path, deviate_in) -> None:  # type: ignore[no-untyped-def]
+    deviate = deviate_in(project)
+    (project / "a.csv").write_text("seed,acc\n0,1\n1,2\n")
+    refused = deviate("import", "a.csv", "--without", "lr")
+    assert (refused.code, "are for projects of a tracker" in refused.err) == (1, True)
+    compared = deviate("compare", "wandb:lab/cifar", "a.csv")
+    assert (compared.code, "deviate import wandb:lab/cifar --dry-run" in compared.err) == (1, True)

@@ -13,17 +13,20 @@ from deviate.cli.options import option
 from deviate.cli.options.results import Importer
 from deviate.errors import InputError
 from deviate.records import Grouping, Imported, RunGroup
-from deviate.report import align_columns, clean, counted
+from deviate.report import clean, counted
 
 MOST_GROUPS = 20
 """Groups of a project that are imported without a choice."""
 MOST_SETTINGS = 5
 """Settings that the list of groups has a column for."""
+LONGEST_CELL = 40
+FEWEST_SLOW = 10
+"""Runs from which on reading them over a network takes so long that it is announced."""
 
 
 @command(
     "import",
-    epilog="Examples: deviate import lightning_logs/version_* --name baseline; deviate import wandb:me/cifar --dry-run",
+    epilog="Example: deviate import lightning_logs/version_* --name baseline",
 )
 def import_command(
     files: Annotated[
@@ -97,6 +100,9 @@ def _import_project(
     names = _names(grouping, groups, name)
     for its_name in names:  # before anything is fetched
         records.free_place(folder, its_name)
+    n_runs = sum(len(group.runs) for group in groups)
+    if n_runs > FEWEST_SLOW:
+        typer.echo(f"Reading  {n_runs} runs")
     listed = [note for group in groups for note in records.grouping_notes(grouping, group)]
     _write(folder, records.import_groups(grouping, groups), names, listed=listed if len(grouping.groups) > 1 else ())
 
@@ -113,6 +119,8 @@ def _names(grouping: Grouping, groups: Sequence[RunGroup], name: str | None) -> 
 
 def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
     """The groups in a table, and what they were made by."""
+    from deviate.report import align_columns  # it needs rich, which an import of files does without
+
     project = grouping.project
     n_runs, n_groups = counted(len(project.runs), "run"), counted(len(grouping.groups), "group")
     yield f"Project  {clean(project.address)}: {n_runs} in {n_groups}"
@@ -126,7 +134,7 @@ def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
             _count(group, "completed"),
             _count(group, "crashed", "diverged"),
             _count(group, "lost", "cancelled"),
-            *(group.differing[key] for key in shown),
+            *(_shorten(group.differing[key]) for key in shown),
         )
         for group in groups
     ]
@@ -136,8 +144,12 @@ def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
     for search in dict.fromkeys(group.tuned for group in groups if group.tuned):
         yield f"Tuned    {sum(group.tuned == search for group in groups)} listed: {clean(search)}"
     if grouping.splitting is not None:
-        key, n_groups = grouping.splitting
-        yield f"Hint     {clean(key)} splits the groups: --without {clean(key)} leaves {n_groups}"
+        key, n_left = grouping.splitting
+        yield f"Hint     {clean(key)} splits the groups: --without {clean(key)} leaves {n_left}"
+
+
+def _shorten(value: str) -> str:
+    return value if len(value) <= LONGEST_CELL else f"{value[: LONGEST_CELL - 1]}…"
 
 
 def _count(group: RunGroup, *states: str) -> str:

@@ -135,7 +135,8 @@ def _mlflow_page(service: Service, name: str, entries: list[dict[str, Any]], que
 
 
 def _mlflow_run(run: CloudRun) -> dict[str, Any]:
-    names = dict.fromkeys(name for row in run.rows for name in row if name != "_step")
+    values = ((name, value) for row in run.rows for name, value in row.items() if not isinstance(value, dict))
+    names = dict.fromkeys(name for name, _ in values if not name.startswith("_"))
     tags = [{"key": "mlflow.source.name", "value": "train.py"}]
     return {
         "info": {

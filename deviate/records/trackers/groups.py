@@ -22,14 +22,17 @@ RUN_NAMES = word_set(
     "wandb_run_name wandb_run_url job_id jobid slurm_job_id slurm_array_task_id task_index worker_id pid process_id "
     "host hostname host_name node nodename node_name node_list nodelist machine_name local_rank "
     "timestamp time_stamp start_time started_at created created_at launch_time date datetime now "
+    "node_ip ip_address trial_id trial_name "
     "replicate replication rep repeat repetition seed_id seed_idx seed_index seeds"
 )
 """Names of settings that say which run it is, when and where it ran. What only may be one, as `name`, is a setting."""
 OUTPUT = word_set(
     "output outputs out save saved saving log logs logging result results tensorboard tb work run exp tmp"
 )
-FOLDER = word_set("dir directory folder path root file filename outdir logdir workdir savedir")
-OUTPUT_FOLDERS = word_set("outdir logdir workdir savedir rundir save_to log_to default_root_dir hydra_run_dir")
+FOLDER = word_set("dir directory folder path root file filename")
+INPUT = word_set("data dataset datasets input inputs load pretrained init model weights train val test")
+OUTPUT_FOLDERS = word_set("outdir logdir workdir savedir rundir save_to log_to default_root_dir")
+"""A path is one of output if its name has a word of `OUTPUT` and none of `INPUT`."""
 
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 DATE = re.compile(
@@ -120,13 +123,13 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
     groups = []
     for indices in members.values():
         first = indices[0]
-        shown = {name: _shown(all_settings[first].get(name, NONE)) for name in differing}
+        shown = redact_variables({name: _shown(all_settings[first].get(name, NONE)) for name in differing})
         settings = {name: column[first] for name, column in columns.items()}
         groups.append(RunGroup("", tuple(project.runs[index] for index in indices), shown, settings))
     named = zip(groups, _group_names(project.name, groups), strict=True)
     tuned = _tuned(project, groups)
     final = tuple(
-        RunGroup(name, group.runs, redact_variables(group.differing), group.settings, label)
+        RunGroup(name, group.runs, group.differing, group.settings, label)
         for (group, name), label in zip(named, tuned, strict=True)
     )
     free = [index for index, run in enumerate(project.runs) if not run.sweep]
@@ -227,10 +230,10 @@ def _is_of_run(name: str, values: Sequence[str]) -> bool:
         return True
     if is_seed(name):
         return not {"true", "false"} & set(values)  # `use_seed` is a setting
-    last = word(re.split(r"[./]", name)[-1])
-    words = last.split("_")
-    is_output = last in OUTPUT_FOLDERS or (words[-1] in FOLDER and bool(OUTPUT & set(words)))
-    return last in RUN_NAMES or word(name) in RUN_NAMES or is_output
+    parts = [word(part) for part in re.split(r"[./]", name)]
+    words = "_".join(parts[-2:]).split("_")  # `hydra.run.dir`
+    is_output = words[-1] in FOLDER and bool(OUTPUT & set(words)) and not INPUT & set(words)
+    return parts[-1] in RUN_NAMES or parts[-1] in OUTPUT_FOLDERS or is_output
 
 
 def _seeds(settings: Settings) -> list[str]:

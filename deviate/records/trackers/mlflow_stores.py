@@ -81,7 +81,7 @@ def read_mlflow_experiment(place: str) -> Project:
 def _split(place: str) -> tuple[str, str]:
     """The store, and the experiment in it, empty for the only one."""
     store, _, fragment = place.partition("#")
-    if "://" in store or Path(store).exists():
+    if "://" in store or fragment or _is_on_disk(Path(store)):
         parts = fragment.strip("/").split("/")
         return store, parts[1] if parts[0] == "experiments" and len(parts) > 1 else urllib.parse.unquote(fragment)
     default = os.environ.get(STORE, "")
@@ -95,18 +95,19 @@ def _split(place: str) -> tuple[str, str]:
     return default, place
 
 
+def _is_on_disk(path: Path) -> bool:
+    return is_folders(path) or is_database(path) or is_database(path / DATABASE)
+
+
 def _of_disk(store: str, experiment: str, address: str) -> Project:
     path = Path(urllib.parse.unquote(store.removeprefix("sqlite:///").removeprefix("file://")))
     if "://" in str(path) or store.startswith("databricks"):
         raise InputError(
             f"reading {address}: stores of this kind are not read", "name a server (http://…), a folder or mlflow.db"
         )
-    if path.is_dir() and is_folders(path):
-        groups = read_folders(path)
-    elif is_database(path / DATABASE if path.is_dir() else path):
-        groups = read_database(path / DATABASE if path.is_dir() else path)
-    else:
+    if not _is_on_disk(path):
         raise InputError(f"reading {address}: {path} is no store of MLflow", "name the folder mlruns, or mlflow.db")
+    groups = read_folders(path) if is_folders(path) else read_database(path / DATABASE if path.is_dir() else path)
     by_name = {group.name: group for group in groups if not group.is_deleted and group.runs}
     if not experiment and len(by_name) == 1:
         (experiment,) = by_name

@@ -42,7 +42,7 @@ def test_values_compare_by_value() -> None:
     ("name", "value"),
     [
         ("output_dir", "out/{n}x"),
-        ("hydra.run_dir", "outputs/x{n}"),
+        ("hydra.run.dir", "outputs/x{n}"),
         ("run_name", "brave-{n}"),
         ("hostname", "node{n}"),
         ("slurm_job_id", "123{n}"),
@@ -67,6 +67,8 @@ def test_what_belongs_to_a_run_splits_no_group(name: str, value: str) -> None:
 def test_a_setting_with_the_digits_of_a_seed_stays_a_setting() -> None:
     runs = [{"data": data, "seed": seed} for data in ("cifar10", "cifar-100") for seed in ("10", "100", "1")]
     assert sizes(grouped(*runs)) == {"p-data=cifar10": 3, "p-data=cifar-100": 3}
+    inputs = [{"run.data_dir": folder, "init_from_output_path": folder} for folder in ("a", "b")]
+    assert len(grouped(*inputs).groups) == 2, "what a run reads is a setting"
     layers = [{"layers": n, "use_seed": flag, "seed": "2"} for n in ("2", "4") for flag in ("true", "false")]
     assert len(grouped(*layers).groups) == 4
 
