@@ -44,6 +44,7 @@ DATE = re.compile(
 """A date with or without time, the default folder of `SummaryWriter`, seconds since the epoch."""
 SHORTEST_ID = 5
 NONE = "(none)"
+SWEEP = "sweep"
 MOST_IN_NAMES = 3
 LONGEST_NAME = 60
 FEWEST_SINGLE = 5
@@ -99,7 +100,8 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
     """
     all_settings = [_settings(run) for run in project.runs]
     names = list(dict.fromkeys(name for settings in all_settings for name in settings))
-    excluded = {name for given in without for name in _find_setting(given, names)}
+    sweeps = [SWEEP] if any(run.sweep for run in project.runs) and SWEEP not in names else []
+    excluded = {name for given in without for name in _find_setting(given, [*names, *sweeps])}
     seeds = [_seeds(settings) for settings in all_settings]
     left_out: list[str] = []
     columns: dict[str, list[str]] = {}
@@ -116,6 +118,9 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
             left_out.append(name if len(set(masked)) == 1 else f"seed and date in {name}")
             column = masked
         columns[name] = column
+    searches = _searches(project, columns)
+    if searches and not excluded & set(sweeps):
+        columns[SWEEP] = [run.sweep if run.sweep in searches else NONE for run in project.runs]
     members: dict[tuple[str, ...], list[int]] = {}
     for index, key in enumerate(_keys(columns, len(project.runs))):
         members.setdefault(key, []).append(index)
@@ -123,16 +128,17 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
     groups = []
     for indices in members.values():
         first = indices[0]
-        shown = redact_variables({name: _shown(all_settings[first].get(name, NONE)) for name in differing})
         settings = {name: column[first] for name, column in columns.items()}
+        own_settings = {**all_settings[first], **{name: settings[name] for name in sweeps if name in settings}}
+        shown = redact_variables({name: _shown(own_settings.get(name, NONE)) for name in differing})
         groups.append(RunGroup("", tuple(project.runs[index] for index in indices), shown, settings))
     named = zip(groups, _group_names(project.name, groups), strict=True)
-    tuned = _tuned(project, groups)
+    tuned = _tuned(project, groups, searches)
     final = tuple(
         RunGroup(name, group.runs, group.differing, group.settings, label)
         for (group, name), label in zip(named, tuned, strict=True)
     )
-    free = [index for index, run in enumerate(project.runs) if not run.sweep]
+    free = [index for index, run in enumerate(project.runs) if run.sweep not in searches]
     free_columns = {name: [column[index] for index in free] for name, column in columns.items()}
     return Grouping(project, final, tuple(left_out), _splitting(free_columns, differing, len(free)))
 
@@ -147,7 +153,7 @@ def select_groups(grouping: Grouping, chosen: Sequence[str]) -> tuple[RunGroup, 
     groups = grouping.groups
     patterns = [text for text in chosen if text in names or not _is_pair(text, grouping)]
     if patterns:
-        groups = tuple(group for group in groups if any(fnmatch.fnmatchcase(group.name, text) for text in patterns))
+        groups = tuple(group for group in groups if any(_has_name(group, text) for text in patterns))
     for text in chosen:
         if text in patterns:
             continue
@@ -162,9 +168,16 @@ def select_groups(grouping: Grouping, chosen: Sequence[str]) -> tuple[RunGroup, 
     return groups
 
 
+def _has_name(group: RunGroup, pattern: str) -> bool:
+    return group.name == pattern or fnmatch.fnmatchcase(group.name, pattern)
+
+
 def _has_value(group: RunGroup, name: str, value: str) -> bool:
-    """Whether a setting has a value, as it is or as it is shown."""
-    return normal_form(value) in {group.settings[name], normal_form(group.differing.get(name, group.settings[name]))}
+    """Whether a setting has a value, as it is or as it is shown; `none` is the absent one too."""
+    own_value = group.settings[name]
+    if own_value == NONE and value == "none":
+        return True
+    return normal_form(value) in {own_value, normal_form(group.differing.get(name, own_value))}
 
 
 def normal_form(text: str) -> str:
@@ -203,8 +216,8 @@ def _number_text(number: float) -> str:
 
 def _settings(run: TrackedRun) -> Settings:
     """What may tell configurations apart, with the labels of the tracker, which never replace a setting."""
-    labels = {name: value for name, value in {**run.labels, "sweep": run.sweep}.items() if value}
-    return {**run.params, **{name: value for name, value in labels.items() if name not in run.params}}
+    labels = {name: value for name, value in run.labels.items() if value and name not in run.params}
+    return {**run.params, **labels}
 
 
 def _find_setting(given: str, names: Sequence[str]) -> list[str]:
@@ -305,15 +318,23 @@ def _shown(text: str) -> str:
     return f"{float(text):g}" if NUMBER.fullmatch(text) and set(text) & set(".eE") else text
 
 
-def _tuned(project: Project, groups: Sequence[RunGroup]) -> list[str]:
+def _searches(project: Project, columns: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """The sweeps with several configurations: one over seeds alone chooses nothing."""
+    tried: dict[str, set[tuple[str, ...]]] = {}
+    for run, key in zip(project.runs, _keys(columns, len(project.runs)), strict=True):
+        tried.setdefault(run.sweep, set()).add(key)
+    return frozenset(sweep for sweep, keys in tried.items() if sweep and len(keys) > 1)
+
+
+def _tuned(project: Project, groups: Sequence[RunGroup], searches: frozenset[str]) -> list[str]:
     """For each group, the search that it was chosen in: a sweep, or many configurations that ran once."""
-    sweeps = [{run.sweep for run in group.runs} - {""} for group in groups]
+    sweeps = [{run.sweep for run in group.runs} & searches for group in groups]
     n_configurations = Counter(sweep for its in sweeps for sweep in its)
     is_single = [not its and len(group.runs) == 1 for group, its in zip(groups, sweeps, strict=True)]
     labels = []
     for its, is_alone in zip(sweeps, is_single, strict=True):
         sweep = max(its, key=lambda name: n_configurations[name], default="")
-        if n_configurations[sweep] > 1:
+        if sweep:
             aim = f", tuned on {project.aims[sweep]}" if sweep in project.aims else ""
             labels.append(f"one of {n_configurations[sweep]} configurations of sweep {sweep}{aim}")
         elif is_alone and sum(is_single) >= FEWEST_SINGLE:

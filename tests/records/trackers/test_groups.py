@@ -105,5 +105,6 @@ def test_configurations_of_a_search_are_labelled_as_tuned() -> None:
     assert [group.tuned for group in grouped(*runs[:2], sweep="s1").groups] == [""], (
         "a sweep over seeds chooses nothing"
     )
+    assert list(sizes(grouped(*runs[:2], sweep="s1"))) == ["p"]
     (tuned,) = {group.tuned for group in grouped(*({"lr": str(lr)} for lr in range(9))).groups}
     assert tuned == "one of 9 configurations with one run each, as in a search"
