@@ -18,6 +18,7 @@ import forked
 import pytest
 from hypothesis import HealthCheck, settings
 from warm import Warm
+from wheels import Distributions, build_distributions, install_alone
 
 REQUIRE = "DEVIATE_TEST_REQUIRE"
 """Set to `all`, it makes a missing interpreter or framework a failure; otherwise the test is skipped."""
@@ -52,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-collect_ignore = ["support/plugin", "support/routes"]
+collect_ignore = ["support/routes"]
 """Scripts that tests run: they import what only a run finds."""
 
 TURN_SIZE = 8
@@ -229,3 +230,14 @@ def manual(tmp_path_factory: pytest.TempPathFactory, require: Requirement) -> Pa
 def examples() -> Path:
     """The folder of the examples."""
     return Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture(scope="session")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
+    return build_distributions(tmp_path_factory.mktemp("distributions"))
+
+
+@pytest.fixture(scope="session")
+def installation(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of a new environment with the wheel, what it requires, and what the tutorial's script imports."""
+    return install_alone(distributions.wheel, tmp_path_factory.mktemp("elsewhere") / "venv", "scikit-learn")

@@ -17,9 +17,9 @@ import pytest
 from deviate.cli.app import VERBS
 
 ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DEPENDENCIES = {
-    re.split(r"[^\w-]", text)[0]
-    for text in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    re.split(r"[^\w-]", text)[0] for text in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["pandas"])
 }
 OBSERVER = """\
 import json, sys
@@ -52,6 +52,7 @@ CASES = {
         "numpy rich scipy typer",
         "base cli errors logs model project records registry report stats stability workflows",
     ),
+    "plugins": ("rich typer", "base cli errors logs model registry report workflows"),
     "check a b": ("msgspec numpy rich scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),

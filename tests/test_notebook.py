@@ -17,6 +17,7 @@ import pytest
 from scipy import stats
 
 import deviate
+from deviate import api, logs
 from deviate.api import Results
 from deviate.errors import InputError
 
@@ -45,10 +46,22 @@ def test_importing_deviate_costs_a_training_script_nothing() -> None:
     assert done.stdout.strip() == "['deviate']"
 
 
-def test_a_name_that_there_is_not_is_an_attribute_error() -> None:
+def test_deviate_offers_what_scripts_and_notebooks_call_and_no_other_name() -> None:
+    homes = {name: logs if name.startswith("log") else api for name in deviate.__all__}
+    assert [getattr(deviate, name) for name in homes] == [getattr(home, name) for name, home in homes.items()]
+    assert {"compare", "describe", "read", "log", *deviate.__all__} <= set(dir(deviate))
     with pytest.raises(AttributeError, match="has no attribute 'compere'"):
         _ = deviate.compere  # type: ignore[attr-defined]
-    assert {"compare", "describe", "read"} <= set(dir(deviate))
+
+
+def test_only_tables_need_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    results = deviate.compare(OLD, NEW)
+    assert results.verdict == "better"
+    for table in (results.to_frame, results.scores):
+        with pytest.raises(InputError, match="needs the package pandas") as refused:
+            table()
+        assert "pip install" in refused.value.hint
 
 
 def test_figures_are_those_of_scipy() -> None:

@@ -1,17 +1,17 @@
-"""What is installed is whole: the wheel, the guest that travels, and the commands that the README gives."""
+"""What is installed is whole: the wheel, its types, the guest that travels, and the commands that the README gives."""
 
 import ast
 import os
 import re
-import shutil
 import subprocess
 import sys
-import sysconfig
-import venv
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from pages import blocks
+from wheels import Distributions, build_distributions
 
 ROOT = Path(__file__).parents[1]
 GUEST = [
@@ -22,59 +22,94 @@ GUEST = [
 ]
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (path,) = folder.glob("*.whl")
-    return path
+def files_of(wheel: Path) -> set[str]:
+    return set(zipfile.ZipFile(wheel).namelist())
 
 
-@pytest.fixture(scope="module")
-def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of a new virtual environment with deviate from the wheel, its dependencies borrowed from ours.
-
-    They are borrowed through a path file: path files in a folder that is borrowed so are not read, so an editable
-    install of deviate stays out of sight.
-    """
-    folder = tmp_path_factory.mktemp("elsewhere") / "venv"
-    venv.create(folder, with_pip=False, symlinks=True)
-    packages = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
-    Path(packages, "borrowed.pth").write_text(
-        "\n".join(sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}))
-    )
-    install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--ignore-installed", str(wheel)]
-    subprocess.run([str(folder / "bin/python"), *install], check=True)
-    return folder / "bin"
-
-
-def test_the_wheel_holds_every_source_file_and_template(wheel: Path) -> None:
-    in_wheel = set(zipfile.ZipFile(wheel).namelist())
+def test_the_wheel_holds_every_source_file_and_template(distributions: Distributions) -> None:
+    in_wheel = {name for name in files_of(distributions.wheel) if name.startswith("deviate/")}
     sources = {f"deviate/{path.relative_to(ROOT / 'deviate')}" for path in (ROOT / "deviate").rglob("*.py")}
     templates = {f"deviate/{path.relative_to(ROOT)}" for path in (ROOT / "templates").rglob("*") if path.is_file()}
     assert templates
     assert {"deviate/guest/sitecustomize.py", "deviate/eventlog.py"} <= sources
-    assert sources | templates == {name for name in in_wheel if name.startswith("deviate/")}
+    assert sources | templates | {"deviate/py.typed"} == in_wheel
 
 
-def test_a_wheel_installed_elsewhere_runs_the_tiny_example(installation: Path, examples: Path, project: Path) -> None:
-    shutil.copy(examples / "tiny.py", project)
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
-    environment |= {"PATH": f"{installation}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
+@pytest.mark.slow
+def test_the_source_distribution_gives_the_same_wheel(distributions: Distributions, tmp_path: Path) -> None:
+    with tarfile.open(distributions.sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    assert files_of(build_distributions(tmp_path / "built", source).wheel) == files_of(distributions.wheel)
 
-    python = [str(installation / "python"), "-c", "import deviate; print(deviate.__file__)"]
-    imported = subprocess.run(python, env=environment, cwd=project, capture_output=True, text=True, check=True)
-    assert Path(imported.stdout.strip()).is_relative_to(installation.parent)
 
-    command = [str(installation / "deviate"), "run", "tiny.py", "--runs", "3", "--name", "t", "--", "--epochs", "3"]
-    done = subprocess.run(command, env=environment, cwd=project, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    printed = re.search(r"^Report\s+(\S+\.html)$", done.stdout, flags=re.MULTILINE)
-    assert printed, done.stdout
-    report = (project / printed[1]).read_text(encoding="utf-8")
-    assert "accuracy" in report
-    assert "<svg" in report
+@pytest.mark.slow
+def test_an_index_accepts_the_distributions(distributions: Distributions) -> None:
+    for check in (["twine", "check", "--strict", *distributions], ["check_wheel_contents", distributions.wheel]):
+        done = subprocess.run([sys.executable, "-m", *check], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+
+
+USER = """\
+from typing import assert_type
+
+import numpy as np
+from deviate.api import Figure
+from deviate.errors import DeviateError, InputError, RecordError, RunError, ToolError
+from deviate.guest.adapter_context import AdapterContext
+from deviate.guest.observations import Observations
+from deviate.guest.observers.arrays import Arrays
+from deviate.guest.streams import Bank
+from deviate.logs import log
+from deviate.model import Experiment, Findings, Interval, Run, SelectedMetric, Series, Settings, Spec, Test, Unavailable
+from deviate.records import Imported, ImportedRun, importer
+from deviate.replay import Executor, LocalExecutor, Order, Outcome, RunUpdate, executor
+from deviate.report import Document, Report, build_report, document_form, render
+from deviate.sinks import Message, Record, Row, Scalar, Summary, Table, Template, by_keyword, given, methods, sink
+from deviate.stats import Statistic, hedges_g, statistic, welch_interval
+
+import deviate
+
+results = deviate.compare([0.71, 0.72], np.array([0.73, 0.75]), direction="max", names=("old", "new"))
+assert_type(results, deviate.Results)
+assert_type(results.verdicts, dict[str, str])
+assert_type(results.comparisons["new"].figure("curves-loss"), Figure)
+assert_type(deviate.describe("base").findings, Findings)
+assert_type(render(build_report(results.findings), "markdown"), str)
+experiments = deviate.read("base", "wide:control")
+assert_type(experiments, tuple[Experiment, ...])
+assert_type(experiments[0].runs[0], Run)
+assert_type(experiments[0].runs[0].series["loss"], Series)
+assert_type(hedges_g([0.71, 0.72], [0.73, 0.75]), float | Unavailable)
+assert_type(welch_interval([0.71, 0.72], [0.73, 0.75]), Interval | Unavailable)
+deviate.log("loss", 0.3)
+deviate.compare([0.71], direction="up")  # type: ignore[arg-type]
+deviate.nothing  # type: ignore[attr-defined]
+"""
+"""What users and extensions may rely on, and two mistakes that are to be found."""
+SHOWN = {"notebook.md": "", "results-from-elsewhere.md": "", "add-a-form.md": "chat.py"}
+"""Pages to the title of blocks that one reader puts together, beside the modules of an extension in all pages."""
+
+
+@pytest.mark.slow
+def test_a_strict_type_checker_accepts_what_users_write(installation: Path, tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(USER, encoding="utf-8")
+    for page in (ROOT / "docs/how-to").glob("*.md"):
+        texts: dict[str, str] = {}
+        for block in blocks(page.read_text(encoding="utf-8")):
+            if block.language == "python" and ("deviate_lab/" in block.title or SHOWN.get(page.name) == block.title):
+                name = Path(block.title or "page.py").name
+                texts[name] = f"{texts.get(name, '')}\n{block.text}"
+        folder = tmp_path / page.stem.replace("-", "_")
+        folder.mkdir()
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+
+    # Of pandas there are types in a package of its own, which deviate does not ask for.
+    options = ["--strict", "--disable-error-code=import-untyped", "--explicit-package-bases", "--cache-dir", os.devnull]
+    command = [sys.executable, "-m", "mypy", *options, "--python-executable", str(installation / "python"), "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def find_packages(path: Path) -> set[str]:

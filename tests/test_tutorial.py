@@ -10,9 +10,13 @@ PAGE = ROOT / "docs/tutorial.md"
 
 
 @pytest.mark.slow
-def test_whoever_follows_the_tutorial_sees_what_it_shows(tmp_path: Path) -> None:
+def test_whoever_installs_the_wheel_and_follows_the_tutorial_sees_what_it_shows(
+    installation: Path, tmp_path: Path
+) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert Reader(alone(tmp_path)).follow(page) == page
+    reader = Reader(alone(tmp_path), programs=installation)
+    assert reader.run("python -c 'import deviate; print(deviate.__file__)'").startswith(f"{installation.parent}/")
+    assert reader.follow(page) == page
 
 
 def test_all_commands_of_the_tutorial_but_the_installation_are_carried_out() -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from deviate.analysis.hazards.seeds import fate_of as fate_of
     from deviate.analysis.merge_analyses import analyze_together as analyze_together
     from deviate.analysis.metrics.manual_metrics import add_site as add_site
+    from deviate.analysis.metrics.reports import sink_names as sink_names
     from deviate.analysis.resolve.statements import Statements as Statements
     from deviate.analysis.resolve.statements import normalise as normalise
     from deviate.analysis.resolve.statements import read_statements as read_statements

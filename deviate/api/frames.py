@@ -1,17 +1,21 @@
 """Findings as pandas DataFrames: figures as plain numbers, and a reason where there is none."""
 
+import importlib
 import math
 import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from deviate import model
 from deviate.errors import InputError
 from deviate.model.estimates import NOT_SHOWN
 from deviate.registry import wing
 from deviate.report import SURROGATE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TYPES = {float: "Float64", int: "Int64", bool: "boolean", str: "string"}
 """Column types with a missing value, which is not NaN."""
@@ -43,7 +47,7 @@ class _Remark:
 Cells = list[_Entry | _Remark]
 
 
-def findings_frame(findings: model.Findings) -> Any:
+def findings_frame(findings: model.Findings) -> "pd.DataFrame":
     """A row per metric and candidate, or per metric and experiment where nothing is compared."""
     if findings.pairs:
         return _frame(
@@ -62,7 +66,7 @@ def findings_frame(findings: model.Findings) -> Any:
     )
 
 
-def scores_frame(findings: model.Findings) -> Any:
+def scores_frame(findings: model.Findings) -> "pd.DataFrame":
     """A row per experiment, metric and run that ended."""
     rows: list[tuple[object, ...]] = []
     for item in findings.experiments:
@@ -164,7 +168,7 @@ def _number(name: str, kind: type, value: object) -> _Entry:
     return _Entry(name, kind, value)
 
 
-def _frame(rows: Sequence[Cells]) -> Any:
+def _frame(rows: Sequence[Cells]) -> "pd.DataFrame":
     columns: dict[str, tuple[type, list[object]]] = {}
     for row in rows:
         for entry in row:
@@ -178,9 +182,8 @@ def _frame(rows: Sequence[Cells]) -> Any:
     return _pandas_frame(columns)
 
 
-def _pandas_frame(columns: dict[str, tuple[type, list[object]]]) -> Any:
-    import pandas as pd  # half a second, which no result that is only shown should wait for
-
+def _pandas_frame(columns: dict[str, tuple[type, list[object]]]) -> "pd.DataFrame":
+    pd = _import_pandas()
     return pd.DataFrame(
         {
             name: pd.array([_whole(value) for value in values], dtype=TYPES[kind])
@@ -197,7 +200,7 @@ def _whole(value: object) -> object:
 # Captured predictions, a row per run and example.
 
 
-def predictions_frame(experiments: Sequence[model.Experiment], name: str | None, step: int | None) -> Any:
+def predictions_frame(experiments: Sequence[model.Experiment], name: str | None, step: int | None) -> "pd.DataFrame":
     """What runs predicted on one evaluation set.
 
     Args:
@@ -207,8 +210,7 @@ def predictions_frame(experiments: Sequence[model.Experiment], name: str | None,
     Raises:
         InputError: there is no such set, or several and none was named.
     """
-    import pandas as pd
-
+    pd = _import_pandas()
     captures = [
         (experiment, captured)
         for experiment in experiments
@@ -238,11 +240,11 @@ def predictions_frame(experiments: Sequence[model.Experiment], name: str | None,
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
 
 
-def _predictions_of(experiment: model.Experiment, captured_set: model.CapturedSet) -> Any:
+def _predictions_of(experiment: model.Experiment, captured_set: model.CapturedSet) -> "pd.DataFrame":
     """Examples run by run; `position` is the place of an example in the order of the first run."""
     import numpy as np
-    import pandas as pd
 
+    pd = _import_pandas()
     n_runs, n = len(captured_set.replicates), len(captured_set.positions)
     columns: dict[str, Any] = {
         "experiment": pd.Categorical([experiment.name]).repeat(n_runs * n),
@@ -263,3 +265,18 @@ def _predictions_of(experiment: model.Experiment, captured_set: model.CapturedSe
         }
     columns |= {name: np.tile(column, n_runs) for name, column in captured_set.columns.items() if name not in columns}
     return pd.DataFrame(columns)
+
+
+def _import_pandas() -> Any:
+    """Import pandas for a table: it takes half a second, and results that are only shown do without it.
+
+    Raises:
+        InputError: it is not installed.
+    """
+    try:
+        return importlib.import_module("pandas")
+    except ImportError as error:
+        raise InputError(
+            f"a DataFrame needs the package pandas, which cannot be imported: {error}",
+            "run pip install 'pandas>=2' in this environment, or use results.findings",
+        ) from error

@@ -7,7 +7,7 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from deviate import model, report, workflows
 from deviate.api import frames
@@ -17,6 +17,9 @@ from deviate.errors import InputError
 from deviate.registry import wing
 from deviate.report.paper import Style, paper_files
 from deviate.workflows import AnalysisOptions, refuse_paper_folder, write_paper
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +130,7 @@ class Results:
             )
         return Figure(match)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pd.DataFrame":
         """A pandas DataFrame: a row per metric and candidate, or per metric and experiment where nothing is compared.
 
         Values are unrounded. A value that does not exist is missing, never NaN, and the column `reasons` says why;
@@ -135,11 +138,11 @@ class Results:
         """
         return frames.findings_frame(self.findings)
 
-    def scores(self) -> Any:
+    def scores(self) -> "pd.DataFrame":
         """A pandas DataFrame: a row per experiment, metric and run, with its score or the reason why there is none."""
         return frames.scores_frame(self.findings)
 
-    def predictions(self, name: str | None = None, *, step: int | None = None) -> Any:
+    def predictions(self, name: str | None = None, *, step: int | None = None) -> "pd.DataFrame":
         """A pandas DataFrame of captured predictions: a row per experiment, run and example, examples aligned.
 
         Columns: `replicate`, `position` (place of the example in the order of the first run, from 0), `truth` and

@@ -57,6 +57,7 @@ VERBS = {
     "import": Verb("deviate.cli.imports", "Import results from elsewhere as an experiment."),
     "overhead": Verb("deviate.cli.overhead", "Measure what determinism costs in time."),
     "plan": Verb("deviate.cli.plan", "How many runs does it take?"),
+    "plugins": Verb("deviate.cli.plugins", "List what other packages add to deviate."),
 }
 """In the order in which people come to need them."""
 

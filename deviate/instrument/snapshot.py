@@ -7,7 +7,6 @@ snapshot/git.diff      what was not committed, where the project is in git and d
 snapshot/manifest.json
 """
 
-import ast
 import hashlib
 import io
 import json
@@ -38,7 +37,7 @@ from deviate.instrument.tree import (
     survey_of,
 )
 from deviate.model import TEXT_SINK, Analysis, Snapshot
-from deviate.registry import ADAPTERS, SINKS, Plugin, travelling, warn_of
+from deviate.registry import ADAPTERS, SINKS, Plugin, adapted_modules, travelling, warn_of
 
 SCHEMA = 2
 GUEST = "_deviate_guest"
@@ -310,14 +309,9 @@ def copy_plugins(folder: Path) -> dict[str, list[str]]:
 def _packages(plugin: Plugin, path: Path) -> list[str]:
     """Packages of the modules that an adapter waits for; a file without that information causes a warning."""
     try:
-        values = [
-            ast.literal_eval(statement.value)
-            for statement in ast.parse(path.read_bytes()).body
-            if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "MODULES"
-        ]
-        return list(dict.fromkeys(name.partition(".")[0] for name in values[0]))
-    except (ValueError, IndexError, AttributeError, TypeError) as error:
-        warn_of(plugin, ValueError(f"{path.name} needs MODULES, a tuple of module names: {error}"))
+        return list(dict.fromkeys(name.partition(".")[0] for name in adapted_modules(path)))
+    except ToolError as error:
+        warn_of(plugin, error)
         return []
 
 

@@ -154,9 +154,11 @@ def _are_parts(read: Sequence[tuple[Imported, ...]]) -> bool:
 def _claiming(path: Path) -> Importer | None:
     """The importer for a file or folder: a built-in one, else one of a plug-in."""
     tree = IMPORTERS.in_tree()
-    claiming = [importer for importer in tree.values() if importer.claims(path)]
+    of_others = IMPORTERS.added_by_others()
+    claiming = [importer for name, importer in tree.items() if name not in of_others and importer.claims(path)]
     if not claiming:
-        claiming = [importer for name, importer in IMPORTERS.items() if name not in tree and importer.claims(path)]
+        importers = dict(IMPORTERS)  # loads the plug-ins
+        claiming = [importers[name] for name in IMPORTERS.added_by_others() if importers[name].claims(path)]
     return max(claiming, key=lambda importer: importer.rank, default=None)
 
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from deviate.replay.execute import execute_orders as execute_orders
     from deviate.replay.execute import work as work
     from deviate.replay.executors.local import LocalExecutor as LocalExecutor
+    from deviate.replay.executors.workers import Backend as Backend
+    from deviate.replay.executors.workers import WorkersExecutor as WorkersExecutor
+    from deviate.replay.executors.workers import log_folder as log_folder
+    from deviate.replay.executors.workers import worker_command as worker_command
     from deviate.replay.outcomes import SETTLED as SETTLED
     from deviate.replay.plan import plan as plan
     from deviate.replay.processes import is_alive as is_alive

@@ -120,7 +120,7 @@ def executor(name: str) -> Callable[[SomeMaker], SomeMaker]:
     """Register the decorated class or function, which is called with the settings, as an executor."""
 
     def register(maker: SomeMaker) -> SomeMaker:
-        EXECUTORS.add(name, maker)
+        EXECUTORS.add(name, maker, maker.__module__)
         return maker
 
     return register

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from deviate.report.lines import fill_lines as fill_lines
     from deviate.report.lines import name as name
     from deviate.report.medium import COLUMN_IN as COLUMN_IN
+    from deviate.report.medium import Medium as Medium
     from deviate.report.numbers import PLUS_MINUS as PLUS_MINUS
     from deviate.report.numbers import Number as Number
     from deviate.report.numbers import Pieces as Pieces

@@ -66,7 +66,13 @@ _spellings: dict[str, list[tuple[str, Sink]]] = {}
 
 
 def sink(name: str, names: Iterable[str], spellings: Iterable[str] = ()) -> Callable[[Carry], Carry]:
-    """Register the decorated generator function as the sink `name`."""
+    """Register the decorated generator function as the sink `name`.
+
+    Args:
+        name: what users see in tables and JSON.
+        names: qualified names of the callables; `()` stands for the result of a call, `*` for any text.
+        spellings: the callee's text, in lower case and with `*`, for receivers whose type cannot be known.
+    """
 
     def register(carry: Carry) -> Carry:
         new_sink = Sink(name, names, spellings, carry)

@@ -87,7 +87,7 @@ def statistic(
         )
         if entry.label and n_samples != 2:
             raise ToolError(f"{entry.name} has a label, but does not compare two samples", "remove the label")
-        STATISTICS.add(entry.name, entry)
+        STATISTICS.add(entry.name, entry, function.__module__)
         return guarded
 
     return register

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from deviate.workflows.overhead import profiled_name as profiled_name
     from deviate.workflows.overhead import why_no_profiler as why_no_profiler
     from deviate.workflows.overhead import window_for as window_for
+    from deviate.workflows.plugins import PluginState as PluginState
+    from deviate.workflows.plugins import inspect_plugins as inspect_plugins
     from deviate.workflows.refs import checked_out as checked_out
     from deviate.workflows.refs import find_reference as find_reference
     from deviate.workflows.refs import prepare_at as prepare_at

@@ -10,7 +10,7 @@ BATCH = 60
 """Scripts that are analysed in one process: more would share what the analysis remembers."""
 VERBS = (
     "analyze", "run", "resume", "worker", "compare", "check", "diverge", "report", "list", "show", "clean", "doctor",
-    "import", "overhead", "plan",
+    "import", "overhead", "plan", "plugins",
 )  # fmt: skip
 FORMS = "--html a.html --latex a.tex --markdown a.md --json a.json --csv a.csv"
 PAPER = "--paper paper --dl-variance artifact"

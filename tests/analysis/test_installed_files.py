@@ -32,7 +32,7 @@ def test_files_each_in_a_project_of_its_own_are_answered() -> None:
 
 @pytest.mark.slow
 def test_files_where_they_are_installed_are_followed_into_their_packages() -> None:
-    found = answers(examine_in_place, installed_files(400)[::20])
+    found = answers(examine_in_place, installed_files(400)[::40])
     faults = [f"{answer.path}: {answer.fault}" for answer in found if answer.fault]
     assert not faults, "\n".join(faults)
-    assert sum(answer.n_files > 1 for answer in found) > 5
+    assert sum(answer.n_files > 1 for answer in found) > 2

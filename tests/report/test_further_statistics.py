@@ -13,10 +13,10 @@ import pytest
 from scipy import stats
 
 ROOT = Path(__file__).parents[2]
-PATH = [ROOT, ROOT / "tests/support", ROOT / "tests/support/plugin"]
+PATH = [ROOT, ROOT / "tests/support"]
 PROGRAM = """
 import json
-import labbook_deviate.kuiper
+import kuiper
 import numpy as np
 from deviate import stats
 from deviate.report import build_report, render

@@ -68,10 +68,12 @@ class Reader:
     Attributes:
         folder: with nothing beside it, for what stands there is a part of what runs can reach.
         variables: further variables of the environment.
+        programs: the folder of `python` and `deviate`.
     """
 
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
+    programs: Path = Path(sysconfig.get_path("scripts"))
 
     def save(self, block: Block) -> None:
         path = self.folder / block.title
@@ -84,13 +86,12 @@ class Reader:
         Raises:
             AssertionError: one of them failed.
         """
-        scripts = sysconfig.get_path("scripts")
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("DEVIATE_", "PYTHON"))}
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
             cwd=self.folder,
             # Pages are written for a terminal of this width; workers of pytest say that theirs is narrower.
-            env={**environment, "COLUMNS": "120", "PATH": f"{scripts}:{environment['PATH']}", **self.variables},
+            env={**environment, "COLUMNS": "120", "PATH": f"{self.programs}:{environment['PATH']}", **self.variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -98,7 +99,7 @@ class Reader:
             preexec_fn=_on_two_cores,
         )
         assert done.returncode == 0, f"{commands}\n{done.stdout}"
-        printed = done.stdout.replace(f"{scripts}/", ".venv/bin/")
+        printed = done.stdout.replace(f"{self.programs}/", ".venv/bin/")
         # No editor keeps spaces at the end of a line.
         return "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
 

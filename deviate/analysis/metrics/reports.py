@@ -14,6 +14,7 @@ from deviate.analysis.resolve.project import FRAMEWORKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
+from deviate.sinks import SINKS as REGISTERED
 from deviate.sinks import Carried, Message, Record, Scalar, Sink, Template
 from deviate.sinks import find_sink as find_known_sink
 
@@ -57,6 +58,11 @@ def find_sink_or_load_plugins(qualified: str | None, spelling: str) -> Sink | No
     """The sink of a callee, by name or spelling: a built-in sink, otherwise one from an installed plug-in."""
     sink = find_known_sink(qualified, spelling)
     return find_known_sink(qualified, spelling) if sink is None and load_plugins(SINKS) else sink
+
+
+def sink_names(module: str) -> tuple[str, ...]:
+    """Names of the sinks that a module has registered, once it is imported."""
+    return tuple(sorted({sink.name for sink in REGISTERED.values() if sink.carry.__module__ == module}))
 
 
 class Reports:

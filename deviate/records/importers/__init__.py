@@ -82,10 +82,19 @@ IMPORTERS: Registry[Importer] = Registry("deviate.records.importers", "deviate.i
 
 
 def importer(name: str, *, description: str, claims: Callable[[Path], bool], rank: int = 0) -> Callable[[Read], Read]:
-    """Register a function as the importer of that name."""
+    """Register the decorated function, which reads a path, as the importer of that name.
+
+    It returns the experiments in one file or folder, and raises `InputError` for a damaged one.
+
+    Args:
+        name: as in `deviate import --format NAME`.
+        description: of the format, for lists.
+        claims: whether a path looks like this format; it opens as little as it can, and raises nothing.
+        rank: of two importers that claim the same path the higher one reads it.
+    """
 
     def register(read: Read) -> Read:
-        IMPORTERS.add(name, Importer(name, description, claims, read, rank))
+        IMPORTERS.add(name, Importer(name, description, claims, read, rank), read.__module__)
         return read
 
     return register

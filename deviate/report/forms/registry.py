@@ -17,10 +17,10 @@ OF_CHECKS_ALONE = frozenset(CHECK_FORMS) - frozenset(RENDERERS)
 
 
 def document_form(name: str) -> Callable[[Form], Form]:
-    """Register a function as the form of that name, in the module of that name."""
+    """Register the decorated function of a document and a medium, which returns text, as the form of that name."""
 
     def register(function: Form) -> Form:
-        FORMS.add(name, function)
+        FORMS.add(name, function, function.__module__)
         return function
 
     return register

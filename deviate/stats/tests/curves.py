@@ -10,7 +10,7 @@ from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import integrate, stats
 
 from deviate.model import CurveComparison, Estimate, Experiment, SelectedMetric, Series, Unavailable
 from deviate.model.estimates import VERDICT_RUNS
@@ -113,7 +113,7 @@ def _common_steps(curves: Sequence[_Curve]) -> tuple[Integers, int]:
 
 
 def _area(steps: Integers, values: Floats) -> float:
-    return float(np.trapezoid(values, steps) / (steps[-1] - steps[0]))
+    return float(integrate.trapezoid(values, steps) / (steps[-1] - steps[0]))
 
 
 def _half_widths(values: Floats, confidence: float) -> tuple[float, ...]:

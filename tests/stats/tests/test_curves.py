@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from samples import close, experiment, metric, run
-from scipy import stats
+from scipy import integrate, stats
 
 from deviate.model import CurveComparison, Experiment, Interval, Run, Series, Status, Test, Unavailable
 from deviate.stats.tests.curves import MOST_STEPS, compare_curves, simultaneous_quantile
@@ -176,7 +176,7 @@ def test_the_area_is_the_mean_over_the_curve_compared_by_welch() -> None:
     rng = np.random.default_rng(11)
     b, a = noisy(rng, 5), noisy(rng, 6)
     found = compared(recorded(b), recorded(a))
-    areas = [np.trapezoid(curves, axis=1) / 19 for curves in (b, a)]
+    areas = [integrate.trapezoid(curves, axis=1) / 19 for curves in (b, a)]
     theirs = stats.ttest_ind(areas[1], areas[0], equal_var=False)
     assert isinstance(found.area_test, Test)
     assert isinstance(found.area_interval, Interval)
@@ -194,7 +194,7 @@ def test_long_curves_are_compared_at_equally_spaced_steps_and_their_areas_over_a
     assert set(np.diff(found.steps)) == {10, 11}
     assert found.note == f"exploratory; compared at {MOST_STEPS} of 1001 steps, equally spaced"
     assert found.n_left_out == 0
-    assert close(float(found.area_difference), float((np.trapezoid(a - b, axis=1) / 1000).mean()))
+    assert close(float(found.area_difference), float((integrate.trapezoid(a - b, axis=1) / 1000).mean()))
 
 
 @pytest.mark.parametrize(("n_b", "n_a", "spread"), [(5, 5, 1.0), (5, 5, 3.0), (15, 5, 3.0), (10, 10, 1.0)])

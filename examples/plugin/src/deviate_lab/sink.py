@@ -1,9 +1,8 @@
-"""Sink `labbook`: notes on a page of a lab book."""
+"""Sink `labbook`: notes on a page of a lab book (order of arguments: labbook 1.0)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, Iterator
 
 from deviate.sinks import Scalar, sink
 

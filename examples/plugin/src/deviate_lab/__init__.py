@@ -1,0 +1,1 @@
+"""Extensions of deviate for `labbook` and `labnet`: one file for each, loaded through the entry points."""

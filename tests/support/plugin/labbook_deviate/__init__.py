@@ -1,1 +1,0 @@
-"""What a third party adds to deviate: one file for each."""
