@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from deviate.model.published_results import PublishedResult as PublishedResult
     from deviate.model.published_results import PublishedSpread as PublishedSpread
     from deviate.model.records import IMPORTED_AS as IMPORTED_AS
+    from deviate.model.records import TUNED as TUNED
     from deviate.model.records import Alignment as Alignment
     from deviate.model.records import Artifact as Artifact
     from deviate.model.records import ArtifactKind as ArtifactKind
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     from deviate.model.records import Spending as Spending
     from deviate.model.records import Status as Status
     from deviate.model.records import Weights as Weights
+    from deviate.model.records import search_of as search_of
     from deviate.model.stability import ClassStability as ClassStability
     from deviate.model.stability import Convergence as Convergence
     from deviate.model.stability import ConvergenceRow as ConvergenceRow

@@ -51,6 +51,7 @@ def all_warnings(
     warnings += _silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
     warnings += fixed_seed_warnings(experiments, labels)
+    warnings += _tuned_warnings(experiments, labels)
     if pairs:
         warnings += _look_warnings(experiments, labels)
         warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - confidence)
@@ -421,6 +422,19 @@ def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str])
                 "results: report that there are several, or compare each."
             )
     return warnings
+
+
+def _tuned_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Experiments whose configuration was chosen among several by its results."""
+    by_search: dict[str, list[str]] = {}
+    for experiment, label in zip(experiments, labels, strict=True):
+        if experiment.tuned:
+            by_search.setdefault(experiment.tuned, []).append(label)
+    return [
+        f"{first_few(tuned, N_NAMED)}: tuned, {search}. The best of several looks better than it is, so what is said "
+        "of it is exploratory: run the chosen configuration again with fresh seeds, and compare those runs."
+        for search, tuned in by_search.items()
+    ]
 
 
 FEWEST_VALUES = 3

@@ -27,7 +27,8 @@ GROUPS = {
         jobs gpus per_gpu gpus_per_run executor option timeout stall_timeout retries max_failures ignore_failure requeue
     """,
     "Records": """
-        importer keep captured capture capture_every capture_limit tta profile profiled_runs window trackers
+        importer group without keep captured capture capture_every capture_limit tta profile profiled_runs window
+        trackers
     """,
 }
 """The parameters of all verbs by group, in the order of the help."""
