@@ -198,7 +198,9 @@ def run_arguments(arguments: Sequence[str]) -> int:
             typer.echo(textwrap.indent(error.hint, "  "), err=True)
         return IN_USE if isinstance(error, InUseError) else FAILED
     except typer.TyperException as error:
-        typer.echo(f"Error: {error.format_message()}", err=True)
+        from deviate.cli.options.origins import describe_misuse
+
+        typer.echo(f"Error: {describe_misuse(error)}", err=True)
         takes_script = arguments[:1] in (["run"], ["analyze"], ["overhead"], ["diverge"])
         if takes_script and "No such option" in error.format_message():
             typer.echo("  Arguments of the script itself go after --: deviate run train.py -- --epochs 5", err=True)

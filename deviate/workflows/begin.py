@@ -14,12 +14,17 @@ from deviate.base import redact_words
 from deviate.errors import InputError
 from deviate.model import TEXT_SINK, Analysis, PrimaryChoice, Selection, Settings, Snapshot, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
-from deviate.project import PreparedScript
+from deviate.project import CONFIG, PreparedScript
 from deviate.records import Plan, VariantPlan
 from deviate.workflows.execute import PreparedExperiment, Request, specs_of
 from deviate.workflows.validate import refuse_mute
 
-NAMED_BEFORE = "named with --metric before the runs"
+PLANNED = frozenset({
+    "runs", "variants", "seed", "command", "prepare", "then", "python", "wrap", "env", "trackers", "warn_only",
+    "until", "looks", "capture", "capture_every", "capture_limit", "tta", "metric", "margin",
+    *records.OPTION_OF_SETTING.values(),
+})  # fmt: skip
+"""Options whose values are in a plan, which says where they came from."""
 LONGEST_NAME = 80
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 
@@ -121,16 +126,39 @@ def _make(
         scores=SCORES_NUMBER,
         plugins=plugins,
         n_ended=0,
+        origins=_origins(prepared, request),
     )
     records.create_experiment(place, plan)
     return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))
+
+
+def _origins(prepared: PreparedScript, request: Request) -> tuple[tuple[str, str], ...]:
+    found = {name: origin for name, origin in request.origins if name in PLANNED}
+    if prepared.target.then:
+        found.setdefault("then", CONFIG)
+    return tuple(found.items())
+
+
+def _grown_origins(
+    plan: Plan, variants: Sequence[VariantPlan], prepared: PreparedScript, request: Request
+) -> tuple[tuple[str, str], ...] | None:
+    """The origins of a plan that runs or variants are added to; None where those of its beginning are not recorded."""
+    if plan.origins is None:
+        return None
+    renewed = set(records.OPTION_OF_SETTING.values())
+    renewed |= {"runs"} if max(variant.n_runs for variant in variants) > plan.n_runs else set()
+    renewed |= {"variants"} if len(variants) > len(plan.variants) else set()
+    now = _origins(prepared, request)
+    before = {name: origin for name, origin in plan.origins if name not in renewed}
+    return tuple({**dict(now), **before, **{name: origin for name, origin in now if name in renewed}}.items())
 
 
 def _selection(prepared: PreparedScript, request: Request) -> Selection:
     """The selection with what the user declares for these runs: the primary metric, and its margin."""
     selection = prepared.selection
     if request.primary is not None:
-        selection = dataclasses.replace(selection, primary=PrimaryChoice(request.primary, NAMED_BEFORE))
+        reason = f"named with {dict(request.origins).get('metric', '--metric')} before the runs"
+        selection = dataclasses.replace(selection, primary=PrimaryChoice(request.primary, reason))
     name = "" if selection.primary is None else selection.primary.name
     return selection if request.margin is None else _with_margins(selection, {name: request.margin})
 
@@ -267,6 +295,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
         variants=tuple(planned.values()),
         jobs=request.settings.jobs,
         settings=request.settings,
+        origins=_grown_origins(plan, tuple(planned.values()), prepared, request),
         **(
             {"precision": request.sample_size.precision}
             if request.sample_size.precision and not _is_compared(plan)
@@ -291,9 +320,17 @@ def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def keep_settings(experiment: PreparedExperiment, settings: Settings) -> None:
-    """Store how runs are executed from now on, for workers to read."""
-    records.change_experiment(experiment.folder, time=time.time(), settings=settings)
+def keep_settings(experiment: PreparedExperiment, settings: Settings, origins: Mapping[str, str]) -> None:
+    """Store how runs are executed from now on, for workers to read, and by which options that was said now."""
+    before = experiment.plan.origins
+    words = records.OPTION_OF_SETTING.values()
+    changed = {name: origin for name, origin in origins.items() if name in words}
+    records.change_experiment(
+        experiment.folder,
+        time=time.time(),
+        settings=settings,
+        origins=None if before is None else tuple({**dict(before), **changed}.items()),
+    )
 
 
 def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:

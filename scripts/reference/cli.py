@@ -14,7 +14,8 @@ HEAD = """\
 
 `deviate VERB`: results go to standard output, errors and warnings to standard error. Everything after `--` is the
 user's own command, passed on unchanged. `deviate VERB --help` shows the common options, `deviate VERB --help-all` all,
-in the groups below. Written from the program by `python -m scripts.reference`.
+in the groups below. Many options can also be set by a [variable](configuration.md#variables). Written from the program
+by `python -m scripts.reference`.
 
 | exit code | meaning |
 |---|---|

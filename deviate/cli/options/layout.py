@@ -59,7 +59,25 @@ def grouped(options: "Sequence[typer.core.TyperOption]") -> "Iterator[tuple[str,
 
 
 class VerbCommand(typer.core.TyperCommand):
-    """A verb whose `--help` shows its common options, and `--help-all` all of them, in groups."""
+    """A verb whose `--help` shows its common options, and `--help-all` all of them, in groups.
+
+    Its options take their values from flags, and from the variables of `deviate.base.SETTINGS`.
+    """
+
+    def __init__(self, name: str | None, **attributes: Any) -> None:
+        super().__init__(name, **attributes)
+        from deviate.cli.options.origins import attach_variables  # not to list the verbs
+
+        attach_variables(str(name), self.options())
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]  # click's own
+        """Carry the command out; click calls this."""
+        from deviate.cli.options.origins import noted_origins, warnings_on_variables
+
+        for warning in warnings_on_variables():
+            typer.echo(f"Warning: {warning}", err=True)
+        with noted_origins(ctx, self.options()):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # click's own
         """Write the arguments and options; click calls this."""
@@ -72,6 +90,8 @@ class VerbCommand(typer.core.TyperCommand):
         sections = [("Arguments", arguments)] if arguments else []
         for title, options in grouped(self.options()):
             chosen = [option for option in options if common is None or option.name in common]
+            for option in chosen:
+                option.show_envvar = common is None
             rows = [row for option in chosen if (row := option.get_help_record(ctx)) is not None]
             sections += [(title, rows)] if rows else []
         sections.append(("Help", [("-h, --help", "Show this help."), *self._help_all()]))
