@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from deviate.base.lazy import load_on_first_use as load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.base.decisions import log_decision as log_decision
+    from deviate.base.decisions import timed_stage as timed_stage
     from deviate.base.digests import FIELD as FIELD
     from deviate.base.digests import document_digest as document_digest
     from deviate.base.digests import file_digest as file_digest

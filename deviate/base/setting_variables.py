@@ -44,6 +44,7 @@ SETTINGS: Mapping[str, frozenset[str]] = MappingProxyType({
         "confidence": "",
         "undecided": "",
         "quiet": "",
+        "debug": "",
     }.items()
 })  # fmt: skip
 """Parameters of the command line that have a variable, and verbs in which the word asks for something else."""

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
+from deviate.base import log_decision
 from deviate.errors import InputError, RecordError
 from deviate.model import PastComparison, Selection, Settings, Spending, Variant
 from deviate.model.plan import ALL_VALUES_FROM, SCORES_NUMBER, STREAMS_NUMBER, SweptValue
@@ -299,6 +300,7 @@ def on_record(deviate: Path) -> tuple[tuple[Plan, ...], dict[str, RecordError]]:
         try:
             plans.append(read_plan(path.parent))
         except RecordError as error:
+            log_decision("records", "experiment %s is left out: %s", path.parent.name, error.message)
             damaged[path.parent.name] = error
     return tuple(sorted(plans, key=lambda plan: (plan.created, plan.name))), damaged
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deviate import instrument, records, replay
-from deviate.base import redact_words
+from deviate.base import log_decision, redact_words, timed_stage
 from deviate.errors import InputError
 from deviate.model import TEXT_SINK, Analysis, PrimaryChoice, Selection, Settings, Snapshot, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
@@ -54,6 +54,7 @@ def begin(
             number = 1
             while name in plans:
                 misfit = _misfit(plans[name], prepared, request, folder, now)
+                log_decision("workflows", "experiment %s %s", name, f"has {misfit}" if misfit else "goes on")
                 if not misfit:
                     return _go_on(plans[name], prepared, request, folder)
                 if wanted_name is not None:
@@ -98,7 +99,8 @@ def _make(
         streams = earlier.streams or streams  # its guest assigns draws to streams as before
         plugins = earlier.plugins
     else:
-        snapshot = _frozen(prepared, request, folder, place)
+        with timed_stage("instrument", "froze the project for experiment %s", name):
+            snapshot = _frozen(prepared, request, folder, place)
         plugins = instrument.travelling_plugins()
     plan = Plan(
         name=name,

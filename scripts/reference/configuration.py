@@ -141,7 +141,7 @@ def page() -> str:
 
 def _variables() -> Iterator[str]:
     yield "| variable | option | in |\n|---|---|---|"
-    options = {verb: {option.name: option for option in load_command(verb).options()} for verb in VERBS}
+    options = {verb: {option.name: option for option in load_command(verb).params} for verb in VERBS}
     for setting in SETTINGS:
         verbs = [verb for verb in VERBS if setting in options[verb] and has_variable(setting, verb)]
         flag = max(options[verbs[0]][setting].opts, key=len)

@@ -7,7 +7,7 @@ from deviate.cli.app import VERBS, load_command
 def test_every_variable_is_an_option_of_a_verb_and_none_has_a_name_that_runs_are_given() -> None:
     verbs_of: dict[str, set[str]] = {}
     for verb in VERBS:
-        for option in load_command(verb).options():
+        for option in load_command(verb).params:
             verbs_of.setdefault(option.name, set()).add(verb)
     for setting, others in SETTINGS.items():
         assert others < verbs_of[setting], setting
@@ -15,7 +15,7 @@ def test_every_variable_is_an_option_of_a_verb_and_none_has_a_name_that_runs_are
 
 
 def test_runs_get_every_variable_but_those_of_settings() -> None:
-    variables = {"DEVIATE_RUNS": "3", "DEVIATE_JOBS": "1", "DEVIATE_RUN": "a", "DEVIATE_CONTINUED": "1", "HOME": "/x"}
+    variables = {"DEVIATE_RUNS": "3", "DEVIATE_DEBUG": "1", "DEVIATE_RUN": "a", "DEVIATE_CONTINUED": "1", "HOME": "/x"}
     assert without_settings(variables) == {"DEVIATE_RUN": "a", "DEVIATE_CONTINUED": "1", "HOME": "/x"}
 
 

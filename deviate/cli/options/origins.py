@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _ORIGINS: ContextVar[Mapping[str, str]] = ContextVar("_ORIGINS", default=MappingProxyType({}))
 
 
-def attach_variables(verb: str, options: Sequence[typer.core.TyperOption]) -> None:
+def attach_variables(verb: str, parameters: Sequence[Any]) -> None:
     """Let options of a verb take their values from variables, as far as `SETTINGS` has one for them."""
-    for option in options:
-        if has_variable(str(option.name), verb):
+    for option in parameters:
+        if option.param_type_name == "option" and has_variable(str(option.name), verb):
             option.envvar = variable_of(str(option.name))
-            option.envvar_list_splitter = SEPARATOR  # type: ignore[misc]  # of the class, where a library sets it
+            option.envvar_list_splitter = SEPARATOR
 
 
 @contextmanager
