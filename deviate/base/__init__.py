@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING
 from deviate.base.lazy import load_on_first_use as load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.base.anonymity import Identity as Identity
+    from deviate.base.anonymity import anonymize as anonymize
+    from deviate.base.anonymity import fenced as fenced
+    from deviate.base.anonymity import find_identity as find_identity
     from deviate.base.decisions import log_decision as log_decision
     from deviate.base.decisions import timed_stage as timed_stage
     from deviate.base.digests import FIELD as FIELD
