@@ -5,7 +5,6 @@ name a file or an experiment, or declare something about one comparison before i
 `--paired`) have none: nobody would look for them in the environment.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
@@ -89,6 +88,8 @@ def misspelled(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     fine = (OF_RUNS - mistakable) | set(known.values())
     for name in sorted(variables):
         if name.startswith(PREFIX) and not name.startswith(OF_TESTS) and name not in fine:
+            import difflib  # which most calls do without
+
             near = difflib.get_close_matches(name.removeprefix(PREFIX), known, 1, ALIKE)
             if near:
                 yield name, known[near[0]]

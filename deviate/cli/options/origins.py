@@ -41,7 +41,10 @@ def noted_origins(context: typer.Context, options: Sequence[typer.core.TyperOpti
     try:
         yield
     except InputError as error:
-        raise _with_variables(error, {flag: found.get(name, "") for name, flag in _flags(options)}) from error
+        variables = {flag: found[name] for name, flag in _flags(options) if found.get(name) == variable_of(name)}
+        if not variables:
+            raise
+        raise _with_variables(error, variables) from error
     finally:
         _ORIGINS.reset(token)
 
@@ -108,13 +111,17 @@ def _flags(options: Sequence[typer.core.TyperOption]) -> Iterator[tuple[str, str
         yield from ((str(option.name), flag) for flag in option.opts if flag.startswith("--"))
 
 
-def _with_variables(error: InputError, origin_of_flag: Mapping[str, str]) -> InputError:
-    """The error with variables in place of the flags that were not given: `DEVIATE_EXECUTOR=x`, not `--executor x`."""
+def _with_variables(error: InputError, variable_of_flag: Mapping[str, str]) -> InputError:
+    """The error with variables in place of the flags that were not given: `DEVIATE_EXECUTOR=x`, not `--executor x`.
+
+    Where the message names none of these flags, the hint names the variables, as one of them may be the reason.
+    """
     message = error.message
-    for flag, origin in origin_of_flag.items():
-        if not origin or origin.startswith("-"):
-            continue
-        value = re.escape(os.environ.get(origin, ""))
-        message = re.sub(rf"(?<![\w-]){flag} (?=[\"']?{value})", f"{origin}=", message)
-        message = re.sub(rf"(?<![\w-]){flag}(?![\w-])", origin, message)
-    return error if message == error.message else type(error)(message, error.hint)
+    for flag, variable in variable_of_flag.items():
+        value = re.escape(os.environ.get(variable, ""))
+        message = re.sub(rf"(?<![\w-]){flag} (?=[\"']?{value})", f"{variable}=", message)
+        message = re.sub(rf"(?<![\w-]){flag}(?![\w-])", variable, message)
+    if message != error.message:
+        return type(error)(message, error.hint)
+    in_use = f"(set: {', '.join(sorted(set(variable_of_flag.values())))})"
+    return type(error)(message, f"{error.hint} {in_use}".strip())

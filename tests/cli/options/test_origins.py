@@ -96,6 +96,7 @@ def test_settings_whose_origin_no_older_version_recorded_say_so() -> None:
         ("run train.py --executor slurm", "OPTION", "gpu", "DEVIATE_OPTION=gpu is not of the form KEY=VALUE"),
         ("run train.py", "THEN", "python 'a", 'DEVIATE_THEN="python \'a": No closing quotation'),
         ("run train.py", "TIMEOUT", "soon", "DEVIATE_TIMEOUT=soon is no time"),
+        ("run train.py", "CAPTURE_EVERY", "3", "every 3 steps: there is nothing to capture"),
         ("check a b", "UNDECIDED", "perhaps", "DEVIATE_UNDECIDED=perhaps is none of pass, fail"),
     ],
 )
@@ -108,6 +109,7 @@ def test_a_message_on_a_bad_value_names_the_variable(
     assert run_arguments(words.split()) in {1, 2}
     error = capsys.readouterr().err
     assert error.startswith(f"Error: {message}")
+    assert f"DEVIATE_{name}" in error
     assert len(error.splitlines()) == 2
 
 
