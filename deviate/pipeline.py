@@ -8,6 +8,7 @@ own already, `project.prepare`.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from deviate import records, workflows
@@ -98,9 +99,20 @@ def run(
     return experiments
 
 
-def resume(experiment: PreparedExperiment, settings: Settings, budget_s: float | None, display: Display) -> None:
-    """Execute what an experiment on record lacks, by other settings than before, which are kept."""
-    workflows.keep_settings(experiment, settings)
+def resume(
+    experiment: PreparedExperiment,
+    settings: Settings,
+    budget_s: float | None,
+    display: Display,
+    *,
+    origins: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Execute what an experiment on record lacks, by other settings than before, which are kept.
+
+    Args:
+        origins: of the settings that were said now, as in `Plan.origins`.
+    """
+    workflows.keep_settings(experiment, settings, origins)
     for note in workflows.resume_notes(experiment):
         display.say(f"Note     {note}")
     display.execute([experiment], settings, budget_s=budget_s)

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from deviate.records.main_loop import MainLoop as MainLoop
     from deviate.records.main_loop import confirm_main_loop as confirm_main_loop
     from deviate.records.merge_processes import measure as measure
+    from deviate.records.plans import OPTION_OF_SETTING as OPTION_OF_SETTING
     from deviate.records.plans import WARNS as WARNS
     from deviate.records.plans import Plan as Plan
     from deviate.records.plans import VariantPlan as VariantPlan

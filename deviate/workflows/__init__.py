@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deviate.workflows.cleanup import clean_up as clean_up
     from deviate.workflows.cleanup import clean_up_cache as clean_up_cache
     from deviate.workflows.cleanup import size as size
+    from deviate.workflows.defect_report import defect_report as defect_report
     from deviate.workflows.execute import PreparedExperiment as PreparedExperiment
     from deviate.workflows.execute import Request as Request
     from deviate.workflows.execute import SampleSizeRule as SampleSizeRule
