@@ -16,6 +16,8 @@ from deviate.model import LoopCounter, Series
 
 Floats = NDArray[np.float64]
 
+MOST_LINES = 5_000
+"""Lines of one group where a plot names no smaller number."""
 LARGEST = 1e150
 """Spans and squares of larger numbers overflow, in the band as in the axis."""
 
@@ -136,7 +138,9 @@ class _Gathered:
     n: NDArray[np.int64]
 
 
-def bundle_of(curves: Sequence[Series], confidence: float, n_points: int, n_steps: int, n_lines: int) -> Bundle:
+def bundle_of(
+    curves: Sequence[Series], confidence: float, n_points: int, n_steps: int, n_lines: int = MOST_LINES
+) -> Bundle:
     """Curves of at most about `n_points` points each, with the band at no more than `n_steps` steps.
 
     Of more than `n_lines` curves as many are lines, evenly spaced; the band is that of all. Every k-th step is taken: a
