@@ -1,7 +1,7 @@
 """What experiments of 100, 1,000 and 10,000 runs cost: seconds, memory, and operations on the file system per run.
 
     python benchmarks/scale.py [--runs 100 1000 10000] [--verbs list show report resume] [--compare] [--check]
-                               [--folder FOLDER] [--no-operations]
+                               [--folder FOLDER] [--what times operations]
 
 A script that reports 20 metrics in each of 10 steps is run twice. Its further runs are written by the writers of
 deviate: the same files with other values. Each verb is a process of its own; its peak memory is that of the process.
@@ -188,20 +188,31 @@ def count_executed(folder: Path, few: int = 2, many: int = 12) -> dict[str, floa
     return {**per_run, "inodes kept": (inodes[1] - inodes[0]) / (many - few)}
 
 
+def count_active(folder: Path, short_s: int = 5, long_s: int = 25) -> dict[str, float]:
+    """Operations per second while a run is active and reports nothing."""
+    counts = []
+    for seconds in (short_s, long_s):
+        project = folder / f"active-{seconds}"
+        project.mkdir()
+        (project / "train.py").write_text(f"import time\n{SCRIPT}time.sleep({seconds})\n")
+        counts.append(count_operations(["run", "train.py", "--runs", "1", "--name", NAME, "--quiet"], project))
+    return {kind: (counts[1][kind] - counts[0][kind]) / (long_s - short_s) for kind in KINDS}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, nargs="+", default=[100, 1_000, 10_000])
     parser.add_argument("--verbs", nargs="+", default=["list", "show", "report", "resume"], choices=list(VERBS))
     parser.add_argument("--folder", type=Path, help="where the projects are made, and kept; a temporary folder else")
     parser.add_argument("--compare", action="store_true", help="time the comparison of two such experiments as well")
-    parser.add_argument("--no-operations", action="store_true", help="count no operations on files")
+    parser.add_argument("--what", nargs="+", default=["times", "operations"], choices=["times", "operations"])
     parser.add_argument("--check", action="store_true", help="fail beyond 11-fold growth or 2 GB")
     arguments = parser.parse_args()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()}")
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.folder.absolute() if arguments.folder else Path(scratch)
-        too_much = measure(folder, arguments)
-        if not arguments.no_operations and shutil.which("strace"):
+        too_much = measure(folder, arguments) if "times" in arguments.what else []
+        if "operations" in arguments.what and shutil.which("strace"):
             print_operations(folder, arguments)
     if arguments.check and too_much:
         sys.exit("too much: " + "; ".join(too_much))
@@ -249,8 +260,9 @@ def print_operations(folder: Path, arguments: argparse.Namespace) -> None:
         rows[verb] = {kind: (other[kind] - one[kind]) / (many - few) for kind in KINDS}
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         rows["executed"] = count_executed(Path(scratch))
-    print("\noperations on files of the experiment, per run")
-    for name, row in rows.items():
+        active = count_active(Path(scratch))
+    print("\noperations on files of the experiment, per run; of an active run, per second")
+    for name, row in {**rows, "active": active}.items():
         print(f"  {name:9} " + "  ".join(f"{kind} {n:.1f}" for kind, n in row.items() if n))
 
 
