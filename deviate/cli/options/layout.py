@@ -19,7 +19,7 @@ GROUPS = {
         rung confidence spread_ratio target tasks groups weak_below
     """,
     "Output": """
-        html markdown latex json csv paper siunitx column_width dl_variance junit github form save everything explain
+        html markdown latex json csv paper siunitx column_width dl_variance to junit github form save everything explain
         review log stderr follow size quiet
     """,
     "Command": "python prepare then wrap env second_env",
