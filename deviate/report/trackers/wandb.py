@@ -37,6 +37,7 @@ def write_to_wandb(report: AggregateReport, where: str | None) -> Written:
 
     try:
         written = [_write_run(report, run, entity or None, project, mode) for run in report.runs]
+        wandb.teardown()  # files are whole once wandb's own process has ended
     except (wandb.Error, OSError) as error:
         raise RecordError(
             f"writing to wandb with WANDB_MODE={mode}: {shorten(clean(str(error)), LONGEST_REASON)}",
