@@ -4,9 +4,11 @@ import dataclasses
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -113,8 +115,10 @@ def test_a_second_report_is_new_runs(report: AggregateReport, tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.requires("tensorboard")
 def test_tensorboard_reads_figures_curves_and_texts(
-    project: Path, deviate_in: Callable[[Path], Callable[..., Any]]
+    project: Path, deviate_in: Callable[[Path], Callable[..., Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # TensorBoard's own way to do without TensorFlow, which takes seconds to import.
+    monkeypatch.setitem(sys.modules, "tensorboard.compat.notf", ModuleType("notf"))
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from tensorboard.plugins.custom_scalar import layout_pb2, metadata
 
