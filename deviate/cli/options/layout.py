@@ -37,7 +37,7 @@ COMMON = {
     "compare": "metric margin baseline match paired aggregate direction confidence html markdown latex json csv",
     "check": "ref runs metric margin paired undecided require_control confidence html markdown junit github save jobs",
     "diverge": "name dry_run variant seeds level confirm html markdown json python second_env gpus",
-    "report": "metric aggregate direction confidence html markdown latex json csv paper quiet",
+    "report": "metric aggregate direction confidence html markdown latex json csv paper to quiet",
     "overhead": "runs name dry_run variants html markdown latex json csv python gpus profile",
 }
 """What the short help of a verb shows; a verb that has few options shows them all."""
