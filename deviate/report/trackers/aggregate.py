@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, partial
 
 from deviate import __version__
 from deviate.model import (
@@ -142,7 +143,7 @@ def aggregate_report(findings: Findings, document: Report, written: datetime) ->
         verdict="; ".join(dict.fromkeys(verdict.word for verdict in document.verdicts)),
         sentence="\n\n".join((*document.paste, *(f"Warning: {text}" for text in document.warnings))),
         summary=render(document, "markdown"),
-        page=lambda: render(document, "html"),
+        page=cache(partial(render, document, "html")),
     )
 
 
@@ -164,7 +165,7 @@ def _figures(item: ExperimentFindings, comparisons: Sequence[Comparison]) -> dic
 
 
 def _named(metric: str, parts: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    return {f"{metric}/{part}": value for part, value in parts.items()}
+    return {f"{clean(metric)}/{part}": value for part, value in parts.items()}
 
 
 def _description_figures(description: Description) -> dict[str, Estimate]:
@@ -208,11 +209,11 @@ def _p_value(test: Test | Unavailable) -> Estimate:
 def _words(item: ExperimentFindings, comparisons: Sequence[Comparison]) -> dict[str, str]:
     words: dict[str, str] = {}
     for description in item.descriptions:
-        words |= _interval_note(f"{description.metric.name}/mean", description.mean_interval)
+        words |= _interval_note(f"{clean(description.metric.name)}/mean", description.mean_interval)
     for comparison in comparisons:
-        name = comparison.candidate_metric.name
+        name = clean(comparison.candidate_metric.name)
         words[f"{name}/verdict"] = comparison.verdict.word
-        words[f"{name}/verdict_reason"] = comparison.verdict.reason
+        words[f"{name}/verdict_reason"] = clean(comparison.verdict.reason)
         words |= _interval_note(f"{name}/difference", comparison.difference_interval)
     return words
 
@@ -246,7 +247,7 @@ def _curves(item: ExperimentFindings, confidence: float, counter: LoopCounter) -
         runs = [run for run in item.experiment.runs if run.replicate in scored and metric in run.series]
         lines = [step_means(line_of(run.series[metric])) for run in runs]
         if any(len(line.x) > 1 for line in lines):
-            yield _mean_curve(metric, lines, confidence, counter)
+            yield _mean_curve(clean(metric), lines, confidence, counter)
 
 
 def _mean_curve(metric: str, lines: Sequence[Line], confidence: float, counter: LoopCounter) -> MeanCurve:

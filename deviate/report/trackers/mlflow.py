@@ -77,7 +77,7 @@ def _write_run(client: "MlflowClient", experiment_id: str, report: AggregateRepo
         **{f"deviate.{name}": text for name, text in run.facts.items()},
         **{_key(name): text for name, text in run.words.items()},
     }
-    shortened = {key: text[:LONGEST_TAG] for key, text in tags.items()}
+    shortened = {key: text[:LONGEST_TAG] for key, text in tags.items() if text}
     run_id = client.create_run(
         experiment_id, start_time=time_ms, tags=shortened, run_name=f"{run.label} {report.stamp}"
     ).info.run_id
