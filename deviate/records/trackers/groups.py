@@ -75,12 +75,14 @@ class Grouping:
 
     Attributes:
         left_out: names of settings that differ between runs and do not count.
+        without: those among them that the user named.
         splitting: a setting without which there are far fewer groups, and how many there are then; None for none.
     """
 
     project: Project
     groups: tuple[RunGroup, ...]
     left_out: tuple[str, ...]
+    without: tuple[str, ...]
     splitting: tuple[str, int] | None
 
 
@@ -140,7 +142,8 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
     )
     free = [index for index, run in enumerate(project.runs) if run.sweep not in searches]
     free_columns = {name: [column[index] for index in free] for name, column in columns.items()}
-    return Grouping(project, final, tuple(left_out), _splitting(free_columns, differing, len(free)))
+    splitting = _splitting(free_columns, differing, len(free))
+    return Grouping(project, final, tuple(left_out), tuple(without), splitting)
 
 
 def select_groups(grouping: Grouping, chosen: Sequence[str]) -> tuple[RunGroup, ...]:

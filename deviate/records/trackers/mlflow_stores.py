@@ -9,6 +9,7 @@ Source: https://mlflow.org/docs/latest/rest-api.html, https://mlflow.org/docs/la
 import base64
 import configparser
 import functools
+import http.client
 import json
 import os
 import ssl
@@ -266,7 +267,7 @@ class _Server:
                         raise _explain(error, doing) from error
                 time.sleep(wait_s)
                 continue
-            except OSError as error:
+            except (OSError, http.client.HTTPException) as error:
                 reason = redact(str(getattr(error, "reason", error)))
                 raise InputError(f"{doing}: no answer ({reason})", f"check the network and {STORE}") from error
             except ValueError as error:

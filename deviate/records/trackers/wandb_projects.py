@@ -139,7 +139,8 @@ def _explain(error: Exception, address: str) -> InputError:
     doing = f"reading {address}"
     if any(part in text.lower() for part in BUSY):
         return InputError(
-            f"{doing}: W&B does not answer ({text})", "check the network and WANDB_BASE_URL, or try later"
+            f"{doing}: W&B does not answer, or is overloaded",
+            "check the network and WANDB_BASE_URL, or try again later",
         )
     if kind == "UsageError":
         return InputError(
