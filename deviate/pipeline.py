@@ -8,11 +8,12 @@ own already, `project.prepare`.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from deviate import records, workflows
 from deviate.errors import InputError
-from deviate.model import Experiment, Findings, Settings
+from deviate.model import Experiment, Findings, PublishedFindings, Settings
 from deviate.report import clean
 from deviate.workflows import AnalysisOptions, PreparedExperiment, Request
 
@@ -98,9 +99,20 @@ def run(
     return experiments
 
 
-def resume(experiment: PreparedExperiment, settings: Settings, budget_s: float | None, display: Display) -> None:
-    """Execute what an experiment on record lacks, by other settings than before, which are kept."""
-    workflows.keep_settings(experiment, settings)
+def resume(
+    experiment: PreparedExperiment,
+    settings: Settings,
+    budget_s: float | None,
+    display: Display,
+    *,
+    origins: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Execute what an experiment on record lacks, by other settings than before, which are kept.
+
+    Args:
+        origins: of the settings that were said now, as in `Plan.origins`.
+    """
+    workflows.keep_settings(experiment, settings, origins)
     for note in workflows.resume_notes(experiment):
         display.say(f"Note     {note}")
     display.execute([experiment], settings, budget_s=budget_s)
@@ -156,6 +168,31 @@ def compare(
     metrics = [(experiments[0].name, shared), *((other.name, _reported(other)) for other in experiments[1:])]
     workflows.refuse_disjoint(metrics, "say which correspond:")
     return answer(experiments, options, is_comparison=True)
+
+
+def compare_published(
+    folder: Path,
+    name: str,
+    results: Sequence[str],
+    options: AnalysisOptions,
+    display: Display,
+    *,
+    form: str | None = None,
+) -> tuple[Experiment, PublishedFindings]:
+    """Compare an experiment on record, or in a file, with published results.
+
+    Args:
+        folder, form: as in `workflows.read_any`. results: as in `workflows.judge_published`.
+
+    Raises:
+        InputError: there is more than one experiment, it cannot be read, or a result is not understood.
+    """
+    experiment, *others = workflows.read_any(folder, [name], form=form)
+    if others:
+        choices = ", ".join(choice.name for choice in (experiment, *others))
+        raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
+    _say_sources([experiment], display)
+    return experiment, workflows.judge_published(experiment, results, options)
 
 
 def report(

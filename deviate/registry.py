@@ -170,11 +170,11 @@ def load_plugins(group: str) -> tuple[ModuleType, ...]:
     """Import what the entry points of a group name; one that cannot be imported is named in a warning and left out."""
     modules = []
     for plugin in travelling(group) if group == SINKS else plugins(group):
-        loaded = load_plugin(plugin)
-        if loaded.module is None:
-            warn_of(plugin, loaded.error)
+        outcome = load_plugin(plugin)
+        if outcome.module is None:
+            warn_of(plugin, outcome.error)
         else:
-            modules.append(loaded.module)
+            modules.append(outcome.module)
     return tuple(modules)
 
 
@@ -186,8 +186,8 @@ def load_plugin(plugin: Plugin) -> LoadedPlugin:
         module = importlib.import_module(plugin.module)
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever it raises, the others work)
         return LoadedPlugin(error=error)
-    added = _added_by_others(plugin.group).items()
-    return LoadedPlugin(module, tuple(name for name, origin in added if name not in before or origin == plugin.module))
+    now = _added_by_others(plugin.group).items()
+    return LoadedPlugin(module, tuple(name for name, origin in now if name not in before or origin == plugin.module))
 
 
 @functools.cache

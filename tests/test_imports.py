@@ -140,7 +140,9 @@ def test_the_help_of_no_verb_imports_what_reads_computes_or_draws() -> None:
         [sys.executable, "-c", f"{program}; print(json.dumps(list(sys.modules)))"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert imports_of(json.loads(done.stdout)).packages <= {"msgspec", "rich", "typer"}
+    modules = json.loads(done.stdout)
+    assert imports_of(modules).packages <= {"msgspec", "rich", "typer"}
+    assert "logging" not in modules
 
 
 @pytest.mark.parametrize("words", ["deviate ", "deviate compare a"])

@@ -107,7 +107,7 @@ def with_modules(page: str) -> str:
     for block in blocks(page):
         file = TEMPLATE / block.title
         if block.title and file.is_file() and not block.title.endswith("train.py"):
-            page = page.replace(written(block, block.text), written(block, shown_part(file)))
+            page = page.replace(as_block(block, block.text), as_block(block, shown_part(file)))
     return page
 
 
@@ -119,7 +119,7 @@ def shown_part(file: Path) -> str:
     return text[text.index("[project.entry-points") : text.index("[tool.hatch")].rstrip() + "\n"
 
 
-def written(block: Block, text: str) -> str:
+def as_block(block: Block, text: str) -> str:
     return f'```{block.language} title="{block.title}"\n{text}```\n'
 
 
@@ -225,7 +225,7 @@ def test_an_experiment_without_plugins_says_nothing_of_them(project: Path, devia
     folder = project / ".deviate/experiments/t"
     assert "plugins" not in json.loads((folder / "experiment.json").read_text())
     assert not list((folder / "snapshot/guest").rglob("plugins"))
-    assert deviate("plugins").out.startswith(f"No plug-ins in {sys.prefix}.")
+    assert deviate("plugins").out.startswith(f"No plug-ins are installed in {sys.prefix}, ")
     assert json.loads(deviate("plugins", "--format", "json").out) == []
 
 
@@ -271,7 +271,7 @@ def test_a_verb_names_broken_plugins_of_a_kind_and_uses_the_others(deviate: Devi
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         install_copy(Path(scratch))
-        shown = [with_modules(path.read_text(encoding="utf-8")) for path in PAGES]
-        shown = followed(shown, reader_in(Path(scratch), Path(scratch, "installed")))
-        for path, page in zip(PAGES, shown, strict=True):
+        pages = [with_modules(path.read_text(encoding="utf-8")) for path in PAGES]
+        pages = followed(pages, reader_in(Path(scratch), Path(scratch, "installed")))
+        for path, page in zip(PAGES, pages, strict=True):
             path.write_text(page, encoding="utf-8")

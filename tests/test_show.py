@@ -98,7 +98,9 @@ def test_an_experiment_is_shown_in_full(project: Path, deviate) -> None:  # type
     assert again.count("--env") == 2
     assert "abc" not in pairs["--then"]
     assert facts["Environment"] == "FAIL=1 LR=0.1"
-    assert facts["Settings"].startswith("given: jobs 2; default: executor local, ")
+    assert re.search(r"^setting +value +from\nruns +3 +--runs\n", answer.out, re.MULTILINE)
+    assert re.search(r"^jobs +2 +--jobs$", answer.out, re.MULTILINE)
+    assert facts["Defaults"].startswith("executor local, ")
     assert re.search(
         r"^control +1 +failed: crashed +1 +\S+ +\S+ s +5 of 5 +test_acc 9\d\.\d+ +ValueError", answer.out, re.MULTILINE
     )

@@ -5,6 +5,12 @@ from typing import TYPE_CHECKING
 from deviate.base.lazy import load_on_first_use as load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.base.anonymity import Identity as Identity
+    from deviate.base.anonymity import anonymize as anonymize
+    from deviate.base.anonymity import fenced as fenced
+    from deviate.base.anonymity import find_identity as find_identity
+    from deviate.base.decisions import log_decision as log_decision
+    from deviate.base.decisions import timed_stage as timed_stage
     from deviate.base.digests import FIELD as FIELD
     from deviate.base.digests import document_digest as document_digest
     from deviate.base.digests import file_digest as file_digest
@@ -27,6 +33,13 @@ if TYPE_CHECKING:
     from deviate.base.redaction import redact_variables as redact_variables
     from deviate.base.redaction import redact_words as redact_words
     from deviate.base.redaction import split_secrets as split_secrets
+    from deviate.base.setting_variables import OF_RUNS as OF_RUNS
+    from deviate.base.setting_variables import SEPARATOR as SEPARATOR
+    from deviate.base.setting_variables import SETTINGS as SETTINGS
+    from deviate.base.setting_variables import has_variable as has_variable
+    from deviate.base.setting_variables import misspelled as misspelled
+    from deviate.base.setting_variables import variable_of as variable_of
+    from deviate.base.setting_variables import without_settings as without_settings
     from deviate.base.text_patterns import pattern_regex as pattern_regex
     from deviate.base.texts import first_few as first_few
 

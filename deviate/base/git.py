@@ -11,6 +11,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from deviate.base.decisions import log_decision
+
 SAFE = (
     "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
     "-c", "core.untrackedCache=false", "-c", "core.quotePath=false", "-c", "submodule.recurse=false",
@@ -61,6 +63,7 @@ def run_git(folder: Path, *arguments: str, text: str = "") -> str:
         OSError: git cannot be started.
         subprocess.SubprocessError: git has failed, or its settings cannot be read.
     """
+    log_decision("base", "git %s in %s", " ".join(arguments), folder)
     finished = subprocess.run(
         [*safe_git(folder), *arguments], cwd=folder, env=git_environment(), input=text, text=True, capture_output=True,
         check=True, errors="surrogateescape",

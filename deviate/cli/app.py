@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import textwrap
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -189,7 +190,22 @@ def main() -> None:
 
 def run_arguments(arguments: Sequence[str]) -> int:
     """Carry out a command; returns its exit code, after one message on what is wrong with it."""
-    arguments = arguments or ["--help"]
+    code, began = FAILED, time.perf_counter()
+    try:
+        code = _carry_out(arguments or ["--help"])
+    except Exception as error:  # noqa: BLE001  (a defect, whatever it is: told as such, and its traceback kept)
+        from deviate.cli.defects import report_defect
+
+        report_defect(error)
+    finally:
+        if "deviate.cli.debug" in sys.modules:
+            from deviate.cli.debug import stop_log
+
+            stop_log(code, began)
+    return code
+
+
+def _carry_out(arguments: Sequence[str]) -> int:
     warnings.formatwarning = _format_warning
     try:
         code = app(args=list(arguments), prog_name="deviate", standalone_mode=False)
@@ -199,7 +215,9 @@ def run_arguments(arguments: Sequence[str]) -> int:
             typer.echo(textwrap.indent(error.hint, "  "), err=True)
         return IN_USE if isinstance(error, InUseError) else FAILED
     except typer.TyperException as error:
-        typer.echo(f"Error: {error.format_message()}", err=True)
+        from deviate.cli.options.origins import describe_misuse
+
+        typer.echo(f"Error: {describe_misuse(error)}", err=True)
         takes_script = arguments[:1] in (["run"], ["analyze"], ["overhead"], ["diverge"])
         if takes_script and "No such option" in error.format_message():
             typer.echo("  Arguments of the script itself go after --: deviate run train.py -- --epochs 5", err=True)

@@ -11,6 +11,7 @@ import typer
 from deviate import records, workflows
 from deviate.cli.app import width
 from deviate.cli.execute import Output
+from deviate.cli.options.origins import plan_origins
 from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, SideFlags, VariantFlags
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
@@ -42,7 +43,7 @@ def run_both_sides(
     launch = LaunchFlags(python=[flags.python] if flags.python else None, env=flags.env)
     python = next(iter(launch.pythons()), None)
     ours = launch.prepare_target(words, cwd, python)
-    request = _request(flags, launch, ours)
+    request = _request(flags, launch, ours, words)
     if too_few := workflows.warn_of_few_runs(request.runs, is_paired=options.is_paired):
         typer.echo(f"Warning: {too_few}", err=True)
     names = gate.metrics or workflows.asked_metrics(
@@ -80,7 +81,7 @@ def _carried_out(
     return workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in experiments])
 
 
-def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript) -> workflows.Request:
+def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript, words: Sequence[str]) -> workflows.Request:
     settings = ExecutionFlags(jobs=flags.jobs, gpus=flags.gpus, timeout=flags.timeout).settings()
     return launch.complete(
         workflows.Request(
@@ -89,6 +90,7 @@ def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript) -> wor
             name=flags.name,
             seed=flags.seed or 0,
             settings=settings,
+            origins=plan_origins(ours, has_command=bool(words)),
         )
     )
 

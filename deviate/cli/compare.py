@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline, workflows
+from deviate.cli import against as published
 from deviate.cli import sweep
 from deviate.cli.app import command, complete_sources
 from deviate.cli.execute import Output
@@ -18,8 +19,8 @@ from deviate.cli.publish import publish
     "compare",
     epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"',
     flags=f"""
-        names baseline metric aggregate match margin paired spread_ratio direction target tasks groups weak_below
-        importer confidence {DOCUMENTS}
+        names baseline against metric aggregate match margin paired spread_ratio direction target tasks groups
+        weak_below importer confidence {DOCUMENTS}
     """,
 )
 def compare_command(
@@ -33,6 +34,7 @@ def compare_command(
         ),
     ],
     baseline: Annotated[str | None, option("NAME", "The baseline among them. Default: the first.")] = None,
+    against: published.Option = None,
     analysis: AnalysisFlags,
     importer: Importer = None,
     documents: Documents,
@@ -41,6 +43,9 @@ def compare_command(
 
     Several candidates are each compared with the baseline, and with one another.
     """
+    if against:
+        published.compare_against(against, names, analysis, documents, baseline=baseline, importer=importer)
+        return
     options = analysis.options()
     folder = workflows.records_folder(Path.cwd().resolve())
     output = Output(documents.takes_stdout, is_quiet=False)

@@ -1,5 +1,7 @@
 """`deviate import`: results from elsewhere become an experiment like any other."""
 
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,16 @@ from deviate.cli.app import command, nearest
 from deviate.cli.options import option
 from deviate.cli.options.results import Importer
 from deviate.errors import InputError
-from deviate.report import clean
+from deviate.records import Grouping, Imported, RunGroup
+from deviate.report import clean, counted
+
+MOST_GROUPS = 20
+"""Groups of a project that are imported without a choice."""
+MOST_SETTINGS = 5
+"""Settings that the list of groups has a column for."""
+LONGEST_CELL = 40
+FEWEST_SLOW = 10
+"""Runs from which on reading them over a network takes so long that it is announced."""
 
 
 @command(
@@ -19,15 +30,42 @@ from deviate.report import clean
 )
 def import_command(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files, folders or patterns with the runs of an experiment.")
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files, folders or patterns with the runs of an experiment; or a project of a tracker: "
+            "wandb:ENTITY/PROJECT, mlflow:EXPERIMENT, tensorboard:FOLDER.",
+        ),
     ],
-    name: Annotated[str | None, option("NAME", "Name of the experiment. Default: that of the files.")] = None,
+    name: Annotated[
+        str | None,
+        option("NAME", "Name of the experiment; of several groups, how their names begin. Default: that of the files."),
+    ] = None,
     importer: Importer = None,
+    group: Annotated[
+        list[str] | None,
+        option("NAME|KEY=VALUE", "Groups of a project to import: by name, pattern or setting. May be repeated."),
+    ] = None,
+    without: Annotated[
+        list[str] | None, option("KEY", "Group the runs of a project without this setting. May be repeated.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the groups of a project; import nothing.")] = False,
 ) -> None:
     """Import results from elsewhere as an experiment, for list, show, report and compare.
 
-    Reads CSV (wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021.
+    Reads CSV (wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021. Of a project
+    of a tracker, the runs with equal settings but different seeds become an experiment.
     """
+    address = next((file for file in files if records.is_address(file) and not os.path.lexists(file)), None)
+    if address is not None:
+        if len(files) > 1 or importer is not None:
+            raise InputError(f"{address} is imported alone", "name one project, without --format")
+        _import_project(address, name, group or [], without or [], is_dry=dry_run)
+        return
+    if group or without or dry_run:
+        raise InputError(
+            "--group, --without and --dry-run are for projects of a tracker", "name one, such as wandb:ENTITY/PROJECT"
+        )
     table = workflows.published_table(files)
     if table is not None:
         typer.echo(table, nl=False)
@@ -39,13 +77,95 @@ def import_command(
     if name is not None and len(results) > 1:
         names = ", ".join(result.name for result in results)
         raise InputError(f"--name {name}: there are {len(results)} experiments: {names}", "leave --name out")
+    _write(folder, results, (name,) if name is not None else records.folder_names(results))
+
+
+def _import_project(
+    address: str, name: str | None, chosen: Sequence[str], without: Sequence[str], *, is_dry: bool
+) -> None:
+    grouping = records.group_runs(records.read_project(address), without=without)
+    groups = records.select_groups(grouping, chosen)
+    is_choice_open = not chosen and len(groups) > MOST_GROUPS
+    if is_dry or len(grouping.groups) > 1:
+        for line in _listing(grouping, groups if is_dry or not is_choice_open else groups[:MOST_GROUPS]):
+            typer.echo(line)
+    if is_dry:
+        return
+    if is_choice_open:
+        raise InputError(
+            f"{grouping.project.address} has {len(groups)} groups, of which {MOST_GROUPS} are listed above",
+            "choose with --group NAME or --group KEY=VALUE; --group '*' imports all",
+        )
+    folder = workflows.records_folder(Path.cwd().resolve())
+    names = _names(grouping, groups, name)
+    for its_name in names:  # before anything is fetched
+        records.free_place(folder, its_name)
+    n_runs = sum(len(group.runs) for group in groups)
+    if n_runs > FEWEST_SLOW:
+        typer.echo(f"Reading  {n_runs} runs")
+    listed = [note for group in groups for note in records.grouping_notes(grouping, group)]
+    _write(folder, records.import_groups(grouping, groups), names, listed=listed if len(grouping.groups) > 1 else ())
+
+
+def _names(grouping: Grouping, groups: Sequence[RunGroup], name: str | None) -> tuple[str, ...]:
+    """Names for the experiments of groups, of which a single one is called `name` itself."""
+    if name is not None and len(groups) == 1:
+        return (name,)
+    project = grouping.project.name
+    return records.clean_names(
+        [group.name if name is None else f"{name}{group.name.removeprefix(project)}" for group in groups]
+    )
+
+
+def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
+    """The groups in a table, and what they were made by."""
+    from deviate.report import align_columns  # it needs rich, which an import of files does without
+
+    project = grouping.project
+    n_runs, n_groups = counted(len(project.runs), "run"), counted(len(grouping.groups), "group")
+    yield f"Project  {clean(project.address)}: {n_runs} in {n_groups}"
+    if grouping.left_out:
+        yield f"Grouped  without: {clean(', '.join(grouping.left_out))}"
+    shown = list(groups[0].differing)[:MOST_SETTINGS]
+    rows = [
+        (
+            group.name,
+            str(len(group.runs)),
+            _count(group, "completed"),
+            _count(group, "crashed", "diverged"),
+            _count(group, "lost", "cancelled"),
+            *(_shorten(group.differing[key]) for key in shown),
+        )
+        for group in groups
+    ]
+    yield align_columns([("name", "runs", "finished", "failed", "not counted", *shown), *rows])
+    if (n_more := len(groups[0].differing) - len(shown)) > 0:
+        yield f"Settings {n_more} more differ: {clean(', '.join(list(groups[0].differing)[MOST_SETTINGS:]))}"
+    for search in dict.fromkeys(group.tuned for group in groups if group.tuned):
+        yield f"Tuned    {sum(group.tuned == search for group in groups)} listed: {clean(search)}"
+    if grouping.splitting is not None:
+        key, n_left = grouping.splitting
+        yield f"Hint     {clean(key)} splits the groups: --without {clean(key)} leaves {n_left}"
+
+
+def _shorten(value: str) -> str:
+    return value if len(value) <= LONGEST_CELL else f"{value[: LONGEST_CELL - 1]}…"
+
+
+def _count(group: RunGroup, *states: str) -> str:
+    n = sum(run.status in states for run in group.runs)
+    return str(n) if n else ""
+
+
+def _write(folder: Path, results: Sequence[Imported], names: Sequence[str], *, listed: Sequence[str] = ()) -> None:
+    """Record experiments; of several all are imported, or none. Notes that were listed before are not shown again."""
     for note in dict.fromkeys(note for imported in results for note in imported.notes):
-        typer.echo(f"Read     {clean(note)}")
-    called = (name,) if name is not None else records.folder_names(results)
-    for folder_name in called:  # of several experiments all are imported, or none
-        records.free_place(folder, folder_name)
-    for imported, its_name in zip(results, called, strict=True):
-        path = records.write_imported(folder, imported, its_name)
+        if note not in listed:
+            typer.echo(f"Read     {clean(note)}")
+    for name in names:
+        records.free_place(folder, name)
+    for imported, name in zip(results, names, strict=True):
+        path = records.write_imported(folder, imported, name)
         metrics = sorted({metric for run in imported.runs for metric in run.series})
-        typer.echo(f"Imported {path.name}: {len(imported.runs)} runs, {', '.join(metrics)}")
+        typer.echo(f"Imported {path.name}: {counted(len(imported.runs), 'run')}, {', '.join(metrics) or 'no numbers'}")
         typer.echo(f"         {nearest(path)}")

@@ -27,7 +27,8 @@ def plugins_command(
     if usable:
         typer.echo(align_columns([("kind", "adds", "package", "module", "loaded"), *map(_row, usable)]))
     elif not states:
-        typer.echo(f"No plug-ins in {sys.prefix}. Write one: see examples/plugin and docs/how-to/extend.md of deviate")
+        typer.echo(f"No plug-ins are installed in {sys.prefix}, the environment of deviate.")
+        typer.echo("The repository of deviate has a template for one: examples/plugin")
     broken = [state for state in states if state.problem]
     if broken:
         typer.echo("\nLeft out" if usable else "Left out")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from deviate import records, report, workflows
+from deviate.base import timed_stage
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.results import Documents, takes_stdout
 from deviate.errors import RecordError
@@ -25,7 +26,8 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
 
     If the report cannot be written to its default path, as in another user's folder, everything else is still written.
     """
-    built = report.build_report(answer.findings)
+    with timed_stage("report", "built the report"):
+        built = report.build_report(answer.findings)
     for form, target in documents.targets().items():
         workflows.write(report.render(built, form, has_siunitx=documents.siunitx), target, sys.stdout)
     if documents.html:
@@ -66,9 +68,10 @@ def keep(document: Document, place: Path, tables: "Sequence[TableFile] | None" =
     """Write the page to its usual place, and tables beside it; gives what to say of it."""
     try:
         records.make_deviate_folder(place.parents[2])
-        workflows.write(render(document, "html"), place, sys.stdout)
-        if tables is not None:
-            workflows.write_tables(tables, place.parent)
+        with timed_stage("report", "wrote %s", place):
+            workflows.write(render(document, "html"), place, sys.stdout)
+            if tables is not None:
+                workflows.write_tables(tables, place.parent)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

@@ -13,7 +13,7 @@ from deviate import records, workflows
 from deviate.base import redact_words
 from deviate.cli.app import Form, as_json, command
 from deviate.errors import RecordError
-from deviate.model import Unavailable
+from deviate.model import Unavailable, search_of
 from deviate.records import Plan, event_files
 from deviate.report import align_columns, decimals, duration, name, number, size_text, with_unit
 from deviate.workflows import Mean, RunState
@@ -49,7 +49,7 @@ def list_command(
 def _damaged_entry(name: str, error: RecordError) -> dict[str, Any]:
     """The entry of an experiment that cannot be read."""
     numbers = dict.fromkeys(("n_runs", "n_completed", "n_failed", "n_running"), 0)
-    unknown = dict.fromkeys(("mean", "rung", "created", "n_bytes"))
+    unknown = dict.fromkeys(("mean", "rung", "created", "n_bytes", "tuned"))
     return {
         "name": name,
         "variant": "",
@@ -85,6 +85,7 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
             "rung": rung or None,
             "created": plan.created,
             "n_bytes": n_bytes,
+            "tuned": search_of(plan.imported) or None,
             "command": list(redact_words(plan.command)),
             "problem": problem,
         }
@@ -121,7 +122,7 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
     return (
         entry["name"],
         entry["variant"],
-        entry["problem"] or f"{entry['n_completed']}/{entry['n_runs']} completed",
+        entry["problem"] or f"{entry['n_completed']}/{entry['n_runs']} completed{', tuned' if entry['tuned'] else ''}",
         f"{entry['n_failed']} failed" if entry["n_failed"] else "",
         f"{entry['n_running']} running" if entry["n_running"] else "",
         f"pair of deviate diverge: {entry['rung']}" if entry["rung"] else _mean_text(entry["mean"]),

@@ -10,6 +10,7 @@ from deviate import pipeline, replay, workflows
 from deviate.cli.app import command, complete_experiments
 from deviate.cli.execute import Output, conclude
 from deviate.cli.options import seconds
+from deviate.cli.options.origins import origins
 from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
 from deviate.cli.options.runs import Budget, Jobs, Timeout, default_jobs
 
@@ -57,7 +58,7 @@ def resume_command(
         output.say(f"Cost     {cost}")
     if shortage := outlook.shortage():
         typer.echo(f"Warning: {shortage}", err=True)
-    pipeline.resume(experiment, settings, budget_s, output)
+    pipeline.resume(experiment, settings, budget_s, output, origins=origins())
     conclude(
         [experiment], [variant.name for variant in experiment.plan.variants], analysis.options(), output, documents
     )

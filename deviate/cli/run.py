@@ -12,6 +12,7 @@ from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
 from deviate.cli.execute import Output, conclude
 from deviate.cli.options import commands, option, pair, seconds
+from deviate.cli.options.origins import is_from_variable, plan_origins, variables_in_use
 from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
 from deviate.cli.options.runs import (
     DEFAULT_RUNS,
@@ -82,7 +83,12 @@ def run_command(
         raise project.refuse_folder(analysis.rank_scripts(folder), cwd, "run")
     contenders = _contenders(command or (), versus, launch, name, cwd)
     first = next(iter(contenders.values()))
+    if sample_size_flags.looks is not None and is_from_variable("runs"):
+        runs = None  # the numbers of the looks decide
     sample_size = sample_size_flags.declare(runs, analysis_flags.confidence)
+    sources = dict(plan_origins(first, has_command=bool(command or versus)))
+    if rule := sources.get("until") or sources.get("looks"):
+        sources["runs"] = rule
     request = launch.complete(
         Request(
             runs=sample_size.first or runs or first.config.runs or DEFAULT_RUNS,
@@ -96,6 +102,7 @@ def run_command(
             capture=captures.spec(first.config.capture),
             primary=analysis_flags.metric,
             margin=analysis_flags.margin,
+            origins=tuple(sources.items()),
         )
     )
     options = analysis_flags.options()
@@ -157,6 +164,9 @@ def _announce(requests: Requests, output: Output, outlook: Outlook, *, is_silent
         if not is_silent:
             cost = outlook.text(has_sources=True) if side == shown[-1][0] else ""
             typer.echo(announcement(prepared, request, width(), name=side, cost=cost), file=output.people)
+    variables = variables_in_use()
+    if variables and not is_silent:
+        typer.echo(f"Set by   {', '.join(variables)}\n", file=output.people)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
     if shortage := outlook.shortage():

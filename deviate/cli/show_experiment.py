@@ -12,7 +12,7 @@ from deviate import records, replay, workflows
 from deviate.base import redact_variables, redact_words
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Spec, Unavailable
-from deviate.records import Plan, VariantPlan, artifacts_folder, read_manifest
+from deviate.records import OPTION_OF_SETTING, Plan, VariantPlan, artifacts_folder, read_manifest
 from deviate.report import (
     align_columns,
     clean,
@@ -31,7 +31,7 @@ from deviate.workflows import Mean, RunState
 LABEL_WIDTH = 12
 NARROWEST = 40
 UNBROKEN = frozenset({"Experiment", "Command", "Then", "Prepare", "Wrap", "Environment", "Run again"})
-GIVEN, DEFAULT = "given", "default"
+DEFAULT, NOT_RECORDED = "default", "not recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,47 @@ def _as_scored(state: RunState, scores: workflows.ExperimentScores) -> RunState:
 
 
 def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
-    """Settings with values and their source: default, flag, variable or file."""
+    """Settings with values, and the flag, variable or file that each is from, or `default`.
+
+    First come those of what is run, as far as they were set, by the names of their options; then how it is run.
+    """
     usual = dataclasses.asdict(Settings())
-    values = {field.name: getattr(plan.settings, field.name) for field in dataclasses.fields(plan.settings)}
-    return {name: (value, DEFAULT if value == usual[name] else GIVEN) for name, value in values.items()}
+    values = {name: getattr(plan.settings, name) for name in usual}
+    if plan.origins is None:
+        return {name: (value, DEFAULT if value == usual[name] else NOT_RECORDED) for name, value in values.items()}
+    origin_of = dict(plan.origins)
+    set_values = {name: (value, origin_of[name]) for name, value in _planned_values(plan) if name in origin_of}
+    how = {
+        name: (value, origin_of.get(OPTION_OF_SETTING[name], DEFAULT) if value != () else DEFAULT)
+        for name, value in values.items()
+    }
+    return {**set_values, **how}
+
+
+def _planned_values(plan: Plan) -> Iterator[tuple[str, Any]]:
+    """What a plan says beside `Settings`, by the name of the option that says it."""
+    primary = next((metric for metric in plan.selection.metrics if metric.is_primary), None)
+    name_of_primary = plan.selection.primary.name if plan.selection.primary else primary.name if primary else None
+    margins = [metric.margin for metric in plan.selection.metrics if metric.margin is not None]
+    capture = dict(plan.capture)
+    kinds = tuple(kind for kind in ("predictions", "weights") if kind in capture)
+    yield "runs", plan.n_runs
+    yield "variants", tuple(variant.name for variant in plan.variants)
+    yield "seed", plan.seed
+    yield from ((name, value) for name, value in (("until", plan.precision), ("looks", plan.looks)) if value)
+    commands = (("command", [plan.command]), ("prepare", plan.prepare), ("then", plan.then), ("wrap", [plan.wrap]))
+    yield from ((name, commands_text(words)) for name, words in commands if any(words))
+    yield "python", redact_words(plan.command)[0]
+    yield from (("env", variables_text(dict(plan.environment))) for _ in plan.environment[:1])
+    yield from (("metric", value) for value in [name_of_primary] if value is not None)
+    yield from (("margin", margins[0] if len(margins) == 1 else tuple(margins)) for _ in margins[:1])
+    yield from (("capture", kinds) for _ in kinds[:1])
+    keys = (("every", "capture_every"), ("limit", "capture_limit"), ("tta", "tta"))
+    yield from ((name, capture[key]) for key, name in keys if key in capture)
+    definitions = [variant.definition for variant in plan.variants if variant.definition]
+    if definitions:
+        yield "trackers", "offline" if all(one.are_trackers_offline for one in definitions) else "as-is"
+        yield "warn_only", any(records.WARNS in one.controls for one in definitions)
 
 
 def experiment_text(overview: Overview, width: int) -> str:
@@ -112,26 +149,22 @@ def experiment_text(overview: Overview, width: int) -> str:
     plan = overview.plan
     sections = [
         "\n".join(line for label, text in _head(overview) for line in _lines(label, clean(text), width)),
+        *([] if plan.imported else [_settings_text(_shown(overview), width)]),
         runs_text(overview.states),
         "\n".join(line for label, text in _foot(overview) for line in _lines(label, text, width)),
     ]
-    if not plan.variants:
-        sections.pop(1)
     return "\n\n".join(part for part in sections if part)
+
+
+def _shown(overview: Overview) -> Plan:
+    """The plan with the variants that are shown."""
+    variants = tuple(one for one in overview.plan.variants if overview.variant in {"", one.name})
+    return dataclasses.replace(overview.plan, variants=variants)
 
 
 def _lines(label: str, text: str, width: int) -> list[str]:
     first, indent = f"{label:<{LABEL_WIDTH}}", " " * LABEL_WIDTH
     return [first + text] if label in UNBROKEN else fill_lines(text, max(width, NARROWEST), first, indent)
-
-
-FLAGS = {
-    "timeout_s": "--timeout",
-    "stall_timeout_s": "--stall-timeout",
-    "ignored_codes": "--ignore-failure",
-    "options": "--option",
-}
-"""Flags of `run` whose names are not those of the settings."""
 
 
 def _again(plan: Plan, variants: Sequence[VariantPlan]) -> str:
@@ -141,9 +174,10 @@ def _again(plan: Plan, variants: Sequence[VariantPlan]) -> str:
         words += ["--then", shlex.join(redact_words(command))]
     if plan.looks:
         words += ["--looks", ",".join(map(str, plan.looks))]
-    for setting, (value, origin) in settings_of(plan).items():
-        if origin == GIVEN:
-            words += _flag_words(FLAGS.get(setting, f"--{setting.replace('_', '-')}"), value)
+    usual = Settings()
+    for setting, option in OPTION_OF_SETTING.items():
+        if (value := getattr(plan.settings, setting)) != getattr(usual, setting):
+            words += _flag_words(f"--{option.replace('_', '-')}", value)
     return run_command(
         plan.command, plan.name, max(one.n_runs for one in variants), [one.name for one in variants], words
     )
@@ -232,7 +266,9 @@ def experiment_document(overview: Overview) -> dict[str, Any]:
         ],
         "n_threads": plan.n_threads,
         "capture": dict(plan.capture),
-        "settings": {name: {"value": value, "from": origin} for name, (value, origin) in settings_of(plan).items()},
+        "settings": {
+            name: {"value": value, "from": origin} for name, (value, origin) in settings_of(_shown(overview)).items()
+        },
         "looks": list(plan.looks),
         "spending": plan.spending,
         "precision": plan.precision,
@@ -299,7 +335,6 @@ def _carried_out(overview: Overview) -> Iterator[tuple[str, str]]:
     """How runs are executed, and how many."""
     plan = overview.plan
     yield "Seeds", f"experiment seed {plan.seed}" + (f". {overview.seeding}" if overview.seeding else "")
-    yield "Settings", _settings(plan)
     if plan.n_threads is not None:
         yield "Threads", f"{plan.n_threads} per run"
     if plan.looks:
@@ -332,23 +367,29 @@ def _origin_text(plan: Plan) -> str:
     return instant(plan.created) + ago + "".join(changes)
 
 
-def _settings(plan: Plan) -> str:
-    """Settings, those that were set explicitly first."""
-    settings = settings_of(plan)
-    groups = {
-        origin: [
-            f"{name} {_value_text(value)}" for name, (value, value_origin) in settings.items() if value_origin == origin
-        ]
-        for origin in (GIVEN, DEFAULT)
-    }
-    return "; ".join(f"{origin}: {', '.join(texts)}" for origin, texts in groups.items() if texts)
+def _settings_text(plan: Plan, width: int) -> str:
+    """A table of the settings that were set, with what set them, and a line of those that were not."""
+    settings = [
+        (
+            OPTION_OF_SETTING.get(name, name).replace("_", "-"),
+            duration(value) if name in {"timeout_s", "stall_timeout_s"} and value else clean(_value_text(value)),
+            origin,
+        )
+        for name, (value, origin) in settings_of(plan).items()
+    ]
+    rows = [setting for setting in settings if setting[-1] != DEFAULT]
+    usual = ", ".join(f"{name} {value}" for name, value, origin in settings if origin == DEFAULT)
+    table = [align_columns([("setting", "value", "from"), *rows])] if rows else []
+    return "\n".join([*table, *_lines("Defaults", usual, width)])
 
 
 def _value_text(value: Any) -> str:
     if value is None or value == ():
         return "none"
+    if isinstance(value, float):
+        return f"{value:g}"
     if isinstance(value, tuple):
-        return " ".join("=".join(part) if isinstance(part, tuple) else str(part) for part in value)
+        return ",".join("=".join(part) if isinstance(part, tuple) else str(part) for part in value)
     return str(value)
 
 

@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.model.aggregates import AGGREGATES as AGGREGATES
+    from deviate.model.aggregates import AT as AT
+    from deviate.model.aggregates import AT_BEST as AT_BEST
+    from deviate.model.aggregates import MEAN_LAST as MEAN_LAST
+    from deviate.model.aggregates import refuse_aggregate as refuse_aggregate
     from deviate.model.analysis import TEXT_SINK as TEXT_SINK
     from deviate.model.analysis import Analysis as Analysis
     from deviate.model.analysis import Direction as Direction
@@ -98,7 +103,12 @@ if TYPE_CHECKING:
     from deviate.model.plan import Spec as Spec
     from deviate.model.plan import Stream as Stream
     from deviate.model.plan import Variant as Variant
+    from deviate.model.published_results import PublishedComparison as PublishedComparison
+    from deviate.model.published_results import PublishedFindings as PublishedFindings
+    from deviate.model.published_results import PublishedResult as PublishedResult
+    from deviate.model.published_results import PublishedSpread as PublishedSpread
     from deviate.model.records import IMPORTED_AS as IMPORTED_AS
+    from deviate.model.records import TUNED as TUNED
     from deviate.model.records import Alignment as Alignment
     from deviate.model.records import Artifact as Artifact
     from deviate.model.records import ArtifactKind as ArtifactKind
@@ -121,6 +131,7 @@ if TYPE_CHECKING:
     from deviate.model.records import Spending as Spending
     from deviate.model.records import Status as Status
     from deviate.model.records import Weights as Weights
+    from deviate.model.records import search_of as search_of
     from deviate.model.stability import ClassStability as ClassStability
     from deviate.model.stability import Convergence as Convergence
     from deviate.model.stability import ConvergenceRow as ConvergenceRow

@@ -75,7 +75,8 @@ class SelectedMetric:
     """A metric and how the user wants it read.
 
     Attributes:
-        aggregate: `last`, `best`, `mean`, `median`, `min`, `max` or `at:K` (K: main-loop step, from 0).
+        aggregate: one of `last`, `best`, `mean`, `median`, `min`, `max`, `at:K` (K: main-loop step, from 0),
+            `mean-last:K` (K: number of main-loop steps) and `at-best:METRIC`.
         margin: smallest difference that matters, in units of the metric; None when the user gave none.
         target: value whose attainment is timed, in units of the metric; None for none.
         n_examples: size of the test set behind an accuracy; None where nobody said.

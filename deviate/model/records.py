@@ -251,6 +251,8 @@ class Flip:
 
 IMPORTED_AS = "imported as"
 """The fact, among those of its environment, that says what an imported run was called where it was found."""
+TUNED = "tuned: "
+"""How the sentence among those on an import begins that says in which search the configuration was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,3 +428,13 @@ class Experiment:
     notes: tuple[str, ...] = ()
     n_pending: int = 0
     is_cut_short: bool = False
+
+    @property
+    def tuned(self) -> str:
+        """The search in which its configuration was chosen: "one of 12 configurations of sweep abc"; empty for none."""
+        return search_of(self.imported)
+
+
+def search_of(imported: Sequence[str]) -> str:
+    """The search that one of the sentences on an import names; empty for none."""
+    return next((note.removeprefix(TUNED) for note in imported if note.startswith(TUNED)), "")

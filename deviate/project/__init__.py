@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from deviate.project.command import refuse_unknown_program as refuse_unknown_program
     from deviate.project.command import with_interpreter as with_interpreter
     from deviate.project.config import CaptureConfig as CaptureConfig
-    from deviate.project.config import refuse_aggregate as refuse_aggregate
     from deviate.project.entry_scripts import entries_document as entries_document
     from deviate.project.entry_scripts import refuse_folder as refuse_folder
     from deviate.project.entry_scripts import render_entries as render_entries

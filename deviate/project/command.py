@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import SAFE, is_notebook, redact_words
+from deviate.base import SAFE, is_notebook, log_decision, redact_words
 from deviate.errors import InputError
 
 CONFIG = "deviate.toml"
@@ -74,6 +74,7 @@ def locate(
     if not script.is_relative_to(root):
         raise InputError(f"{script} is outside the project {root}", "change to the folder of its project first")
     interpreter = python or default or default_python()
+    log_decision("project", "interpreter of a script: %s, %s", interpreter, "as named" if python else "by default")
     command = with_interpreter(words, interpreter)
     if python is not None and command == tuple(words):
         raise InputError("--python applies to scripts, not to commands", "name the interpreter in the command")

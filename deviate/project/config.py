@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, cast, get_args
 
 from deviate.base import line_of, pattern_regex
 from deviate.errors import InputError
-from deviate.model import Direction, Place, Role
+from deviate.model import Direction, Place, Role, refuse_aggregate
 
 T = TypeVar("T")
 PARTS = ("capture", "experiment", "metrics", "snapshot", "statements", "variants")
@@ -20,8 +20,6 @@ EXPERIMENT_KEYS = ("train", "command", "then", "runs", "variants", "main_loop")
 SNAPSHOT_KEYS = ("fresh",)
 CAPTURE_KEYS = ("keep", "every", "limit", "tta")
 VARIANT_KEYS = ("vary", "hold", "set", "description")
-AGGREGATES = ("last", "best", "mean", "median", "min", "max")
-AT = re.compile(r"at:\d+|at-best:.+")
 WHERE = re.compile(r"(.+):(\d+)")
 IN_CELL = re.compile(r"(.+\.ipynb) cell (\d+), line (\d+)")
 
@@ -223,16 +221,6 @@ def _variant_config(name: str, values: Mapping[str, object], file: str) -> Varia
         levels={factor: levels.level(factor) for factor in levels.values},
         description=section.text("description") or "",
     )
-
-
-def refuse_aggregate(aggregate: str, title: str) -> None:
-    """Raise InputError for an unknown aggregate; `title` names its section."""
-    if aggregate not in AGGREGATES and not AT.fullmatch(aggregate):
-        raise InputError(
-            f"{title} has the unknown aggregate {aggregate!r}",
-            f"Use one of {', '.join(AGGREGATES)}, at:K (K: step of the main loop, from 0) or "
-            "at-best:METRIC (at the best value of that metric).",
-        )
 
 
 @dataclass(frozen=True, slots=True)

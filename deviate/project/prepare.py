@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deviate import analysis, replay
+from deviate.base import log_decision, redact_words, timed_stage
 from deviate.errors import InputError
 from deviate.model import Analysis, Selection, Variant
 from deviate.project import config, selection
@@ -80,7 +81,9 @@ def find_target(
     Raises:
         InputError: there is no script, or it does not exist.
     """
-    settings = config.load(project_root(folder) / CONFIG)
+    file = project_root(folder) / CONFIG
+    log_decision("project", "settings from %s", file if file.exists() else f"no file: there is no {file}")
+    settings = config.load(file)
     if not words and (settings.command or settings.train):
         words = shlex.split(settings.command) if settings.command else [str(settings.train)]
     target = locate(words, folder, python, default=default, then=then, train=settings.train)
@@ -88,6 +91,8 @@ def find_target(
     if not then and settings.then and any(map(settings.is_for, scripts)):
         following = [shlex.split(text) for text in settings.then]
         target = locate(words, folder, python, default=default, then=following, train=settings.train)
+    log_decision("project", "script %s of project %s", target.script, target.root)
+    log_decision("project", "command %s in %s", shlex.join(redact_words(target.command)), target.cwd)
     return target
 
 
@@ -104,7 +109,21 @@ def _analyze(target: Target, *, is_whole: bool) -> Analysis:
     """Analyse all scripts of a run; the training script is that of `deviate.toml`, else the first that trains."""
     train = config.load(target.root / CONFIG).train
     scripts = (target.script, *target.later_scripts)
-    return analysis.analyze_together(scripts, target.root, train=train, is_whole=is_whole)
+    with timed_stage("analysis", "analysed %s", ", ".join(path.name for path in scripts)):
+        script_analysis = analysis.analyze_together(scripts, target.root, train=train, is_whole=is_whole)
+    _log_analysis(script_analysis)
+    return script_analysis
+
+
+def _log_analysis(script_analysis: Analysis) -> None:
+    """Log the main loop and what becomes of each value; `deviate analyze` says more."""
+    loop = next((loop for loop in script_analysis.loops if loop.is_main), None)
+    place = "none found" if loop is None else f"{loop.file}:{loop.line} ({loop.kind}): {', '.join(loop.evidence)}"
+    log_decision("analysis", "main loop %s", place)
+    for metric in script_analysis.metrics:
+        log_decision("analysis", "metric %s at %s:%s", metric.name, metric.file, metric.line)
+    for value in script_analysis.rejected:
+        log_decision("analysis", "no metric: %s at %s:%s: %s", value.expression, value.file, value.line, value.reason)
 
 
 def _read_config(target: Target, script_analysis: Analysis) -> AnalyzedScript:
@@ -137,6 +156,8 @@ def apply_config(script: AnalyzedScript) -> PreparedScript:
         raise script.problem
     selected = selection.select_metrics(script.analysis, script.matches)
     moved = selection.describe_moves(script.matches or ())
+    if selected.primary is not None:
+        log_decision("project", "primary metric %s: %s", selected.primary.name, selected.primary.reason)
     notes = (*script.notes, *_notices(script.analysis), *([moved] if moved else []))
     return PreparedScript(script.target, script.analysis, selected, script.config, notes, _variants(script.config))
 

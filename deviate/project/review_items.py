@@ -16,9 +16,9 @@ from rich.text import Text
 
 from deviate.base import is_notebook, notebook_script, place_text
 from deviate.errors import InputError
-from deviate.model import Analysis, Direction, Loop, Metric, Place, Rejected, Role
+from deviate.model import AGGREGATES, Analysis, Direction, Loop, Metric, Place, Rejected, Role, refuse_aggregate
 from deviate.project import selection
-from deviate.project.config import AGGREGATES, AT, MetricConfig
+from deviate.project.config import MetricConfig
 
 PLACE = re.compile(r"(?:(?P<file>\S.*?):)?(?P<line>\d+)(?:\s+(?P<expression>.+))?")
 
@@ -128,8 +128,7 @@ def _set_direction(item: Item, text: str, _: Sequence[Item]) -> None:
 
 
 def _set_aggregate(item: Item, text: str, _: Sequence[Item]) -> None:
-    if text not in AGGREGATES and not AT.fullmatch(text):
-        raise InputError(f"{text!r} is not an aggregate", f"Use one of {', '.join(AGGREGATES)}, or at:K.")
+    refuse_aggregate(text)
     item.change(aggregate=text)
 
 
@@ -164,7 +163,7 @@ def _set_margin(item: Item, text: str, _: Sequence[Item]) -> None:
 SETTINGS: Mapping[str, Setting] = {
     "n": Setting("name", "new name", _rename),
     "d": Setting("direction", "direction (max, min, none)", _set_direction),
-    "a": Setting("aggregate", f"aggregate ({', '.join(AGGREGATES)}, at:K)", _set_aggregate),
+    "a": Setting("aggregate", f"aggregate ({', '.join(AGGREGATES)})", _set_aggregate),
     "r": Setting("role", f"role ({', '.join(get_args(Role))})", _set_role),
     "u": Setting("unit", "unit (empty for none)", _set_unit),
     "m": Setting("margin", "margin (empty for none)", _set_margin),

@@ -11,7 +11,7 @@ from pathlib import Path
 from deviate.analysis import read_statements
 from deviate.base import place_text
 from deviate.errors import InputError
-from deviate.model import Analysis, Metric, Place, Rejected
+from deviate.model import AGGREGATES, Analysis, Metric, Place, Rejected
 from deviate.project.config import Config, MetricConfig, read_text
 from deviate.project.config_edit import Entry, Rewriting, rewrite
 from deviate.project.selection import Match, places_now, section_of
@@ -19,9 +19,9 @@ from deviate.project.selection import Match, places_now, section_of
 INTRODUCTION = """\
 Metrics that deviate records in {script}. {loop}
 Delete a section to exclude its metric; rename a metric by renaming its section. Add another value with where
-(file:line) and expression. Other keys: direction (max, min, none), aggregate (last, best, mean, median, min, max,
-at:K), unit, role (quality, time, other), primary = true, margin, target, n_examples. After a change of the script,
-deviate analyze {script} --save updates this file, and --review asks."""
+(file:line) and expression. Other keys: direction (max, min, none), unit, role (quality, time, other), primary = true,
+margin, target, n_examples, aggregate ({aggregates}).
+After a change of the script, deviate analyze {script} --save updates this file, and --review asks."""
 GONE = "Commented out by deviate, because the script no longer has it:"
 BOM = b"\xef\xbb\xbf"
 
@@ -132,7 +132,7 @@ def listing(
     loop_sentence = (
         "The script has no main loop." if loop is None else f"Main loop: {place_text(loop.file, loop.line)}."
     )
-    introduction = INTRODUCTION.format(script=analysis.script, loop=loop_sentence)
+    introduction = INTRODUCTION.format(script=analysis.script, loop=loop_sentence, aggregates=", ".join(AGGREGATES))
     statements = _statements(analysis, [entry.section for entry in entries], chosen)
     return Rewriting(analysis.script, chosen, introduction, entries, dropped, offered, statements)
 

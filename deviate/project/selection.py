@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from deviate.analysis import Statements, normalise, read_statements
 from deviate.base import place_text
 from deviate.errors import InputError
-from deviate.model import TEXT_SINK, Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
+from deviate.model import AT_BEST, TEXT_SINK, Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
 from deviate.model.analysis import NAMED
 from deviate.model.metric_vocabulary import direction_of, item_traits, role_of, split_identifier
 from deviate.project.command import CONFIG
@@ -274,6 +274,8 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
                 "Delete one.",
             )
         chosen.append(_select(metric, one.section))
+    for item in chosen:
+        _refuse_best(item, chosen)
     return _with_primary(tuple(chosen), analysis.kept_by, is_fixed=True)
 
 
@@ -298,7 +300,7 @@ def _read_at_best(selection: Selection, kept_by: str | None) -> Selection:
     if choice is None or deciding is None or deciding.direction is None or is_on_test_data(deciding.name):
         return selection
     metrics = tuple(
-        dataclasses.replace(metric, aggregate=f"at-best:{deciding.name}") if metric.name == choice.name else metric
+        dataclasses.replace(metric, aggregate=f"{AT_BEST}{deciding.name}") if metric.name == choice.name else metric
         for metric in selection.metrics
     )
     return dataclasses.replace(selection, metrics=metrics)
@@ -352,6 +354,27 @@ def _select(metric: Metric, section: MetricConfig) -> SelectedMetric:
         target=section.target,
         n_examples=section.n_examples,
     )
+
+
+def _refuse_best(metric: SelectedMetric, chosen: Sequence[SelectedMetric]) -> None:
+    """Raise InputError if the metric at whose best value this one is read is not recorded, or has no direction."""
+    name = metric.aggregate.removeprefix(AT_BEST)
+    if name == metric.aggregate:
+        return
+    names = [other.name for other in chosen]
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 1)
+        raise InputError(
+            f"metric {metric.name}: {metric.aggregate} names no metric of deviate.toml",
+            f"Use {AT_BEST}{near[0]}."
+            if near
+            else f"Add a section [metrics.{name}], or name one of {', '.join(names)}.",
+        )
+    if all(other.direction is None for other in chosen if other.name == name):
+        raise InputError(
+            f"metric {metric.name}: {metric.aggregate} needs a direction of {name}",
+            f'Add direction = "max" or direction = "min" to [metrics.{name}].',
+        )
 
 
 def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
     from deviate.records.importers.baseline import MetricEntry as MetricEntry
     from deviate.records.importers.baseline import baseline_text as baseline_text
+    from deviate.records.importing import clean_names as clean_names
     from deviate.records.importing import experiment_of as experiment_of
     from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from deviate.records.main_loop import MainLoop as MainLoop
     from deviate.records.main_loop import confirm_main_loop as confirm_main_loop
     from deviate.records.merge_processes import measure as measure
+    from deviate.records.plans import OPTION_OF_SETTING as OPTION_OF_SETTING
     from deviate.records.plans import WARNS as WARNS
     from deviate.records.plans import Plan as Plan
     from deviate.records.plans import VariantPlan as VariantPlan
@@ -109,5 +111,13 @@ if TYPE_CHECKING:
     from deviate.records.stored_arrays import names_in as names_in
     from deviate.records.stored_arrays import read_array as read_array
     from deviate.records.stored_arrays import reading_arrays as reading_arrays
+    from deviate.records.trackers.addresses import is_address as is_address
+    from deviate.records.trackers.addresses import read_project as read_project
+    from deviate.records.trackers.experiments import grouping_notes as grouping_notes
+    from deviate.records.trackers.experiments import import_groups as import_groups
+    from deviate.records.trackers.groups import Grouping as Grouping
+    from deviate.records.trackers.groups import RunGroup as RunGroup
+    from deviate.records.trackers.groups import group_runs as group_runs
+    from deviate.records.trackers.groups import select_groups as select_groups
 
 load_on_first_use(__name__)

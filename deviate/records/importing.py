@@ -68,7 +68,7 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
         if _are_parts(read)
         else [experiment for these in read for experiment in these]
     )
-    names = _names(experiments, NO_NAME)
+    names = _names([experiment.name for experiment in experiments], NO_NAME)
     return tuple(
         dataclasses.replace(experiment, name=name) for experiment, name in zip(experiments, names, strict=True)
     )
@@ -76,7 +76,12 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
 
 def folder_names(experiments: Sequence[Imported]) -> tuple[str, ...]:
     """Names for recording imported experiments; names are reduced to ASCII letters."""
-    return _names(experiments, NO_FOLDER)
+    return clean_names([experiment.name for experiment in experiments])
+
+
+def clean_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names for recording experiments, in ASCII letters, numbered where several are equal."""
+    return _names(names, NO_FOLDER)
 
 
 def published_table(path: Path) -> str | None:
@@ -205,11 +210,11 @@ def _common_name(parts: Sequence[Imported]) -> str:
     return next((name for name in labels if name.lower() not in GENERIC), labels[0] if labels else "imported")
 
 
-def _names(experiments: Sequence[Imported], without: re.Pattern[str]) -> tuple[str, ...]:
+def _names(wanted: Sequence[str], without: re.Pattern[str]) -> tuple[str, ...]:
     """Unique names, numbered where several are equal."""
     names: list[str] = []
-    for experiment in experiments:
-        stem = without.sub("_", experiment.name).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"
+    for one in wanted:
+        stem = without.sub("_", one).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"
         numbered = (f"{stem}-{index}" for index in itertools.count(2))
         names.append(next(name for name in itertools.chain([stem], numbered) if name not in names))
     return tuple(names)
@@ -302,7 +307,7 @@ def _risen(series: Series) -> Series:
 
 def _plan(imported: Imported, name: str) -> Plan:
     names = list(dict.fromkeys(name for run in imported.runs for name in run.series))
-    sources = [str(path) for path in imported.sources]
+    sources = [str(path) for path in imported.sources] or list(imported.arguments)
     selected = {metric.name: metric for metric in imported.selected}
     return Plan(
         name=name,
@@ -316,7 +321,11 @@ def _plan(imported: Imported, name: str) -> Plan:
         selection=Selection(
             tuple(selected.get(name) or _metric(number, name, imported) for number, name in enumerate(names))
         ),
-        imported=(f"imported from {', '.join(sources)} ({imported.form})", *imported.notes, *_unlike(imported.runs)),
+        imported=(
+            f"imported from {', '.join(sources[:1] if imported.arguments else sources)} ({imported.form})",
+            *imported.notes,
+            *_unlike(imported.runs),
+        ),
         tasks=imported.tasks,
         streams=imported.streams,
         scores=imported.scores,

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
+from deviate.base import log_decision
 from deviate.errors import InputError, RecordError
 from deviate.model import PastComparison, Selection, Settings, Spending, Variant
 from deviate.model.plan import ALL_VALUES_FROM, SCORES_NUMBER, STREAMS_NUMBER, SweptValue
@@ -72,6 +73,8 @@ class Plan:
         plugins: sinks and adapters of other packages whose files lie in the snapshot.
         n_ended: runs per variant that had ended when runs were last executed to their end, which a budget or
             `--max-failures` may have set before all had; None in plans of older versions, for which no verdict waits.
+        origins: what gave each setting its value, by the name of its option: the flag `--runs`, the variable
+            `DEVIATE_RUNS` or `deviate.toml`; defaults are left out. None where that was not recorded.
     """
 
     name: str
@@ -104,6 +107,7 @@ class Plan:
     scores: int | None = 1
     plugins: tuple[Plugin, ...] = ()
     n_ended: int | None = None
+    origins: tuple[tuple[str, str], ...] | None = None
 
     @property
     def n_runs(self) -> int:
@@ -146,6 +150,15 @@ WARNS = ("on-missing", "warn")
 """Control of a variant that continues where an operation has no deterministic version."""
 
 
+OPTION_OF_FIELD = {
+    "options": "option",
+    "timeout_s": "timeout",
+    "stall_timeout_s": "stall_timeout",
+    "ignored_codes": "ignore_failure",
+}
+"""Options whose names are not those of the fields of `Settings`."""
+OPTION_OF_SETTING = {field.name: OPTION_OF_FIELD.get(field.name, field.name) for field in dataclasses.fields(Settings)}
+"""The option that each field of `Settings` is set by, as in `Plan.origins`."""
 SAME_WORK = ("command", "cwd", "sources_hash", "environment", "prepare", "capture", "sweep")
 """Fields of a plan that are equal in experiments that do the same work."""
 
@@ -211,13 +224,17 @@ def create_experiment(folder: Path, plan: Plan) -> None:
 
 
 def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
-    """Give fields of the plan new values, and keep what changed; gives the new plan."""
+    """Give fields of the plan new values, and keep what changed; gives the new plan.
+
+    Other origins of the same values are no change.
+    """
     with lock_folder(folder, waits=True):
         plan = read_plan(folder)
         new = dataclasses.replace(plan, **changes)
         before, after = to_builtins(_to_file(plan)), to_builtins(_to_file(new))
         # Members with usual values are left out of the file.
-        fields = {key: after.get(key) for key in {**before, **after} if after.get(key) != before.get(key)}
+        changed = [key for key in {**before, **after} if after.get(key) != before.get(key)]
+        fields = {key: after.get(key) for key in changed if key != "origins"}
         if not fields:
             return plan
         new = dataclasses.replace(new, history=(*plan.history, Change(time, fields)))
@@ -283,6 +300,7 @@ def on_record(deviate: Path) -> tuple[tuple[Plan, ...], dict[str, RecordError]]:
         try:
             plans.append(read_plan(path.parent))
         except RecordError as error:
+            log_decision("records", "experiment %s is left out: %s", path.parent.name, error.message)
             damaged[path.parent.name] = error
     return tuple(sorted(plans, key=lambda plan: (plan.created, plan.name))), damaged
 
@@ -338,6 +356,7 @@ def _to_file(plan: Plan) -> ExperimentFile:
         "capture": dict(plan.capture),
         "plugins": plan.plugins or UNSET,
         "n_ended": UNSET if plan.n_ended is None else plan.n_ended,
+        "origins": UNSET if plan.origins is None else dict(plan.origins),
         **{name: UNSET for name in NUMBERS if fields[name] == usual},
     })  # fmt: skip
 
@@ -366,6 +385,7 @@ def _from_file(file: ExperimentFile) -> Plan:
         "capture": tuple(file.capture.items()),
         "plugins": () if isinstance(file.plugins, UnsetType) else file.plugins,
         "n_ended": None if isinstance(file.n_ended, UnsetType) else file.n_ended,
+        "origins": None if isinstance(file.origins, UnsetType) else tuple(file.origins.items()),
         **{name: _number(file, name) for name in NUMBERS},
     })  # fmt: skip
 

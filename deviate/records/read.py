@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import first_few, place_text, redact_words, traceback_with_cells
+from deviate.base import first_few, log_decision, place_text, redact_words, timed_stage, traceback_with_cells
 from deviate.errors import RecordError
 from deviate.model import (
+    AT_BEST,
     Artifact,
     Experiment,
     InjectedCode,
@@ -134,8 +135,8 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
 
 def _with_names(aggregate: str, names: Mapping[str, str]) -> str:
     """The aggregate with the metric that it names called as in `names`."""
-    kind, separator, name = aggregate.partition(":")
-    return f"{kind}:{names.get(name, name)}" if separator else aggregate
+    name = aggregate.removeprefix(AT_BEST)
+    return aggregate if name == aggregate else f"{AT_BEST}{names.get(name, name)}"
 
 
 def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
@@ -344,7 +345,10 @@ def _read_runs(
             "be detected"
         )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
-    runs = [_read_run(run, catalog, keeps_all=keeps_all) for run in chosen]
+    with timed_stage("records", "read %s runs of %s:%s", len(chosen), experiment.name, variant.name):
+        runs = [_read_run(run, catalog, keeps_all=keeps_all) for run in chosen]
+    for warning in warnings:
+        log_decision("records", "%s:%s: %s", experiment.name, variant.name, warning)
     return runs, warnings
 
 

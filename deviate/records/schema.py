@@ -24,6 +24,7 @@ SCHEMA: dict[FileFormat, int] = {
     # 2026-11-22  4  imported, tasks; of metrics target and n_examples
     # 2026-11-22  5  capture, sweep
     # 2026-11-23  6  streams, scores; left out at 1, and where deviate did not run the experiment; digest
+    # 2026-11-26  6  origins; left out where they are not recorded, and ignored by versions that do not know them
     "experiment": 6,
     # 2026-11-21  1  first format
     # 2026-11-21  2  controls; left out when empty, as in the hash, so that specs without them keep their hashes
@@ -130,7 +131,7 @@ class ExperimentFile(Struct, kw_only=True):
     """`experiment.json`: a `Plan`.
 
     Left out are `streams` and `scores` with usual values, empty `plugins`, `is_selection_fixed` unless it is true,
-    `primary` where no metric could be chosen, and `n_ended` in files of older versions.
+    `primary` where no metric could be chosen, and `n_ended` and `origins` in files of older versions.
     """
 
     name: str
@@ -165,6 +166,7 @@ class ExperimentFile(Struct, kw_only=True):
     is_selection_fixed: bool | UnsetType = UNSET
     primary: PrimaryChoice | UnsetType = UNSET
     n_ended: int | UnsetType = UNSET
+    origins: dict[str, str] | UnsetType = UNSET
 
 
 class SpecFile(Struct, kw_only=True, omit_defaults=True):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from deviate.base import redact_words
+from deviate.base import log_decision, redact_words
 from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
 from deviate.model import SelectedMetric, Settings, Snapshot, Spec
@@ -186,6 +186,8 @@ def start_attempt(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) 
     began = time.time()
     attempt.began = attempt.progress.stirred = time.monotonic()
     attempt.leader = start(attempt.launch)
+    words = " && ".join(shlex.join(redact_words(command)) for command in attempt.launch.commands)
+    log_decision("replay", "process %s on %s runs %s", attempt.leader, slot.device or "no device", words)
     attempt.claim = dataclasses.replace(
         attempt.claim,
         started=began,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from deviate.base import log_decision
 from deviate.errors import DeviateError
 from deviate.model import Settings
 from deviate.records import keep_spec, runs_folder, spec_file
@@ -125,6 +126,7 @@ class _Schedule:
         """Accept orders: those on record become outcomes, others wait."""
         for order in orders:
             settled = settled_attempt(order.run, order.spec)
+            log_decision("replay", "%s is %s", _name(order), "to be run" if settled is None else "on record")
             if settled is None:
                 self.waiting.append(order)
                 continue
@@ -159,6 +161,7 @@ class _Schedule:
 
     def _close(self, notice: str) -> None:
         """Stop starting runs; orders that have no slot yet are returned."""
+        log_decision("replay", "%s runs that wait are not started: %s", len(self.waiting), notice)
         self.is_closed = True
         self.waiting.clear()
         self.executor.withdraw()
@@ -187,6 +190,7 @@ class _Schedule:
                 room = min(room, len(slots(self.settings)) - len(self.running))
         batch = [self.waiting.popleft() for _ in range(room)]
         if batch:
+            log_decision("replay", "submitted to %s: %s", self.settings.executor, ", ".join(map(_name, batch)))
             self.executor.submit(batch)  # raises where none was taken, and then there is none to wait for
             self.running.update((order.run, order) for order in batch)
 
@@ -203,8 +207,13 @@ class _Schedule:
 
     def _end(self, order: Order, outcome: Outcome) -> None:
         self.outcomes[order] = outcome
+        log_decision(
+            "replay", "%s is %s after %.1f s%s in %s", _name(order), outcome.status, outcome.wall_time_s,
+            f": {outcome.reason}" if outcome.reason else "", outcome.folder,
+        )  # fmt: skip
         if outcome.status == "lost" and not self.is_closed and self.lost[order] < self.settings.retries:
             self.lost[order] += 1
+            log_decision("replay", "%s is retried, %s of %s", _name(order), self.lost[order], self.settings.retries)
             self.outcomes.pop(order)
             self.waiting.append(order)
             return
@@ -227,6 +236,10 @@ class _Schedule:
     def _times(self) -> list[float]:
         """Seconds of each completed run."""
         return [outcome.wall_time_s for outcome in self.outcomes.values() if outcome.status == "completed"]
+
+
+def _name(order: Order) -> str:
+    return f"{order.experiment.name}:{order.spec.variant} replicate {order.spec.replicate}"
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from deviate.base import without_settings
 from deviate.model import Snapshot, Spec
 from deviate.records import LinkedFile, Manifest, spec_file
 
@@ -110,10 +111,11 @@ def child_environment(
 
 
 def _without_determinism(base: Mapping[str, str], spec: Spec) -> dict[str, str]:
-    """The user's variables; if kernels are free, without variables of the shell that make them deterministic."""
+    """The user's variables but those of settings; if kernels are free, without those that make them deterministic."""
+    inherited = without_settings(base)
     if dict(spec.controls).get("kernels") != "default":
-        return dict(base)
-    inherited = {name: value for name, value in base.items() if name not in DETERMINISTIC}
+        return inherited
+    inherited = {name: value for name, value in inherited.items() if name not in DETERMINISTIC}
     flags = [flag for flag in inherited.pop("XLA_FLAGS", "").split() if not flag.startswith(DETERMINISTIC_XLA)]
     return {**inherited, "XLA_FLAGS": " ".join(flags)} if flags else inherited
 

@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from deviate.report.parts.plan_text import plan_lines as plan_lines
     from deviate.report.parts.plan_text import plan_notes as plan_notes
     from deviate.report.parts.plan_text import plan_table as plan_table
+    from deviate.report.parts.published_results import published_document as published_document
     from deviate.report.parts.script_seeds import seed_sentence as seed_sentence
     from deviate.report.parts.sweep import sweep_document as sweep_document
     from deviate.report.parts.table import EMPTY as EMPTY

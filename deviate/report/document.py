@@ -253,12 +253,18 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that did not complete; `log` is empty for imported runs, which have no logs."""
+    """A run that did not complete.
+
+    Attributes:
+        last: the last value that it recorded, in a sentence; empty where it recorded none.
+        log: empty for imported runs, which have no logs.
+    """
 
     experiment: str
     run: str
     outcome: str
     reason: str
+    last: str
     log: str
     stderr: tuple[str, ...]
 

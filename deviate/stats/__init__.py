@@ -142,6 +142,10 @@ if TYPE_CHECKING:
     from deviate.stats.primary import find_primary as find_primary
     from deviate.stats.primary import is_on_test_data as is_on_test_data
     from deviate.stats.primary import require_metric as require_metric
+    from deviate.stats.published_results import compare_published as compare_published
+    from deviate.stats.published_results import few_runs_note as few_runs_note
+    from deviate.stats.published_results import published_sd as published_sd
+    from deviate.stats.published_results import scale_note as scale_note
     from deviate.stats.registry import STATISTICS as STATISTICS
     from deviate.stats.registry import Statistic as Statistic
     from deviate.stats.registry import labelled_statistics as labelled_statistics

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from deviate.base import first_few, place_text
 from deviate.model import (
+    AT_BEST,
     IMPORTED_AS,
     NOT_ASKED,
     Description,
@@ -50,6 +51,7 @@ def all_warnings(
     warnings += _silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
     warnings += fixed_seed_warnings(experiments, labels)
+    warnings += _tuned_warnings(experiments, labels)
     if pairs:
         warnings += _look_warnings(experiments, labels)
         warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - confidence)
@@ -279,6 +281,9 @@ def _missing_scores(description: Description, experiment: Experiment, label: str
 
 
 def _picks_the_best(metric: SelectedMetric) -> bool:
+    """Whether the step of a metric on test data is chosen by test data."""
+    if metric.aggregate.startswith(AT_BEST):
+        return is_on_test_data(metric.aggregate.removeprefix(AT_BEST))
     return metric.aggregate == "best" or (metric.direction is not None and metric.aggregate == metric.direction)
 
 
@@ -417,6 +422,19 @@ def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str])
                 "results: report that there are several, or compare each."
             )
     return warnings
+
+
+def _tuned_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Experiments whose configuration was chosen among several by its results."""
+    by_search: dict[str, list[str]] = {}
+    for experiment, label in zip(experiments, labels, strict=True):
+        if experiment.tuned:
+            by_search.setdefault(experiment.tuned, []).append(label)
+    return [
+        f"{first_few(tuned, N_NAMED)}: tuned, {search}. The best of several looks better than it is, so what is said "
+        "of it is exploratory: run the chosen configuration again with fresh seeds, and compare those runs."
+        for search, tuned in by_search.items()
+    ]
 
 
 FEWEST_VALUES = 3

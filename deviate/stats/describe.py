@@ -50,16 +50,22 @@ def describe(
 
 
 def describe_runs(
-    experiment: Experiment, metric: SelectedMetric, *, confidence: float = 0.95, rng: bootstrap.Source | None = None
+    experiment: Experiment,
+    metric: SelectedMetric,
+    *,
+    metrics: Sequence[SelectedMetric] | None = None,
+    confidence: float = 0.95,
+    rng: bootstrap.Source | None = None,
 ) -> Description:
     """Describe one metric of an experiment after its aggregate; only completed runs give a score.
 
     Args:
+        metrics: all of the experiment, for the aggregate `at-best:METRIC`; None for those that it has.
         rng: resamples the runs for the intervals that are cross-checks; without it there are none. `Resamples` instead
             of a generator are shared by all metrics.
     """
     counted = [run for run in experiment.runs if run.status not in NOT_COUNTED]
-    outcomes = [(run.replicate, _score(run, metric, experiment.metrics)) for run in counted]
+    outcomes = [(run.replicate, _score(run, metric, metrics or experiment.metrics)) for run in counted]
     described = _describe(metric, outcomes, confidence, counted, rng)
     scored = {score.replicate for score in described.scores}
     notes = [described.note, non_finite_note(counted, metric.name)]

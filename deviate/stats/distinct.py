@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from deviate.model import Description, Experiment, Run, SelectedMetric, Series
+from deviate.model import AT, AT_BEST, MEAN_LAST, Description, Experiment, Run, SelectedMetric, Series
 from deviate.stats.restated import FixedFunction, Floats, find_function
 
 TEXT_SINKS = frozenset({"print", "logging", "loguru", "structlog", "tqdm", "progress", "stdout", "stderr"})
@@ -224,10 +224,10 @@ class _Recorded:
             how = self.aggregate or mine.aggregate
             if not (
                 how in {"last", "median"}
-                or how.startswith("at:")
+                or how.startswith((AT, AT_BEST))
                 or (how == "best" and mine.direction and theirs.direction)
                 or (how in {"min", "max"} and function.is_rising)
-                or (how == "mean" and function.kind == "linear")
+                or ((how == "mean" or how.startswith(MEAN_LAST)) and function.kind == "linear")
             ):
                 return False
         return True

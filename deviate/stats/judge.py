@@ -9,6 +9,7 @@ import numpy as np
 
 from deviate.errors import InputError
 from deviate.model import (
+    AT_BEST,
     MARGIN_AFTER,
     Comparison,
     Description,
@@ -22,12 +23,12 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
     date_margin,
+    refuse_aggregate,
 )
 from deviate.stats.advice import all_warnings, never_reported_warnings
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.distinct import distinct_metrics
-from deviate.stats.estimates.aggregate import check_aggregate
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
 from deviate.stats.estimates.proof import evaluation_agreement
@@ -100,6 +101,14 @@ def judge(
         _with_settings(experiment.metrics, aggregate, matched if index else directions)
         for index, experiment in enumerate(experiments)
     ]
+    # Scores are read off where a metric is best even if that metric is shown as an alias or a function of another one.
+    recorded_metrics = [
+        _with_settings(experiment.metrics, aggregate, matched if index else directions)
+        for index, experiment in enumerate(recorded)
+    ]
+    if aggregate is not None and aggregate.startswith(AT_BEST):
+        for experiment, known_metrics in zip(recorded, recorded_metrics, strict=True):
+            _refuse_best(aggregate.removeprefix(AT_BEST), known_metrics, experiment.name)
     candidates = _with_declared(metrics, matches)
     choice, question = _choice(candidates, recorded, matches, primary, has_tasks=bool(chosen_tasks))
     chosen = None if choice is None else choice.name
@@ -112,11 +121,14 @@ def judge(
         ExperimentFindings(
             experiment,
             _in_order(
-                distinct.mark(_describe(experiment, metric, confidence, resamples), before) for metric in selection
+                distinct.mark(_describe(experiment, metric, reported, confidence, resamples), before)
+                for metric in selection
             ),
             completion(experiment, confidence=confidence),
         )
-        for before, experiment, selection in zip(recorded, experiments, resolved, strict=True)
+        for before, experiment, reported, selection in zip(
+            recorded, experiments, recorded_metrics, resolved, strict=True
+        )
     ]
     pairs: tuple[PairFindings, ...] = ()
     if compares:
@@ -215,7 +227,7 @@ def _check(
     if not 0.5 < confidence < 1:
         raise InputError(f"The confidence {confidence:g} is not between 0.5 and 1.", "Use 0.95, for example.")
     if aggregate is not None:
-        check_aggregate(aggregate)
+        refuse_aggregate(aggregate)
     if margin is not None and not 0 < margin < float("inf"):
         raise InputError(f"The margin must be positive, not {margin:g}.", "Give it in units of the primary metric.")
     if spread_ratio is not None and not 1 < spread_ratio < float("inf"):
@@ -246,8 +258,24 @@ def _with_settings(
     )
 
 
-def _describe(experiment: Experiment, metric: SelectedMetric, confidence: float, resamples: Resamples) -> Description:
-    described = describe_runs(experiment, metric, confidence=confidence, rng=resamples)
+def _refuse_best(name: str, metrics: Sequence[SelectedMetric], experiment: str) -> None:
+    """Raise InputError if no score can be read off where this metric is best."""
+    require_metric(name, [metric.name for metric in metrics], f"experiment {experiment}")
+    if all(metric.direction is None for metric in metrics if metric.name == name):
+        raise InputError(
+            f"{AT_BEST}{name} needs to know whether {name} is better if higher or lower",
+            f"Say it with --direction {name}=max or --direction {name}=min.",
+        )
+
+
+def _describe(
+    experiment: Experiment,
+    metric: SelectedMetric,
+    metrics: Sequence[SelectedMetric],
+    confidence: float,
+    resamples: Resamples,
+) -> Description:
+    described = describe_runs(experiment, metric, metrics=metrics, confidence=confidence, rng=resamples)
     if metric.target is None:
         return described
     return replace(described, attainment=attainment(experiment, metric, confidence=confidence))

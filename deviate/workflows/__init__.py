@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deviate.workflows.cleanup import clean_up as clean_up
     from deviate.workflows.cleanup import clean_up_cache as clean_up_cache
     from deviate.workflows.cleanup import size as size
+    from deviate.workflows.defect_report import defect_report as defect_report
     from deviate.workflows.execute import PreparedExperiment as PreparedExperiment
     from deviate.workflows.execute import Request as Request
     from deviate.workflows.execute import SampleSizeRule as SampleSizeRule
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from deviate.workflows.overhead import window_for as window_for
     from deviate.workflows.plugins import PluginState as PluginState
     from deviate.workflows.plugins import inspect_plugins as inspect_plugins
+    from deviate.workflows.published_results import judge_published as judge_published
     from deviate.workflows.refs import checked_out as checked_out
     from deviate.workflows.refs import find_reference as find_reference
     from deviate.workflows.refs import prepare_at as prepare_at

@@ -10,16 +10,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deviate import instrument, records, replay
-from deviate.base import redact_words
+from deviate.base import log_decision, redact_words, timed_stage
 from deviate.errors import InputError
 from deviate.model import TEXT_SINK, Analysis, PrimaryChoice, Selection, Settings, Snapshot, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
-from deviate.project import PreparedScript
+from deviate.project import CONFIG, PreparedScript
 from deviate.records import Plan, VariantPlan
 from deviate.workflows.execute import PreparedExperiment, Request, specs_of
 from deviate.workflows.validate import refuse_mute
 
-NAMED_BEFORE = "named with --metric before the runs"
+PLANNED = frozenset({
+    "runs", "variants", "seed", "command", "prepare", "then", "python", "wrap", "env", "trackers", "warn_only",
+    "until", "looks", "capture", "capture_every", "capture_limit", "tta", "metric", "margin",
+    *records.OPTION_OF_SETTING.values(),
+})  # fmt: skip
+"""Options whose values are in a plan, which says where they came from."""
 LONGEST_NAME = 80
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 
@@ -49,6 +54,7 @@ def begin(
             number = 1
             while name in plans:
                 misfit = _misfit(plans[name], prepared, request, folder, now)
+                log_decision("workflows", "experiment %s %s", name, f"has {misfit}" if misfit else "goes on")
                 if not misfit:
                     return _go_on(plans[name], prepared, request, folder)
                 if wanted_name is not None:
@@ -93,7 +99,8 @@ def _make(
         streams = earlier.streams or streams  # its guest assigns draws to streams as before
         plugins = earlier.plugins
     else:
-        snapshot = _frozen(prepared, request, folder, place)
+        with timed_stage("instrument", "froze the project for experiment %s", name):
+            snapshot = _frozen(prepared, request, folder, place)
         plugins = instrument.travelling_plugins()
     plan = Plan(
         name=name,
@@ -121,16 +128,39 @@ def _make(
         scores=SCORES_NUMBER,
         plugins=plugins,
         n_ended=0,
+        origins=_origins(prepared, request),
     )
     records.create_experiment(place, plan)
     return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))
+
+
+def _origins(prepared: PreparedScript, request: Request) -> tuple[tuple[str, str], ...]:
+    found = {name: origin for name, origin in request.origins if name in PLANNED}
+    if prepared.target.then:
+        found.setdefault("then", CONFIG)
+    return tuple(found.items())
+
+
+def _grown_origins(
+    plan: Plan, variants: Sequence[VariantPlan], prepared: PreparedScript, request: Request
+) -> tuple[tuple[str, str], ...] | None:
+    """The origins of a plan that runs or variants are added to; None where those of its beginning are not recorded."""
+    if plan.origins is None:
+        return None
+    renewed = set(records.OPTION_OF_SETTING.values())
+    renewed |= {"runs"} if max(variant.n_runs for variant in variants) > plan.n_runs else set()
+    renewed |= {"variants"} if len(variants) > len(plan.variants) else set()
+    now = _origins(prepared, request)
+    before = {name: origin for name, origin in plan.origins if name not in renewed}
+    return tuple({**dict(now), **before, **{name: origin for name, origin in now if name in renewed}}.items())
 
 
 def _selection(prepared: PreparedScript, request: Request) -> Selection:
     """The selection with what the user declares for these runs: the primary metric, and its margin."""
     selection = prepared.selection
     if request.primary is not None:
-        selection = dataclasses.replace(selection, primary=PrimaryChoice(request.primary, NAMED_BEFORE))
+        reason = f"named with {dict(request.origins).get('metric', '--metric')} before the runs"
+        selection = dataclasses.replace(selection, primary=PrimaryChoice(request.primary, reason))
     name = "" if selection.primary is None else selection.primary.name
     return selection if request.margin is None else _with_margins(selection, {name: request.margin})
 
@@ -267,6 +297,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
         variants=tuple(planned.values()),
         jobs=request.settings.jobs,
         settings=request.settings,
+        origins=_grown_origins(plan, tuple(planned.values()), prepared, request),
         **(
             {"precision": request.sample_size.precision}
             if request.sample_size.precision and not _is_compared(plan)
@@ -291,9 +322,17 @@ def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def keep_settings(experiment: PreparedExperiment, settings: Settings) -> None:
-    """Store how runs are executed from now on, for workers to read."""
-    records.change_experiment(experiment.folder, time=time.time(), settings=settings)
+def keep_settings(experiment: PreparedExperiment, settings: Settings, origins: Mapping[str, str]) -> None:
+    """Store how runs are executed from now on, for workers to read, and by which options that was said now."""
+    before = experiment.plan.origins
+    words = records.OPTION_OF_SETTING.values()
+    changed = {name: origin for name, origin in origins.items() if name in words}
+    records.change_experiment(
+        experiment.folder,
+        time=time.time(),
+        settings=settings,
+        origins=None if before is None else tuple({**dict(before), **changed}.items()),
+    )
 
 
 def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:

@@ -69,6 +69,7 @@ class Request:
         sweep: which value of which argument this is, where it is one of a sweep.
         primary: the metric that is to decide, where the user named one. margin: of the primary metric, where the user
             gave one.
+        origins: which flag, variable or file gave each setting its value, by the name of its option; defaults left out.
         needs_metrics: whether there is something to tell only where the script reports values.
     """
 
@@ -88,6 +89,7 @@ class Request:
     sweep: SweptValue | None = None
     primary: str | None = None
     margin: float | None = None
+    origins: tuple[tuple[str, str], ...] = ()
     needs_metrics: bool = True
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate import records
+from deviate.base import timed_stage
 from deviate.errors import InputError
 from deviate.model import (
     Description,
@@ -60,15 +61,17 @@ class AnalysisOptions:
 
 def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
     """Findings of one experiment, or of a baseline and its candidates, including stability."""
-    findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
-    stability_findings = wing("stability").stability(
-        [item.experiment for item in findings.experiments],
-        confidence=options.confidence,
-        analysis_seed=options.analysis_seed,
-        groups=options.groups,
-        weak=options.weak_below,
-        metric=options.metric,
-    )
+    with timed_stage("stats", "judged %s", ", ".join(f"{one.name}:{one.variant}" for one in experiments)):
+        findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
+    with timed_stage("stability", "measured outputs and weights"):
+        stability_findings = wing("stability").stability(
+            [item.experiment for item in findings.experiments],
+            confidence=options.confidence,
+            analysis_seed=options.analysis_seed,
+            groups=options.groups,
+            weak=options.weak_below,
+            metric=options.metric,
+        )
     return dataclasses.replace(findings, stability=stability_findings)
 
 

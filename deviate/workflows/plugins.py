@@ -63,10 +63,9 @@ class PluginState:
 
 def inspect_plugins() -> tuple[PluginState, ...]:
     """Every entry point that installed packages declare for deviate, each imported as a verb would import it."""
-    groups = plugin_groups()
-    known = [group for group in KINDS if group in groups]
-    unknown = [group for group in groups if group not in KINDS]
-    return tuple(_inspect(plugin) for group in (*known, *unknown) for plugin in plugins(group))
+    places = {group: place for place, group in enumerate(KINDS)}
+    groups = sorted(plugin_groups(), key=lambda group: (places.get(group, len(places)), group))
+    return tuple(_inspect(plugin) for group in groups for plugin in plugins(group))
 
 
 def _inspect(plugin: Plugin) -> PluginState:
@@ -90,12 +89,12 @@ def _load(plugin: Plugin) -> tuple[Sequence[str], BaseException | None]:
             return adapted_modules(path), None
     except Exception as error:  # noqa: BLE001  (to find a module imports the packages that it lies in)
         return (), error
-    loaded = load_plugin(plugin)
-    if loaded.error is None and plugin.group == SINKS:
-        from deviate.analysis import sink_names
+    outcome = load_plugin(plugin)
+    if outcome.error is None and plugin.group == SINKS:
+        from deviate.analysis import sink_names  # libcst, which the other kinds do not need
 
         return sink_names(plugin.module), None
-    return loaded.names, loaded.error
+    return outcome.names, outcome.error
 
 
 def _remedy(plugin: Plugin, error: BaseException) -> str:

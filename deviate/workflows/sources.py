@@ -144,6 +144,11 @@ def _matching(name: str) -> list[Path]:
 
 def _files(folder: Path, name: str) -> tuple[list[Path], str]:
     """Files that a name refers to (none if it is a recorded experiment), and the selected part of them."""
+    if records.is_address(name) and not os.path.lexists(name):
+        raise InputError(
+            f"{name}: runs of a tracker are imported before they are compared",
+            f"list them: deviate import {name} --dry-run",
+        )
     with contextlib.suppress(InputError):
         records.find_experiment(folder, name.partition(":")[0])
         return [], ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deviate import analysis, project, records
 from deviate.errors import InputError
-from deviate.model import TEXT_SINK, Analysis, Metric
+from deviate.model import AT_BEST, TEXT_SINK, Analysis, Metric, refuse_aggregate
 from deviate.model.metric_vocabulary import CONTAINERS
 from deviate.project import CONFIG, PreparedScript
 from deviate.workflows.execute import Request, make_executor
@@ -15,7 +15,6 @@ from deviate.workflows.judge import AnalysisOptions
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
 """Names of containers that are names of single values far more often."""
-AT_BEST = "at-best:"
 MOST_NAMED = 8
 
 
@@ -86,23 +85,24 @@ def validate_metrics(prepared: PreparedScript, request: Request, options: Analys
         InputError: no run can report such a metric, or there is no such aggregate.
     """
     if options.aggregate is not None:
-        project.refuse_aggregate(options.aggregate, "--aggregate")
+        refuse_aggregate(options.aggregate, "--aggregate")
     script = prepared.analysis
     names = [item.name for item in prepared.selection.metrics]
+    _refuse_undirected(prepared, options)
     warnings = []
-    for flag, name in _metrics_by_flag(request, options):
+    for option_text, name in _metrics_by_flag(request, options):
         if name in names:
             continue
         near = difflib.get_close_matches(name, names, 3, 0.5)
         listed = ", ".join([*near, *(other for other in names if other not in near)][:MOST_NAMED])
         if not _may_be_reported(name, prepared):
             raise InputError(
-                f"{flag} {name}: no metric of this name will be recorded of {script.script}",
+                f"{option_text}: no metric of this name will be recorded of {script.script}",
                 f"name one of {listed}, or add it to {CONFIG}",
             )
         meant = f" (nearest: {', '.join(near)})" if near else f" (found: {listed})" if listed else ""
         warnings.append(
-            f"{flag} {name} is not among the metrics found{meant}; only the runs will show if they report it"
+            f"{option_text} is not among the metrics found{meant}; only the runs will show if they report it"
         )
     return tuple(warnings)
 
@@ -115,17 +115,30 @@ def has_all_names(prepared: PreparedScript) -> bool:
 
 
 def _metrics_by_flag(request: Request, options: AnalysisOptions) -> Iterable[tuple[str, str]]:
-    """The options that name a metric, each with its name."""
+    """The options that name a metric, as they were given, each with its name."""
     if options.metric is not None:
-        yield "--metric", options.metric
+        yield f"--metric {options.metric}", options.metric
     if options.aggregate is not None and options.aggregate.startswith(AT_BEST):
-        yield f"--aggregate {AT_BEST}", options.aggregate.removeprefix(AT_BEST)
+        yield f"--aggregate {options.aggregate}", options.aggregate.removeprefix(AT_BEST)
     if options.weak_below is not None:
-        yield "--weak-below", options.weak_below[0]
+        yield f"--weak-below {options.weak_below[0]}", options.weak_below[0]
     if request.sample_size.precision:
         from deviate import stats
 
-        yield "--until", stats.parse_target(request.sample_size.precision).metric
+        name = stats.parse_target(request.sample_size.precision).metric
+        yield f"--until {name}", name
+
+
+def _refuse_undirected(prepared: PreparedScript, options: AnalysisOptions) -> None:
+    """Raise InputError if scores are to be read off where a metric is best of which no better value is known."""
+    name = (options.aggregate or "").removeprefix(AT_BEST)
+    metric = next((item for item in prepared.selection.metrics if item.name == name), None)
+    if name == options.aggregate or metric is None or name in options.directions or metric.direction is not None:
+        return
+    raise InputError(
+        f"--aggregate {options.aggregate}: whether a higher or a lower {name} is better is not known",
+        f"set its direction in [metrics.{name}] of {CONFIG}, which deviate analyze --save writes",
+    )
 
 
 def _may_be_reported(name: str, prepared: PreparedScript) -> bool:

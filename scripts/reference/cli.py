@@ -14,7 +14,15 @@ HEAD = """\
 
 `deviate VERB`: results go to standard output, errors and warnings to standard error. Everything after `--` is the
 user's own command, passed on unchanged. `deviate VERB --help` shows the common options, `deviate VERB --help-all` all,
-in the groups below. Written from the program by `python -m scripts.reference`.
+in the groups below. Many options can also be set by a [variable](configuration.md#variables). Written from the program
+by `python -m scripts.reference`.
+
+`--debug`, in every verb, logs decisions to standard error, a line each without secrets: settings and interpreter, main
+loop, metrics and why other values are none, caches, git, which runs are started, lost and retried, and the time of each
+stage. `DEVIATE_DEBUG=1` does the same. A program that imports deviate gets these lines by `logging`, from the logger
+`deviate`, at the level `DEBUG`. An unexpected exception is a defect of deviate: two lines say so, and its traceback is
+kept in `.deviate/defects/`, or in the folder for temporary files where there is no `.deviate/`. It is also printed with
+`--debug`, and where standard error is not a terminal ([how to report it](doctor.md#report-a-defect)).
 
 | exit code | meaning |
 |---|---|
@@ -25,7 +33,7 @@ in the groups below. Written from the program by `python -m scripts.reference`.
 | 4 | `check`: worse |
 | 5 | `check`: undecided, with `--undecided fail` |
 | 6 | `check`: the control variant is broken |
-| 75 | the experiment is in use by another process: try again later |
+| 75 | the experiment is in use by another process, or the run of `worker` was lost: try again later |
 | 130 | interrupted; records are intact |
 """
 

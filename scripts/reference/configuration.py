@@ -1,15 +1,41 @@
-"""The page of `deviate.toml`: the keys that the parser accepts, each with what it means."""
+"""The page of settings: variables, and the keys that the parser of `deviate.toml` accepts, each with what it means."""
 
 from collections.abc import Iterator, Mapping
 
+from deviate.base import SETTINGS, has_variable, variable_of
+from deviate.cli.app import VERBS, load_command
+from deviate.model import AGGREGATES
 from deviate.project.config import CAPTURE_KEYS, EXPERIMENT_KEYS, METRIC_KEYS, SNAPSHOT_KEYS, VARIANT_KEYS
 
 HEAD = """\
-# deviate.toml
+# Settings
+
+A setting comes from, in falling order: a flag, its variable `DEVIATE_…`, `deviate.toml`, the default. `deviate show`
+prints where each setting of an experiment came from, and `deviate run` prints the variables that it uses.
+
+## Variables
+
+{variables}
+
+Each has the meaning of its option, in all verbs that have the option, for runs on any executor. `deviate VERB
+--help-all` names them. An empty variable counts as unset. An option that may be repeated takes several values from
+one variable, separated by `;`: `DEVIATE_OPTION="partition=gpu;qos=low"`; a value that contains one needs the flag. A
+switch is on at `1` and off at `0`. A variable is ignored where it cannot apply: `DEVIATE_RUNS` beside `--looks` or by a
+`check` of recorded experiments, `DEVIATE_OPTION` with the executor `local`. `DEVIATE_JOBS`, `DEVIATE_GPUS`,
+`DEVIATE_TIMEOUT` and `DEVIATE_RETRIES` also apply to `deviate resume`, in place of what the experiment has.
+
+Options that act once (`--dry-run`), name a file or an experiment, or declare something about one comparison before its
+runs (`--until`, `--looks`, `--paired`) have no variable. A variable whose name is nearly one of these gets a warning.
+
+Runs do not see these variables, so that they change no fingerprint, and a `deviate` in the script is not configured by
+that of the run. `--env` passes one on. Runs do see `DEVIATE_RUN_DIR`, `DEVIATE_VARIANT`, `DEVIATE_REPLICATE` and other
+names that deviate sets there; these are no settings.
+
+## deviate.toml
 
 `deviate.toml` is beside the script or in a folder above it. `deviate analyze train.py --save` writes the metrics part;
-rewriting keeps your comments and order. A flag overrides the file, and the file overrides the default. In the variant
-`algo+impl` all randomness is free: seeds and kernels. An unknown key is an error, which names the nearest known key.
+rewriting keeps your comments and order. In the variant `algo+impl` all randomness is free: seeds and kernels. An
+unknown key is an error, which names the nearest known key.
 
 Written from the parser by `python -m scripts.reference`.
 
@@ -67,7 +93,7 @@ METRICS = {
     "direction": ("`max`, `min`, `none`", "Whether higher or lower is better; `none` if neither."),
     "aggregate": (
         "text",
-        "How a run is reduced to one score: `last`, `best`, `mean`, `median`, `min`, `max`, `at:K`. Default: `last`.",
+        f"The [score](numbers.md#from-measurements-to-a-score) of a run: `{'`, `'.join(AGGREGATES)}`. Default: `last`.",
     ),
     "unit": ("text", "Unit of the values. Differences of `%` are given in points."),
     "role": ("text", "What the metric measures, if its name does not say: `quality`, `time` and so on."),
@@ -111,7 +137,16 @@ def page() -> str:
         *_part("variants.NAME", "Variants of your own ([what they mean](variants.md)).", VARIANT_KEYS, VARIANTS),
     ]
     last = "## [statements]\n\n`analyze --save` writes this part: the statement at each place, to find it again later."
-    return "\n".join([HEAD, *parts, last]) + "\n"
+    return "\n".join([HEAD.replace("{variables}", "\n".join(_variables())), *parts, last]) + "\n"
+
+
+def _variables() -> Iterator[str]:
+    yield "| variable | option | in |\n|---|---|---|"
+    options = {verb: {option.name: option for option in load_command(verb).params} for verb in VERBS}
+    for setting in SETTINGS:
+        verbs = [verb for verb in VERBS if setting in options[verb] and has_variable(setting, verb)]
+        flag = max(options[verbs[0]][setting].opts, key=len)
+        yield f"| `{variable_of(setting)}` | `{flag}` | {', '.join(f'`{verb}`' for verb in verbs)} |"
 
 
 def _part(name: str, what: str, keys: tuple[str, ...], told: Mapping[str, tuple[str, str]]) -> Iterator[str]:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attempted import add_run, experiment
+
+__all__ = ["add_run", "experiment"]
 
 Wrapped = Callable[..., str]
 Fake = Callable[[str, str], None]

@@ -114,6 +114,8 @@ def test_a_value_that_the_analysis_did_not_list_is_added_with_a_site(analysis: A
         ("[metrics.a]\nwhere = 'util.py:2'\nexpression = 'x'\n", ["util.py:2", "no such file", "train.py:2"]),
         ("[metrics.a]\nwhere = '../x/train.py:2'\nexpression = 'acc'\n", ["../x/train.py:2", "no such file"]),
         ("[metrics.test_acc]\naggregate = 'best'\ndirection = 'none'\n", ["best", "direction"]),
+        ("[metrics.loss]\naggregate = 'at-best:los'\n", ["at-best:los", "at-best:loss"]),
+        ("[metrics.loss]\ndirection = 'none'\naggregate = 'at-best:loss'\n", ["direction", "metrics.loss"]),
         ("[metrics.loss]\n[metrics.b]\nwhere = 'train.py:8'\n", ["two sections"]),
     ],
 )

@@ -104,7 +104,8 @@ def test_the_child_finds_the_guest_first_and_the_users_path_after(frozen: Make) 
     theirs = os.pathsep.join(["src", "", f"{it.root}/lib", "/elsewhere"])
     base = {"PYTHONPATH": theirs, "PWD": str(it.root), "HOME": "/h", "PYTHONDONTWRITEBYTECODE": "1"}
     attempt = it.folder / "runs/r/attempt-1"
-    environment = child_environment(base, spec, it.snapshot, read_manifest(it.snapshot.folder), attempt, copy)
+    shell = {**base, "DEVIATE_RUNS": "9", "DEVIATE_DEBUG": "1"}
+    environment = child_environment(shell, spec, it.snapshot, read_manifest(it.snapshot.folder), attempt, copy)
     guest = str(it.snapshot.folder / "guest")
     assert environment["PYTHONPATH"].split(os.pathsep) == [guest, "src", "", f"{copy.root}/lib", "/elsewhere"]
     assert environment["PWD"] == str(copy.cwd)

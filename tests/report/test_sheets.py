@@ -13,13 +13,14 @@ import pytest
 from markup import Page
 from schemas import Schema, schema_flaws
 
-from deviate.model import Interval, Unavailable
+from deviate.model import Interval, PublishedComparison, PublishedFindings, PublishedResult, Unavailable, Verdict
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.model.stability import Measure
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
 from deviate.report import RENDERERS, Document, render
-from deviate.report.data.schema import diverge_schema, overhead_schema, sweep_schema
+from deviate.report.data.schema import diverge_schema, overhead_schema, published_schema, sweep_schema
 from deviate.report.parts.overhead import overhead_document
+from deviate.report.parts.published_results import published_document
 from deviate.report.parts.sweep import sweep_document
 
 COPIES = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
@@ -57,10 +58,21 @@ def costed(kernel: str = "conv") -> CostFindings:
     return CostFindings("t", ("train.py",), "impl", "control", 3, 3, 0.95, (factor,), profile)
 
 
+def published(source: str = "Smith 2020", *, n: int = 5) -> PublishedFindings:
+    result = PublishedResult(source, source, "test_acc", n, 94.2, 0.3 if n > 1 else NONE, "", 0.1, is_percentage=False)
+    found = interval(0.1, 0.7) if n > 1 else NONE
+    comparison = PublishedComparison(
+        result, "%", "max", "last", (94.5, 94.6, 94.7), 3, 94.6, interval(94.4, 94.8), 0.1, 0.4, found,
+        NONE, NONE, NONE, NONE, Verdict("undecided", "their scores are not known"), 0.5, found,
+    )  # fmt: skip
+    return PublishedFindings(source, "algo", ("train.py", source), 0.95, (comparison,), ())
+
+
 @pytest.mark.parametrize("form", sorted(RENDERERS))
 @pytest.mark.parametrize("document", [
     sweep_document(swept(row("1", 90.0, 0.5), row("8", 91.0, 0.25, churn=0.125), name=HOSTILE)),
     overhead_document(costed(HOSTILE)),
+    published_document(published(HOSTILE)),
 ])  # fmt: skip
 def test_no_form_lets_a_name_speak(document: Document, form: str) -> None:
     text = render(document, form)
@@ -113,6 +125,11 @@ def test_every_run_is_a_point_beside_the_mean_of_its_value(values: tuple[str, ..
         assert f">{value}</text>" in page, "each value stands on the axis"
 
 
+@pytest.mark.parametrize(("n", "n_points"), [(5, 3), (1, 4)])
+def test_a_published_mean_is_drawn_without_points_and_a_single_run_as_one(n: int, n_points: int) -> None:
+    assert dots(render(published_document(published(n=n)), "html")) == n_points
+
+
 def test_variants_stand_beside_each_other_and_each_row_names_its_own() -> None:
     rows = [row(value, 90.0, 0.5, variant=variant) for value in "18" for variant in ("shuffle", "init")]
     document = sweep_document(swept(*rows))
@@ -138,7 +155,13 @@ def test_without_a_primary_metric_the_reason_stands_in_place_of_the_table() -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "schema"), [("diverge", diverge_schema), ("overhead", overhead_schema), ("sweep", sweep_schema)]
+    ("name", "schema"),
+    [
+        ("diverge", diverge_schema),
+        ("overhead", overhead_schema),
+        ("sweep", sweep_schema),
+        ("published", published_schema),
+    ],
 )
 def test_the_published_copy_is_the_schema(name: str, schema: Callable[[], Schema]) -> None:
     """`DEVIATE_GOLDEN=write` writes it."""
@@ -157,6 +180,8 @@ def test_the_published_copy_is_the_schema(name: str, schema: Callable[[], Schema
         (overhead_document(dataclasses.replace(costed(), profile=NONE)), overhead_schema),
         (sweep_document(swept(row("1", 90.0, 0.5), row("8", 91.0, 0.25, churn=0.125))), sweep_schema),
         (sweep_document(swept()), sweep_schema),
+        (published_document(published(HOSTILE)), published_schema),
+        (published_document(published(n=1)), published_schema),
     ],
 )
 def test_documents_are_as_their_schema_says(document: Document, schema: Callable[[], Schema]) -> None:

@@ -134,6 +134,16 @@ def test_figures_equal_scipys_on_the_same_scores() -> None:
         assert welch.p_value == pytest.approx(float(scipy_stats.ttest_ind(a, b, equal_var=False).pvalue))
 
 
+def test_scores_are_read_where_a_metric_is_best_that_restates_another_one_and_has_its_direction_from_the_user() -> None:
+    curves = [{"test_acc": [1.0, 5.0, 3.0, shift], "loss": [4.0, 2.0, 1.0, 3.0], "copy": [4.0, 2.0, 1.0, 3.0]}
+              for shift in (2.0, 2.5)]  # fmt: skip
+    metrics = [metric("test_acc"), metric("loss", direction="min"), metric("copy", direction=None)]
+    measured = experiment("a", metrics, {}, runs=[run(i, curve) for i, curve in enumerate(curves)])
+    assert judge([measured], aggregate="at-best:loss").experiments[0].descriptions[0].values == [3.0, 3.0]
+    findings = judge([measured], aggregate="at-best:copy", directions={"copy": "max"})
+    assert findings.experiments[0].descriptions[0].values == [1.0, 1.0]
+
+
 def test_aggregates_are_taken_per_run_and_can_be_overridden() -> None:
     curves = [run(i, {"acc": [0.1, 0.9 + i / 100, 0.5 + i / 100]}) for i in range(5)]
     measured = experiment("a", [metric("acc", aggregate="best")], {}, runs=curves)
@@ -152,7 +162,7 @@ def test_best_leaves_a_metric_without_direction_as_it_is_and_says_so() -> None:
 
 
 def test_the_best_of_test_data_is_flagged() -> None:
-    for aggregate in ("best", "max"):
+    for aggregate in ("best", "max", "at-best:test_acc"):
         warnings = judge([scored("a")], aggregate=aggregate).warnings
         assert any(f"{aggregate} of test_acc chooses its step on test data" in warning for warning in warnings)
         assert not any("of train_acc" in warning for warning in warnings)
@@ -320,6 +330,8 @@ def test_variants_of_one_experiment_are_told_apart() -> None:
     [
         ({"primary": "test_ac"}, "Did you mean test_acc?"),
         ({"aggregate": "final"}, "at:K"),
+        ({"aggregate": "at-best:los"}, "Did you mean loss?"),
+        ({"aggregate": "at-best:grad_norm"}, "--direction grad_norm=max"),
         ({"matches": {"acc": "test_acc"}}, "Its metrics are: loss, test_acc"),
         ({"matches": {"test_acc": "zzz"}}, "Its metrics are:"),
         ({"margin": -1.0}, "primary metric"),

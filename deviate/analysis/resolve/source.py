@@ -17,7 +17,7 @@ from libcst.metadata import CodePosition
 
 from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.positions import PrintedRanges, Ranges
-from deviate.base import is_notebook, notebook_script, place_text, set_aside_text
+from deviate.base import is_notebook, log_decision, notebook_script, place_text, set_aside_text
 from deviate.errors import InputError
 from deviate.model import Span
 
@@ -295,6 +295,7 @@ def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Sou
         text = _decode(content, file)
     plain = without_form_feeds(text)
     earlier = parsed.load(plain) if parsed is not None else None
+    log_decision("analysis", "%s %s", file, "is parsed" if earlier is None else "has a tree in the cache")
     if earlier is not None:
         return Source(file, text, *earlier, notice)
     tree = parse(plain, file)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
 
 import typer
 
-from deviate.cli.options.layout import HELP_ALL, show_all_options
+from deviate.cli.options.layout import DEBUG, HELP_ALL, show_all_options, show_decisions
 from deviate.errors import InputError
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
@@ -69,7 +69,7 @@ def expand_groups(verb: Verb, flags: str = "") -> Verb:
         filled = {name: group(**{field: values[field] for field in fields_of[name]}) for name, group in groups.items()}
         verb(**{name: values[name] for name in single}, **filled)
 
-    chosen = [*(parameters[name] for name in order), HELP_ALL_FLAG]
+    chosen = [*(parameters[name] for name in order), DEBUG_FLAG, HELP_ALL_FLAG]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in chosen}
     run.__signature__ = signature.replace(parameters=chosen)  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]
@@ -79,6 +79,14 @@ HELP_ALL_FLAG = inspect.Parameter(
     "help_all", inspect.Parameter.KEYWORD_ONLY, default=False,
     annotation=Annotated[
         bool, typer.Option(HELP_ALL, is_eager=True, callback=show_all_options, help="Show all options.")
+    ],
+)  # fmt: skip
+
+
+DEBUG_FLAG = inspect.Parameter(
+    "debug", inspect.Parameter.KEYWORD_ONLY, default=False,
+    annotation=Annotated[
+        bool, typer.Option(DEBUG, is_eager=True, callback=show_decisions, help="Log decisions to standard error.")
     ],
 )  # fmt: skip
 

@@ -15,33 +15,36 @@ GROUPS = {
     "What varies": "variants variant seeds warn_only",
     "Difference": "effect difference pilot sd power correlation candidates",
     "Verdict": """
-        metric margin baseline match paired aggregate direction undecided control require_control ulps confirm level
-        rung confidence spread_ratio target tasks groups weak_below
+        metric margin baseline against match paired aggregate direction undecided control require_control ulps confirm
+        level rung confidence spread_ratio target tasks groups weak_below
     """,
     "Output": """
         html markdown latex json csv paper siunitx column_width dl_variance junit github form save everything explain
-        review log stderr follow size quiet
+        review log stderr follow size quiet report experiment
     """,
     "Command": "python prepare then wrap env second_env",
     "Machine": """
         jobs gpus per_gpu gpus_per_run executor option timeout stall_timeout retries max_failures ignore_failure requeue
     """,
     "Records": """
-        importer keep captured capture capture_every capture_limit tta profile profiled_runs window trackers
+        importer group without keep captured capture capture_every capture_limit tta profile profiled_runs window
+        trackers
     """,
 }
 """The parameters of all verbs by group, in the order of the help."""
 COMMON = {
     "run": "runs name versus sweep_of budget dry_run variants metric margin html jobs gpus",
     "resume": "budget metric html markdown json csv jobs gpus timeout quiet",
-    "compare": "metric margin baseline match paired aggregate direction confidence html markdown latex json csv",
+    "compare": """
+        metric margin baseline against match paired aggregate direction confidence html markdown latex json csv
+    """,
     "check": "ref runs metric margin paired undecided require_control confidence html markdown junit github save jobs",
     "diverge": "name dry_run variant seeds level confirm html markdown json python second_env gpus",
     "report": "metric aggregate direction confidence html markdown latex json csv paper quiet",
     "overhead": "runs name dry_run variants html markdown latex json csv python gpus profile",
 }
 """What the short help of a verb shows; a verb that has few options shows them all."""
-HELP_ALL = "--help-all"
+HELP_ALL, DEBUG = "--help-all", "--debug"
 GAP = 2
 WIDEST = 30
 """Columns of the names of options, as in click."""
@@ -59,7 +62,30 @@ def grouped(options: "Sequence[typer.core.TyperOption]") -> "Iterator[tuple[str,
 
 
 class VerbCommand(typer.core.TyperCommand):
-    """A verb whose `--help` shows its common options, and `--help-all` all of them, in groups."""
+    """A verb whose `--help` shows its common options, and `--help-all` all of them, in groups.
+
+    Its options take their values from flags, and from the variables of `deviate.base.SETTINGS`.
+    """
+
+    def __init__(self, name: str | None, **attributes: Any) -> None:
+        super().__init__(name, **attributes)
+        from deviate.cli.options.origins import attach_variables  # not to list the verbs
+
+        attach_variables(str(name), self.params)
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # click's own
+        """Read the arguments; click calls this."""
+        ctx.meta[DEBUG] = (*ctx.command_path.split()[1:], *args)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]  # click's own
+        """Carry the command out; click calls this."""
+        from deviate.cli.options.origins import noted_origins, warnings_on_variables
+
+        for warning in warnings_on_variables():
+            typer.echo(f"Warning: {warning}", err=True)
+        with noted_origins(ctx, self.options()):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # click's own
         """Write the arguments and options; click calls this."""
@@ -72,9 +98,12 @@ class VerbCommand(typer.core.TyperCommand):
         sections = [("Arguments", arguments)] if arguments else []
         for title, options in grouped(self.options()):
             chosen = [option for option in options if common is None or option.name in common]
+            for option in chosen:
+                option.show_envvar = common is None
             rows = [row for option in chosen if (row := option.get_help_record(ctx)) is not None]
             sections += [(title, rows)] if rows else []
-        sections.append(("Help", [("-h, --help", "Show this help."), *self._help_all()]))
+        debug = (DEBUG, "Log decisions to standard error.")
+        sections.append(("Help", [("-h, --help", "Show this help."), *self._help_all(), debug]))
         longest = max(len(name) for _, rows in sections for name, _ in rows if len(name) <= WIDEST)
         for title, rows in sections:
             with formatter.section(title):
@@ -91,11 +120,11 @@ class VerbCommand(typer.core.TyperCommand):
                 formatter.write_text(f"{ctx.command_path} {HELP_ALL} shows {n_more} more options.")
 
     def options(self) -> "list[typer.core.TyperOption]":
-        """All options but those that show the help."""
+        """All options but those that all verbs have."""
         return [
             cast("typer.core.TyperOption", parameter)
             for parameter in self.params
-            if parameter.param_type_name == "option" and HELP_ALL not in parameter.opts
+            if parameter.param_type_name == "option" and not {HELP_ALL, DEBUG} & set(parameter.opts)
         ]
 
     def _common(self) -> frozenset[str] | None:
@@ -104,6 +133,14 @@ class VerbCommand(typer.core.TyperCommand):
 
     def _help_all(self) -> list[tuple[str, str]]:
         return [(HELP_ALL, "Show all options.")] if self.name in COMMON else []
+
+
+def show_decisions(ctx: typer.Context, is_wanted: bool) -> None:
+    """Log decisions to standard error from here on, where `--debug` is given."""
+    if is_wanted:
+        from deviate.cli.debug import start_log
+
+        start_log(ctx.meta[DEBUG])
 
 
 def show_all_options(ctx: typer.Context, is_wanted: bool) -> None:

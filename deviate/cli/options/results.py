@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from deviate.cli.options import flag, number_of, option, option_group, pair
 from deviate.errors import InputError
-from deviate.model import Direction
+from deviate.model import AGGREGATES, Direction
 from deviate.registry import wing
 from deviate.report import COLUMN_IN
 from deviate.workflows import refuse_output, refuse_paper_folder
@@ -23,7 +23,7 @@ Metric = Annotated[
 ]
 Aggregate = Annotated[
     str | None,
-    option("HOW", "Score of a run from its values: last, best, mean, median, min, max, at:STEP or at-best:METRIC."),
+    option("HOW", f"Score of a run from its values: {', '.join(AGGREGATES)}."),
 ]
 Confidence = Annotated[float, option("LEVEL", "Confidence level of the intervals.", min=0.5, max=0.9999)]
 Importer = Annotated[

@@ -11,6 +11,7 @@ import typer
 from deviate import project, replay, workflows
 from deviate.base import split_secrets
 from deviate.cli.options import choice, commands, flag, interpreters, option, option_group, pair, seconds
+from deviate.cli.options.origins import is_from_variable, origins
 from deviate.errors import InputError
 from deviate.model import Settings, Variant
 from deviate.project import CaptureConfig, default_python, with_interpreter
@@ -71,6 +72,8 @@ class ExecutionFlags:
             raise InputError(f"--ignore-failure {codes} is no list of exit codes", "write 1 or 1,143") from None
         devices = replay.choose_gpus(self.gpus, are_here=self.executor == "local")
         options = tuple(pair(text, "--option", "KEY=VALUE") for text in self.option or ())
+        if self.executor == "local" and is_from_variable("option"):
+            options = ()  # for the executor that other calls name
         if self.executor not in replay.EXECUTORS:
             choice(self.executor, "--executor", list(replay.EXECUTORS))
         if self.executor == "local":
@@ -165,6 +168,7 @@ class LaunchFlags:
             prepare=self.prepare_commands(),
             wrap=self.container(),
             n_threads=thread_limit(request.settings),
+            origins=request.origins or tuple(origins().items()),
         )
 
     def prepare_target(self, words: Sequence[str], folder: Path, python: str | None) -> "PreparedScript":
@@ -324,6 +328,6 @@ class SideFlags:
     timeout: Timeout = None
 
     def first_flag(self) -> str:
-        """The first flag that was used; empty if none was."""
-        flags = (f"--{field.name}" for field in dataclasses.fields(self) if getattr(self, field.name))
-        return next(flags, "")
+        """The first flag that was used; empty if none was. A variable is for all calls, also for those without runs."""
+        names = (field.name for field in dataclasses.fields(self) if getattr(self, field.name))
+        return next((f"--{name}" for name in names if not is_from_variable(name)), "")

@@ -41,6 +41,7 @@ class Imported:
         selected: metrics of which all stood there, margin and aggregate included.
         notes: sentences for the user: what was guessed and how to say otherwise, what was relabelled, what is missing.
         streams, scores: as in `Experiment`; None where deviate did not run it, or that was not kept.
+        arguments: those of `deviate import` by which it was read, where it is no file.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Imported:
     selected: tuple[SelectedMetric, ...] = ()
     streams: int | None = None
     scores: int | None = None
+    arguments: tuple[str, ...] = ()
 
 
 Read = Callable[[Path], tuple[Imported, ...]]

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from deviate.errors import InputError
-from deviate.model import Direction, Metric, Role, SelectedMetric, Series, Status
+from deviate.model import AT, Direction, Metric, Role, SelectedMetric, Series, Status
 from deviate.records.files import in_words, to_builtins
 from deviate.records.importers import Imported, ImportedRun, importer
 from deviate.records.importers.tables import head, read_text
@@ -190,4 +190,4 @@ def _to_imported_run(run: BaselineRun, baseline: Baseline) -> ImportedRun:
 
 
 def _step(aggregate: str) -> int | None:
-    return int(aggregate.removeprefix("at:")) if aggregate.startswith("at:") else None
+    return int(aggregate.removeprefix(AT)) if aggregate.startswith(AT) else None

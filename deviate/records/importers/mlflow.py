@@ -233,7 +233,9 @@ def read_database(path: Path) -> list[Group]:
             for key, name, value, time, step, is_nan in base.execute(
                 "SELECT run_uuid, key, value, timestamp, step, is_nan FROM metrics ORDER BY rowid"
             ):
-                runs[key].trails.setdefault(name, Trail()).add(step, _number(value, is_nan), time / 1000)
+                runs[key].trails.setdefault(name, Trail()).add(
+                    step, math.nan if is_nan else real_number(value), time / 1000
+                )
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"reading the MLflow database {path}: {error}",
@@ -250,10 +252,8 @@ def _open_database(path: Path) -> "sqlite3.Connection":
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
-def _number(value: float, is_nan: int) -> float:
-    """A metric value; MLflow stores NaN in a separate column, and infinity as the largest float."""
-    if is_nan:
-        return math.nan
+def real_number(value: float) -> float:
+    """A metric value, of which MLflow stores infinity as the largest float."""
     return math.copysign(math.inf, value) if abs(value) >= sys.float_info.max else float(value)
 
 
@@ -291,20 +291,26 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
 
 def _to_imported(group: Group, path: Path, deleted: Sequence[str]) -> Imported | None:
     """Convert one experiment of the store; None if none of its runs logged anything."""
+    logged_runs = runs_to_read(group)
+    if not any(run.trails for run in logged_runs):
+        return None
+    runs, notes = imported_runs(logged_runs, [run.started for run in logged_runs], "param.")
+    return Imported(group.name, "mlflow", (path,), runs, notes=(*_notes(group, logged_runs, deleted), *notes))
+
+
+def runs_to_read(group: Group) -> list[Stored]:
+    """The runs of an experiment by start, without deleted ones and parents that have no metrics of their own."""
     for run in group.runs:
         run.trails = {name: trail for name, trail in run.trails.items() if not name.startswith(MACHINE) and trail.steps}
     parents = {run.tags[PARENT] for run in group.runs if PARENT in run.tags}
     logged_runs = [run for run in group.runs if not run.is_deleted and (run.trails or run.id not in parents)]
     logged_runs.sort(key=lambda run: (run.started, run.id))
-    if not any(run.trails for run in logged_runs):
-        return None
     for run in logged_runs:
         run.started = run.started or min((trail.times[0] for trail in run.trails.values()), default=0.0)
         last = max((trail.times[-1] for trail in run.trails.values()), default=run.started)
         run.wall_time_s = max(0.0, (run.ended or last) - run.started)
         run.facts = {fact: run.tags[tag] for tag, fact in FACTS.items() if tag in run.tags}
-    runs, notes = imported_runs(logged_runs, [run.started for run in logged_runs], "param.")
-    return Imported(group.name, "mlflow", (path,), runs, notes=(*_notes(group, logged_runs, deleted), *notes))
+    return logged_runs
 
 
 def _notes(group: Group, runs: Sequence[Stored], deleted: Sequence[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ tensor.proto of TensorBoard 2.21, which all releases since 1.0 write.
 """
 
 import functools
+import json
 import os
 import struct
 from collections.abc import Iterator, Mapping
@@ -23,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.model import Series
+from deviate.model import Series, Status
 from deviate.records.importers import Imported, ImportedRun, importer, wire
 from deviate.records.importers.tracked import Trail, Trails, as_series, go_on, list_names, note_on
 
@@ -52,6 +53,7 @@ class EventFile:
         is_torn: the last record is not whole.
         is_session: it belongs to the plugin for hyperparameters.
         n_cut: values that a restart replaced.
+        params: the settings that `add_hparams` wrote, as texts; what is no text is JSON.
     """
 
     trails: Trails = field(default_factory=dict)
@@ -61,6 +63,7 @@ class EventFile:
     is_torn: bool = False
     is_session: bool = False
     n_cut: int = 0
+    params: dict[str, str] = field(default_factory=dict)
 
     def restart(self, step: int) -> None:
         """Remove values of all metrics at `step` or later, because training restarts there."""
@@ -128,12 +131,32 @@ def _take(file: EventFile, event: wire.Message, plugins: dict[str, str]) -> bool
         tag = wire.text(summary, 1)
         if 9 in summary:  # only the first value of a tag names its plugin
             plugins.setdefault(tag, wire.text(wire.part(wire.part(summary, 9), 1), 1))
-        file.is_session = file.is_session or tag == SESSION
+        if tag == SESSION:
+            file.is_session = True
+            file.params |= dict(_hparams(summary))
         value = _value(summary, plugins.get(tag, ""))
         if value is not None:
             file.trails.setdefault(tag, Trail()).add(step, value, time)
             is_used = True
     return is_used
+
+
+def _hparams(summary: wire.Message) -> Iterator[tuple[str, str]]:
+    """The settings of a session.
+
+    Source: plugins/hparams/plugin_data.proto of TensorBoard 2.21; struct.proto of Protocol Buffers for the values.
+    """
+    content = wire.part(wire.part(wire.part(summary, 9), 1), 2)
+    for raw in wire.parts(wire.part(content, 3), 1):
+        entry = wire.message(raw)
+        value = wire.part(entry, 2)
+        if 3 in value:
+            yield wire.text(entry, 1), wire.text(value, 3)
+        elif 4 in value:
+            yield wire.text(entry, 1), json.dumps(bool(wire.whole(value, 4)))
+        elif 2 in value:
+            number = wire.double(value, 2)
+            yield wire.text(entry, 1), json.dumps(int(number) if number.is_integer() else number)
 
 
 def _value(summary: wire.Message, plugin: str) -> float | None:
@@ -193,7 +216,7 @@ def _claims(path: Path) -> bool:
 
 
 @dataclass(slots=True)
-class _LoggedRun:
+class LoggedRun:
     """A run with its event files, in order."""
 
     trails: Trails = field(default_factory=dict)
@@ -207,6 +230,10 @@ class _LoggedRun:
     def ended(self) -> float:
         return max(folder.ended for folder in self.folders)
 
+    @property
+    def status(self) -> Status:
+        return "lost" if any(folder.is_torn for folder in self.folders) else "completed"
+
 
 @importer("tensorboard", description="TensorBoard: event files, or folders of them", claims=_claims, rank=10)
 def read_tensorboard(path: Path) -> tuple[Imported, ...]:
@@ -216,21 +243,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
         InputError: there are no scalars, or a file is damaged.
     """
     root = path.parent if path.is_file() else path
-    listed = [(root, [path])] if path.is_file() else list(_event_files(path))
-    if not listed:
-        raise InputError(f"there are no TensorBoard event files in {path}", "name the folder that runs were logged to")
-    folders = {folder: _join_files(files) for folder, files in listed}
-    runs: dict[Path, _LoggedRun] = {}
-    for folder, events in folders.items():
-        home = root if path.is_file() else _home(folder, root, folders)
-        run = runs.setdefault(home, _LoggedRun())
-        run.folders.append(events)
-        for tag, trail in events.trails.items():
-            name = _name(tag, folder, home, events)
-            if name not in run.trails:
-                run.trails[name] = trail
-            elif not events.is_session:  # these record only a final value at no step for a curve
-                run.trails[f"{folder.relative_to(home).as_posix()}/{tag}"] = trail
+    runs = runs_below(path)
     empty = [_label(home, root, path) for home, run in runs.items() if not run.trails]
     runs = {home: run for home, run in runs.items() if run.trails}
     if not runs:
@@ -241,7 +254,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
         ImportedRun(
             labels[home],
             its,
-            "lost" if any(folder.is_torn for folder in run.folders) else "completed",
+            run.status,
             run.began,
             max(0.0, run.ended - run.began),
         )
@@ -250,6 +263,31 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     run_notes = _notes({labels[home]: run for home, run in runs.items()}, imported)
     all_notes = (*run_notes, *notes, *note_on(empty, "no scalars in the event files, left out"))
     return (Imported(root.resolve().name, "tensorboard", (path,), imported, notes=all_notes),)
+
+
+def runs_below(path: Path) -> dict[Path, LoggedRun]:
+    """The runs below a folder, or the run of one file, by their folders.
+
+    Raises:
+        InputError: there are no event files, or one is damaged.
+    """
+    root = path.parent if path.is_file() else path
+    listed = [(root, [path])] if path.is_file() else list(_event_files(path))
+    if not listed:
+        raise InputError(f"there are no TensorBoard event files in {path}", "name the folder that runs were logged to")
+    folders = {folder: _join_files(files) for folder, files in listed}
+    runs: dict[Path, LoggedRun] = {}
+    for folder, events in folders.items():
+        home = root if path.is_file() else _home(folder, root, folders)
+        run = runs.setdefault(home, LoggedRun())
+        run.folders.append(events)
+        for tag, trail in events.trails.items():
+            name = _name(tag, folder, home, events)
+            if name not in run.trails:
+                run.trails[name] = trail
+            elif not events.is_session:  # these record only a final value at no step for a curve
+                run.trails[f"{folder.relative_to(home).as_posix()}/{tag}"] = trail
+    return runs
 
 
 def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, list[Path]]]:
@@ -313,7 +351,7 @@ def _label(home: Path, root: Path, path: Path) -> str:
     return root.resolve().name if home == root else home.relative_to(root).as_posix()
 
 
-def _notes(runs: Mapping[str, _LoggedRun], imported: tuple[ImportedRun, ...]) -> Iterator[str]:
+def _notes(runs: Mapping[str, LoggedRun], imported: tuple[ImportedRun, ...]) -> Iterator[str]:
     """Notes that readers of the numbers need."""
     if len(runs) > 1:
         yield f"each folder with event files is a run, {len(runs)} in all; train, validation and so on are parts"

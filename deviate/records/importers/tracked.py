@@ -58,6 +58,8 @@ class TrackedRun:
         name: what the user called it; empty where nobody did.
         started: seconds since the epoch, 0 where that is not known.
         params: its settings, secrets included. facts: what it ran on.
+        sweep: the search over settings that started it, empty where none did.
+        labels: how its author filed it in the tracker, such as its group there.
     """
 
     id: str
@@ -68,6 +70,8 @@ class TrackedRun:
     trails: Trails = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
+    sweep: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -162,7 +166,11 @@ def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]
     seeds = {
         name: int(value)
         for name, value in values.items()
-        if name.lower().replace("-", "_").rpartition(".")[2].endswith("seed")
-        if value.isascii() and value.isdigit() and len(value) < 19
+        if is_seed(name) and value.isascii() and value.isdigit() and len(value) < 19
     }
     return redact_variables(values), seeds
+
+
+def is_seed(name: str) -> bool:
+    """Whether a setting of this name seeds a random generator: `seed`, `train.data-seed`, `random_state`."""
+    return name.lower().replace("-", "_").rpartition(".")[2].endswith(("seed", "random_state"))

@@ -107,14 +107,36 @@ def _which(key: tuple[str, str], n_experiments: int) -> Iterator[str]:
 
 def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) -> Imported:
     for run in runs:
-        for name, value in sorted(run.summary.items()):
-            stem, _, last = name.rpartition(".")
-            if name not in run.trails and not (last in DERIVED and stem in run.trails):
-                trail = run.trails[name] = Trail()
-                trail.add(NO_STEP, value, run.wall_time_s)
+        add_scores(run, run.summary)
     imported, of_steps = imported_runs(runs, [0.0] * len(runs), "config.")
     name = "-".join(filter(None, (runs[0].project, runs[0].group))) or path.resolve().stem
     return Imported(name, "wandb", (path,), imported, notes=(*notes, *_notes(runs), *of_steps))
+
+
+def add_row(run: TrackedRun, items: Iterable[tuple[str, object]], step: float) -> None:
+    """Add the numbers of one row of a history; `step` is used where the row has none.
+
+    Raises:
+        ValueError: the step is none.
+    """
+    values = dict(numbers(items))
+    time = values.get("_runtime", 0.0)
+    run.wall_time_s = max(run.wall_time_s, time)
+    step = values.get("_step", step)
+    if not math.isfinite(step):
+        raise ValueError(f"not a step: {step}")
+    for name, value in sorted(values.items()):  # they are written in random order
+        if name not in OWN:
+            run.trails.setdefault(name, Trail()).add(int(step), value, time)
+
+
+def add_scores(run: TrackedRun, summary: Mapping[str, float]) -> None:
+    """Add what stands in the summary of a run alone as scores of the run."""
+    for name, value in sorted(summary.items()):
+        stem, _, last = name.rpartition(".")
+        if name not in run.trails and not (last in DERIVED and stem in run.trails):
+            trail = run.trails[name] = Trail()
+            trail.add(NO_STEP, value, run.wall_time_s)
 
 
 def _notes(runs: Sequence[_LoggedRun]) -> list[str]:
@@ -173,19 +195,11 @@ def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
     """Add the contents of one record to a run."""
     if HISTORY in record:
         row = wire.part(record, HISTORY)
-        values = dict(_numbers(_items(row, 1)))
-        time = values.get("_runtime", 0.0)
-        logged_run.wall_time_s = max(logged_run.wall_time_s, time)
-        step = values.get("_step", wire.whole(wire.part(row, 2), 1))
-        if not math.isfinite(step):
-            raise ValueError(f"not a step: {step}")
-        for name, value in sorted(values.items()):  # they are written in random order
-            if name not in OWN:
-                logged_run.trails.setdefault(name, Trail()).add(int(step), value, time)
+        add_row(logged_run, _items(row, 1), wire.whole(wire.part(row, 2), 1))
     elif SUMMARY in record:
         _summarise(logged_run, wire.part(record, SUMMARY))
     elif CONFIG in record:
-        logged_run.params |= dict(_settings(_items(wire.part(record, CONFIG), 1)))
+        logged_run.params |= dict(settings(_items(wire.part(record, CONFIG), 1)))
     elif RUN in record:
         run = wire.part(record, RUN)
         logged_run.is_told = True
@@ -193,7 +207,7 @@ def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
         logged_run.project, logged_run.group = wire.text(run, 3), wire.text(run, 6)
         started = wire.part(run, 17)
         logged_run.started = wire.whole(started, 1) + wire.whole(started, 2) / 1e9
-        logged_run.params |= dict(_settings(_items(wire.part(run, 4), 1)))
+        logged_run.params |= dict(settings(_items(wire.part(run, 4), 1)))
         _summarise(logged_run, wire.part(run, 5))
     elif EXIT in record:
         ending = wire.part(record, EXIT)
@@ -208,7 +222,7 @@ def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
 
 
 def _summarise(run: _LoggedRun, record: wire.Message) -> None:
-    run.summary |= {name: value for name, value in _numbers(_items(record, 1)) if name.partition(".")[0] not in OWN}
+    run.summary |= {name: value for name, value in numbers(_items(record, 1)) if name.partition(".")[0] not in OWN}
     for raw in wire.parts(record, 2):
         run.summary.pop(_name(wire.message(raw)), None)
 
@@ -217,7 +231,7 @@ def _items(record: wire.Message, number: int) -> Iterator[tuple[str, object]]:
     """Names and values of an item list; nested items are flattened to `outer.inner`."""
     for raw in wire.parts(record, number):
         item = wire.message(raw)
-        yield from _flat(_name(item), json.loads(wire.text(item, 16) or "null"))
+        yield from flatten(_name(item), json.loads(wire.text(item, 16) or "null"))
 
 
 def _name(item: wire.Message) -> str:
@@ -225,15 +239,16 @@ def _name(item: wire.Message) -> str:
     return ".".join(nested) or wire.text(item, 1)
 
 
-def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
+def flatten(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """A value under its name, or the values of nested tables under `outer.inner`."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
-            yield from _flat(f"{name}.{key}", inner)
+            yield from flatten(f"{name}.{key}", inner)
     else:
         yield name, value
 
 
-def _numbers(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]:
+def numbers(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]:
     """Numeric items, except those of pictures, tables and histograms, which have a `_type`."""
     values: Mapping[str, object] = dict(items)
     media = tuple(f"{name.removesuffix('._type')}." for name in values if name.endswith("._type"))
@@ -249,7 +264,8 @@ def _numbers(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]
                 yield name, math.copysign(math.inf, value)
 
 
-def _settings(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
+def settings(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
+    """Settings of a run as texts, without those of W&B itself; what is no text is JSON."""
     for name, value in items:
         if name.partition(".")[0] not in OWN:
             yield name, value if isinstance(value, str) else json.dumps(value)

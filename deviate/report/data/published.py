@@ -39,6 +39,9 @@ OVERHEAD_SCHEMA = 1
 SWEEP_SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of a sweep.
 
+PUBLISHED_SCHEMA = 1
+# 2026-11-26  1  first format of the JSON of an experiment beside published results.
+
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})

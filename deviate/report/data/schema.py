@@ -6,7 +6,7 @@ from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin
 
-from deviate.model import Estimate, Findings, Unavailable
+from deviate.model import Estimate, Findings, PublishedFindings, Unavailable
 from deviate.model.check import CheckFindings
 from deviate.model.cost import CostFindings
 from deviate.model.sweep import SweepFindings
@@ -75,6 +75,17 @@ def sweep_schema() -> Schema:
         published.SWEEP_SCHEMA,
         SweepFindings,
         "Measures against an argument, unrounded: scores in the unit of the metric, churn as a share.",
+    )
+
+
+def published_schema() -> Schema:
+    """The schema (draft 2020-12) of `--json` of `compare --against`: nothing is optional, nothing else allowed."""
+    return document_schema(
+        "published",
+        published.PUBLISHED_SCHEMA,
+        PublishedFindings,
+        "An experiment beside published results, unrounded and in the unit of the metric. Differences are the "
+        "experiment minus what was published.",
     )
 
 

@@ -120,7 +120,7 @@ def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
 def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) -> bool:
     """Draw raw points and, beside them, the mean with its SD or interval; lines between pairs are behind the points.
 
-    Returns whether an interval leaves the panel.
+    Of a group without points, mean and SD are known from elsewhere. Returns whether an interval leaves the panel.
     """
     size = diameter(max(len(group.values) for group in plot.groups))
     positions = [_swarm(panel, place, group.values, size) for place, group in enumerate(plot.groups)]
@@ -129,7 +129,7 @@ def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) ->
     for place, (group, at) in enumerate(zip(plot.groups, positions, strict=True)):
         if group.values:
             panel.points_at(at, group.index, diameter=size)
-        if group.mean is None or len(group.values) < 2:
+        if group.mean is None or len(group.values) == 1:
             continue
         x = place + 0.36
         low, high = (group.low, group.high) if draws_interval else group.one_sd
@@ -266,7 +266,7 @@ def _draw_row(
     """Draw the points of a row and their mean below."""
     if group.values:
         panel.swarm(group.values, place - 0.08, group.index, height=0.3 * ROW, diameter=size)
-    if group.mean is None or len(group.values) < 2:
+    if group.mean is None or len(group.values) == 1:
         return
     y = place + 0.36
     low, high = ends

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from deviate.base import first_few, line_text, place_text
 from deviate.model import (
+    AT_BEST,
     Analysis,
     Direction,
     Hazard,
@@ -136,8 +137,9 @@ def _primary_line(selection: Selection, label: str) -> str:
     metric = next((item for item in selection.metrics if item.name == choice.name), None)
     aggregate = "last" if metric is None else metric.aggregate
     better = "" if metric is None or metric.direction is None else f" {BETTER[metric.direction]} is better,"
-    kept_by = name(aggregate.removeprefix("at-best:"))
-    at = f" where {kept_by} is best, which the script keeps," if aggregate.startswith("at-best:") else ","
+    kept_by = name(aggregate.removeprefix(AT_BEST))
+    keeps = "" if selection.is_fixed else " which the script keeps,"
+    at = f" where {kept_by} is best,{keeps}" if aggregate.startswith(AT_BEST) else ","
     return f"{label}{name(choice.name)}{at}{better} {choice.reason}.{others}{advice}"
 
 

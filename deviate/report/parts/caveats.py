@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.model import Description, Experiment, Findings, Interval, Unavailable
+from deviate.model import AT_BEST, Description, Experiment, Findings, Interval, Unavailable
 from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 from deviate.registry import wing
 from deviate.report.format import (
@@ -105,7 +105,8 @@ def limits(findings: Findings) -> Iterator[str]:
         yield UNPLANNED
     if any(description.missing for description in _descriptions(findings)):
         yield "Some runs have no score: the figures hold for the runs that do."
-    if any(description.metric.aggregate == "best" for description in _descriptions(findings)):
+    metrics = [description.metric for description in _descriptions(findings)]
+    if any(metric.aggregate in {"best", f"{AT_BEST}{metric.name}"} for metric in metrics):
         yield "The best value over steps is optimistic where it was picked on the data it is reported for."
     yield from wing("stability").limits(findings)
 

@@ -5,6 +5,9 @@ from typing import Any
 
 from deviate.base import place_text
 from deviate.model import (
+    AT,
+    AT_BEST,
+    MEAN_LAST,
     NOT_APPLICABLE,
     NOT_ASKED,
     Comparison,
@@ -34,7 +37,7 @@ from deviate.report.parts.quantities import quantity_rows
 N_OPEN = 8
 """Metrics whose figures are open on a page; a page of thirty would hide the one that counts."""
 DIRECTIONS = {"max": "higher is better", "min": "lower is better", None: "direction unknown"}
-AGGREGATES = {
+PLAIN = {
     "last": "last value of each run",
     "best": "best value of each run",
     "mean": "mean over the steps of each run",
@@ -45,10 +48,14 @@ AGGREGATES = {
 
 
 def aggregate_words(aggregate: str) -> str:
-    name, _, step = aggregate.partition(":")
-    if name == "at-best":
-        return f"value of each run at the best {name_text(step)}"
-    return f"value at main-loop step {clean(step)} of each run" if step else AGGREGATES.get(name, name_text(name))
+    if aggregate.startswith(AT_BEST):
+        return f"value of each run at the best {name_text(aggregate.removeprefix(AT_BEST))}"
+    if aggregate.startswith(MEAN_LAST):
+        n_steps = int(aggregate.removeprefix(MEAN_LAST))
+        return f"mean over the last {n_steps} main-loop steps of each run" if n_steps > 1 else PLAIN["last"]
+    if aggregate.startswith(AT):
+        return f"value at main-loop step {clean(aggregate.removeprefix(AT))} of each run"
+    return PLAIN.get(aggregate, name_text(aggregate))
 
 
 def metric_parts(findings: Findings, labels: Sequence[str]) -> tuple[MetricPart, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from deviate.base import place_text
 from deviate.model import IMPORTED_AS, ControlEvent, DrawEvent, Experiment, Run
 from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
-from deviate.report.format import clean, counted, group_pairs, instant, replicates
+from deviate.report.format import clean, counted, group_pairs, instant, name_text, number, replicates
 from deviate.report.numbers import Pieces, duration_of
 from deviate.report.parts.changes import commit_text
 from deviate.report.parts.divergence import run_command
@@ -90,12 +90,25 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
             run=_run_name(run),
             outcome=_outcome(run),
             reason=clean(run.reason) or "no reason recorded",
+            last=_last_value(run, experiment),
             log="" if experiment.imported else clean(str(run.folder / "stderr.log")),
             stderr=tuple(clean(line) for line in run.stderr_tail),
         )
         for run in experiment.runs
         if run.status != "completed"
     )
+
+
+def _last_value(run: Run, experiment: Experiment) -> str:
+    """`Last recorded: loss 0.693 at main-loop step 12`; of the loss where there is one, else of the first metric."""
+    names = [metric.name for metric in experiment.metrics if metric.role == "quality" and metric.name in run.series]
+    names = [name for name in names if len(run.series[name].values)]
+    name = next((name for name in names if "loss" in name.lower()), names[0] if names else None)
+    if name is None:
+        return ""
+    step, value = run.series[name].steps[-1], run.series[name].values[-1]
+    place = "outside the main loop" if step is None else f"at main-loop step {step}"
+    return f"Last recorded: {name_text(name)} {number(value, None)} {place}."
 
 
 def _run_name(run: Run) -> str:

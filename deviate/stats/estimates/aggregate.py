@@ -1,16 +1,25 @@
 """From the measurements of one run to its score, or a reason why there is none, and notes on what stood in the way."""
 
 import math
-import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from deviate.errors import InputError
-from deviate.model import Direction, Estimate, Experiment, Reason, Run, SelectedMetric, Series, Unavailable, value_text
+from deviate.model import (
+    AT,
+    AT_BEST,
+    MEAN_LAST,
+    Direction,
+    Estimate,
+    Experiment,
+    Reason,
+    Run,
+    SelectedMetric,
+    Series,
+    Unavailable,
+    refuse_aggregate,
+    value_text,
+)
 from deviate.stats.estimates.sample import LARGEST, count
-
-AT_BEST = "at-best:"
-NAMES = ("last", "best", "mean", "median", "min", "max", "at:K", "at-best:METRIC")
 
 _OF_ALL: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
@@ -26,19 +35,23 @@ def aggregate_series(series: Series, aggregate: str, direction: Direction | None
 
     `last`, `best`, `min` and `max` use all recorded values; `mean` and `median` those of the main loop, or the others
     if it has none; each value counts once, however many there are within a step. `at:K` is the last value within step
-    K. A value that is not finite is never left out: the run then has no score.
+    K, and `mean-last:K` the mean of that over the last K steps of the main loop that have a value; of a metric that is
+    only reported outside of the main loop, it is the last value. A value that is not finite is never left out: the run
+    then has no score.
 
     Raises:
-        InputError: the aggregate is not one of `NAMES`.
+        InputError: the aggregate is not one of `AGGREGATES`.
     """
-    check_aggregate(aggregate)
+    refuse_aggregate(aggregate)
     if not series.values:
         return Unavailable.because(Reason.NEVER_REPORTED)
     if aggregate == "last":
         return _finite([(series.steps[-1], series.values[-1])], lambda values: values[0], at_end=True)
     measurements = list(zip(series.steps, series.values, strict=True))
-    if aggregate.startswith("at:"):
-        return _at_step(measurements, int(aggregate[3:]))
+    if aggregate.startswith(AT):
+        return _at_step(measurements, int(aggregate.removeprefix(AT)))
+    if aggregate.startswith(MEAN_LAST):
+        return _mean_of_last(measurements, int(aggregate.removeprefix(MEAN_LAST)))
     if aggregate == "best":
         if direction is None:
             return Unavailable("best needs a direction")
@@ -80,15 +93,6 @@ def _pairs(series: Series | None) -> Iterable[tuple[int | None, float]]:
     return () if series is None else zip(series.steps, series.values, strict=True)
 
 
-def check_aggregate(aggregate: str) -> None:
-    """Raises InputError for anything but the aggregates in `NAMES`."""
-    if aggregate not in NAMES[:-2] and not re.fullmatch(r"at:[0-9]+|at-best:.+", aggregate):
-        raise InputError(
-            f"There is no aggregate {aggregate!r}.",
-            f"Use one of {', '.join(NAMES)} (K: a step of the main loop, from 0; METRIC: where that metric is best).",
-        )
-
-
 def _at_step(measurements: list[Measurement], step: int) -> Estimate:
     at_step = [measurement for measurement in measurements if measurement[0] == step]
     if at_step:
@@ -99,8 +103,17 @@ def _at_step(measurements: list[Measurement], step: int) -> Estimate:
     return Unavailable(f"no value at step {step} (first {steps[0]}, last {steps[-1]})")
 
 
+def _mean_of_last(measurements: list[Measurement], n_steps: int) -> Estimate:
+    at_step: dict[int, float] = {step: value for step, value in measurements if step is not None}
+    if not at_step:
+        return _finite(measurements[-1:], lambda values: values[0])
+    if len(at_step) < n_steps:
+        return Unavailable(f"reported at {count(len(at_step), 'step')} of the main loop, fewer than {n_steps}")
+    return _finite(sorted(at_step.items())[-n_steps:], _OVER_STEPS["mean"])
+
+
 def _finite(
-    measurements: list[Measurement], reduce: Callable[[Sequence[float]], float], *, at_end: bool = False
+    measurements: Sequence[Measurement], reduce: Callable[[Sequence[float]], float], *, at_end: bool = False
 ) -> Estimate:
     for step, value in measurements:
         if not abs(value) <= LARGEST:

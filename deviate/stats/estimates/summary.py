@@ -15,6 +15,8 @@ from deviate.stats.estimates.sample import LARGEST, Summary, never_zero, pooled_
 
 CORRECTED_DF = 14
 """Degrees of freedom from which the small-sample correction hardly moves the ends of an interval."""
+UNKNOWN_SCORES = "their scores are not known"
+"""Why the verdict on two rows of a table is undecided."""
 
 
 def welch(baseline: Summary, candidate: Summary) -> Test | Unavailable:
@@ -277,7 +279,7 @@ def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, flo
 def verdict(baseline: Summary, candidate: Summary) -> Verdict:
     """The verdict on two rows of a table: always undecided, as the permutation test needs scores."""
     reason = refusal(2, baseline, candidate)
-    return Verdict("undecided", reason.reason if reason else "their scores are unknown")
+    return Verdict("undecided", reason.reason if reason else UNKNOWN_SCORES)
 
 
 # Figures of published tables: what rounded numbers can stand for, and formulas that give the printed ones.

@@ -31,7 +31,7 @@ calls: list[tuple[str, Colour, Size, bool]] = []
 
 def test_flags_stand_in_the_order_that_the_verb_names_and_others_have_their_defaults() -> None:
     verb = expand_groups(draw, "name height shade quiet")
-    assert list(inspect.signature(verb).parameters) == ["name", "height", "shade", "quiet", "help_all"]
+    assert list(inspect.signature(verb).parameters) == ["name", "height", "shade", "quiet", "debug", "help_all"]
     verb(name="a", height=9, shade="dark", quiet=True)  # type: ignore[call-arg]
     assert calls.pop() == ("a", Colour("dark", 0), Size(3, 9, 5), True)
 
@@ -45,6 +45,7 @@ def test_without_an_order_the_parameters_come_first_and_an_earlier_group_has_the
         "width",
         "height",
         "depth",
+        "debug",
         "help_all",
     ]
     verb(name="a", quiet=False, shade="x", width=7, height=8, depth=9)  # type: ignore[call-arg]

@@ -11,6 +11,9 @@ from deviate.errors import InputError
 from deviate.model import Series
 from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.mlflow import read_mlflow
+from deviate.records.trackers.addresses import read_project
+from deviate.records.trackers.experiments import import_groups
+from deviate.records.trackers.groups import group_runs
 
 LONG = "digits: a #1 é experiment with a name that is too long for one line of YAML, as people may give them"
 WRITE = f"""
@@ -219,3 +222,14 @@ def test_other_data_bases_and_folders_are_not_claimed(stores: Path, tmp_path: Pa
     (tmp_path / "meta.yaml").write_text("a: b\n")
     (tmp_path / "mlflow.db").write_text("something else")
     assert not any(claims(path) for path in (tmp_path, *tmp_path.iterdir(), tmp_path / "missing"))
+
+
+def test_the_runs_of_an_experiment_are_grouped_like_those_of_a_server(store: Path) -> None:
+    grouping = group_runs(read_project(f"mlflow:{store}#{LONG}"))
+    assert [len(group.runs) for group in grouping.groups] == [2]
+    assert grouping.left_out == ("seed",)
+    (imported,) = import_groups(grouping, grouping.groups)
+    assert imported.runs == by_name(store)[LONG].runs
+    assert {run.sweep for run in read_project(f"mlflow:{store}#ends").runs} == {"", "parent"}
+    with pytest.raises(InputError, match="the store has 2 experiments"):
+        read_project(f"mlflow:{store}")

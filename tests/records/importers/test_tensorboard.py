@@ -11,6 +11,9 @@ from deviate.errors import InputError
 from deviate.model import Series
 from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.tensorboard import read_tensorboard
+from deviate.records.trackers.addresses import read_project
+from deviate.records.trackers.experiments import import_groups
+from deviate.records.trackers.groups import group_runs
 
 WRITE = """
 import json, time
@@ -30,7 +33,7 @@ for seed in range(2):
         writer.add_scalar("final", 0.1)
         writer.add_text("note", "hello")
         writer.add_histogram("weights", torch.arange(10.0), 1)
-        writer.add_hparams({"lr": 0.1}, {"hparam/final": 0.3})
+        writer.add_hparams({"lr": 0.1, "seed": seed, "opt": "sgd", "nesterov": True}, {"hparam/final": 0.3})
 
 with SummaryWriter("purged/run") as writer:
     for step in range(10):
@@ -272,3 +275,26 @@ def test_event_files_are_claimed_wherever_they_lie(
     make(tmp_path)
     assert IMPORTERS["tensorboard"].claims(tmp_path) is is_claimed
     assert not IMPORTERS["tensorboard"].claims(tmp_path / "missing")
+
+
+def test_runs_are_grouped_by_the_settings_that_add_hparams_wrote(logs: Path) -> None:
+    project = read_project(f"tensorboard:{logs / 'torch'}")
+    assert project.runs[1].params == {"lr": "0.1", "seed": "1", "opt": "sgd", "nesterov": "1"}
+    grouping = group_runs(project)
+    assert ([len(group.runs) for group in grouping.groups], grouping.left_out) == ([2], ("seed",))
+    (imported,) = import_groups(grouping, grouping.groups)
+    assert [run.series for run in imported.runs] == [run.series for run in read_one(logs / "torch").runs]
+    assert [run.seeds for run in imported.runs] == [{"seed": 0}, {"seed": 1}]
+
+
+def test_runs_without_hparams_are_grouped_by_a_file_of_settings_or_by_folder(logs: Path, tmp_path: Path) -> None:
+    for lr in ("0.1", "0.01"):
+        for seed in range(2):
+            shutil.copytree(logs / "tf2" / "run", tmp_path / f"names/lr{lr}/seed_{seed}")
+            folder = shutil.copytree(logs / "tf2" / "run", tmp_path / f"files/{lr}/version_{seed}")
+            (folder / "config.json").write_text(f'{{"optim": {{"lr": {lr}}}, "seed": {seed}}}', encoding="utf-8")
+    names = {"files": ["files-lr=0.01", "files-lr=0.1"], "names": ["names-folder=lr0.01", "names-folder=lr0.1"]}
+    for place, expected in names.items():
+        grouping = group_runs(read_project(f"tensorboard:{tmp_path / place}"))
+        assert [(group.name, len(group.runs)) for group in grouping.groups] == [(name, 2) for name in expected]
+        assert grouping.left_out == ("seed",)

@@ -179,4 +179,4 @@ def test_a_table_without_its_scores_decides_nothing_whatever_its_interval() -> N
     interval = summary.welch_interval(WIDE, RESNET)
     assert isinstance(interval, Interval)
     assert interval.high < 0
-    assert summary.verdict(WIDE, RESNET) == Verdict("undecided", "their scores are unknown")
+    assert summary.verdict(WIDE, RESNET) == Verdict("undecided", "their scores are not known")

@@ -1,0 +1,1 @@
+"""Projects of experiment trackers: runs, grouped by their configuration, become experiments; one file per tracker."""

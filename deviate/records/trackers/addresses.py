@@ -1,0 +1,44 @@
+"""Addresses of projects: `wandb:ENTITY/PROJECT`, `mlflow:EXPERIMENT`, `tensorboard:FOLDER`."""
+
+from deviate.errors import InputError
+from deviate.records.trackers.project import Project
+
+TRACKERS = ("wandb", "mlflow", "tensorboard")
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is the address of a project.
+
+    >>> [is_address(name) for name in ("wandb:me/cifar", "old.csv", "wandb/offline-run-1")]
+    [True, False, False]
+    """
+    return name.partition(":")[0] in TRACKERS and ":" in name
+
+
+def read_project(address: str) -> Project:
+    """Read the runs of a project with their settings, without their measurements.
+
+    Raises:
+        InputError: there is no such project, it has no runs, or its tracker cannot be read.
+    """
+    tracker, _, place = address.partition(":")
+    if not place:
+        raise InputError(f"{address} names no project", f"write for example {EXAMPLES[tracker]}")
+    if tracker == "wandb":
+        from deviate.records.trackers.wandb_projects import read_wandb_project
+
+        project = read_wandb_project(place)
+    elif tracker == "mlflow":
+        from deviate.records.trackers.mlflow_stores import read_mlflow_experiment
+
+        project = read_mlflow_experiment(place)
+    else:
+        from deviate.records.trackers.tensorboard_folders import read_tensorboard_folder
+
+        project = read_tensorboard_folder(place)
+    if not project.runs:
+        raise InputError(f"{project.address} has no runs", "check its name, or wait until a run has started")
+    return project
+
+
+EXAMPLES = {"wandb": "wandb:ENTITY/PROJECT", "mlflow": "mlflow:EXPERIMENT", "tensorboard": "tensorboard:FOLDER"}

@@ -1,0 +1,38 @@
+"""What is read from a tracker: the runs of a project with their settings, and measurements of those that are wanted."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from deviate.records.importers.tracked import TrackedRun
+
+Load = Callable[[TrackedRun], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The runs of a project.
+
+    Attributes:
+        address: as it was given, without secrets.
+        form: name of the tracker.
+        prefix: what stands before the names of settings among the facts of a run.
+        load: reads the measurements of a run into its trails. Raises InputError.
+        aims: what each sweep was tuned on, where the tracker knows: "val_acc (maximize)".
+        has_clock_times: whether measurements have the time of day, not the seconds since their run started.
+        notes: sentences for the user on what was left out.
+    """
+
+    address: str
+    name: str
+    form: str
+    prefix: str
+    runs: Sequence[TrackedRun]
+    load: Load
+    aims: Mapping[str, str] = field(default_factory=dict)
+    has_clock_times: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def loaded(run: TrackedRun) -> None:
+    """Read nothing, where the measurements of all runs were read with their settings."""
+    del run

@@ -1,0 +1,319 @@
+"""An experiment beside published results as a document: what can be said without the scores behind them."""
+
+import shlex
+from collections.abc import Iterator
+from itertools import chain
+
+from deviate.base import redact_words
+from deviate.model import Estimate, Interval, PublishedComparison, PublishedFindings, Unavailable
+from deviate.model.estimates import VERDICT_RUNS
+from deviate.report.data.published import PUBLISHED_SCHEMA, document_data
+from deviate.report.data.tables import shield_rows
+from deviate.report.document import Absent, Answer, Document, Entry, Fact, Figure, Point, Row, Section, Table, cell
+from deviate.report.format import (
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    difference_unit,
+    name_text,
+    number,
+    unit_head,
+    with_unit,
+)
+from deviate.report.numbers import PLUS_MINUS, Number, Pieces
+from deviate.report.parts.compare import ratio_cell
+from deviate.report.parts.describe import interval_cell, signed_cell
+from deviate.report.parts.metrics import aggregate_words
+from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
+
+BETTER = {"max": "higher", "min": "lower"}
+
+
+def published_document(findings: PublishedFindings) -> Document:
+    experiment = name_text(findings.experiment)
+    sources = list(dict.fromkeys(_source(comparison) for comparison in findings.comparisons))
+    return Document(
+        title=f"{experiment} against {', '.join(sources)}",
+        subtitle=f"{experiment} ({name_text(findings.variant)}), recorded, against {', '.join(sources)}; differences "
+        f"are {experiment} minus published",
+        answer=_answer(findings),
+        paste=tuple(_paste(findings, comparison) for comparison in findings.comparisons),
+        sections=(_section(findings),),
+        warnings=findings.notes,
+        footnotes=tuple(_footnotes(findings)),
+        facts=tuple(Fact(label, cell(clean(text))) for label, text in _facts(findings)),
+        data=lambda: document_data(PUBLISHED_SCHEMA, findings, findings.notes),
+        rows=lambda: shield_rows(_csv(findings)),
+    )
+
+
+def _source(comparison: PublishedComparison) -> str:
+    return name_text(comparison.published.source) if comparison.published.source else "the published result"
+
+
+def _label(comparison: PublishedComparison) -> str:
+    source = comparison.published.source
+    metric = name_text(comparison.published.metric)
+    return f"{metric}, {name_text(source)}" if source else metric
+
+
+def _answer(findings: PublishedFindings) -> Answer:
+    comparisons = findings.comparisons
+    points = chain.from_iterable(_points(findings, comparison) for comparison in comparisons)
+    typed_name = findings.experiment if shlex.quote(findings.experiment) == findings.experiment else "NAME"
+    decide = Point("To decide", _what_decides(findings), f"deviate compare theirs.csv {typed_name}", is_command=True)
+    word = f"{comparisons[0].verdict.word.capitalize()}:"
+    return Answer("neutral", word, comparisons[0].verdict.reason, (*points, decide))
+
+
+def _what_decides(findings: PublishedFindings) -> str:
+    scores = f"the scores of {VERDICT_RUNS} or more of their runs, in a file:"
+    if min(comparison.n for comparison in findings.comparisons) >= VERDICT_RUNS:
+        return scores
+    return f"{VERDICT_RUNS} or more runs of {name_text(findings.experiment)}, and {scores}"
+
+
+def _points(findings: PublishedFindings, comparison: PublishedComparison) -> Iterator[Point]:
+    yield Point(_label(comparison), f"{_change(comparison)}: {_direction(findings, comparison)}")
+    parts = [f"{_head(comparison.sd)}{_recorded_mean(comparison).text}"]
+    if isinstance(comparison.mean_interval, Interval):
+        level = confidence_text(comparison.mean_interval.confidence)
+        parts.append(f"{level} CI of the mean {interval_cell(comparison.mean_interval, _places(comparison)).text}")
+    yield Point(name_text(findings.experiment), "; ".join((*parts, aggregate_words(comparison.aggregate))))
+    yield Point("Published", f"{_head(comparison.published.sd)}{_published_mean(comparison).text}")
+    if comparison.published.assumption:
+        yield Point("Assumed", clean(comparison.published.assumption))
+    if comparison.margin is not None:
+        yield Point("Margin", _margin(comparison))
+
+
+def _head(sd: Estimate) -> str:
+    return "" if isinstance(sd, Unavailable) else "mean ± SD "
+
+
+def _change(comparison: PublishedComparison) -> str:
+    """`+0.40 points [95% CI 0.03 … 0.77], g 1.4 [0.2 … 2.6]`."""
+    places = _places(comparison)
+    change = signed_cell(comparison.difference, places, _difference_unit(comparison)).text
+    return ", ".join(filter(None, (f"{change} {_bracket(comparison, places)}", _effect(comparison))))
+
+
+def _bracket(comparison: PublishedComparison, places: int | None) -> str:
+    interval = comparison.interval
+    if isinstance(interval, Unavailable):
+        return f"[no interval: {interval.reason}]"
+    return f"[{confidence_text(interval.confidence)} CI {interval_cell(interval, places).text}, {interval.method}]"
+
+
+def _effect(comparison: PublishedComparison) -> str:
+    if isinstance(comparison.hedges_g, Unavailable):
+        return ""
+    return f"g {ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
+
+
+def _direction(findings: PublishedFindings, comparison: PublishedComparison) -> str:
+    """Which side is higher, whether that is better, and where 0 lies; without a verdict."""
+    difference, interval = comparison.difference, comparison.interval
+    if isinstance(difference, Unavailable):
+        return "nothing to compare"
+    experiment = name_text(findings.experiment)
+    if difference == 0:
+        side = "the means are equal"
+    else:
+        side = f"{experiment} is {'higher' if difference > 0 else 'lower'}"
+        side += f" ({BETTER[comparison.direction]} is better)" if comparison.direction else ""
+    if isinstance(interval, Unavailable):
+        return side
+    return f"{side}, and the interval {'holds' if interval.low <= 0 <= interval.high else 'excludes'} 0"
+
+
+def _margin(comparison: PublishedComparison) -> str:
+    margin = comparison.margin or 0.0
+    size = with_unit(number(margin, None), _difference_unit(comparison))
+    interval = comparison.margin_interval
+    if isinstance(interval, Unavailable):
+        return f"±{size}: no interval to hold against it"
+    place = "lies within it" if -margin < interval.low and interval.high < margin else "reaches beyond it"
+    ends = interval_cell(interval, _places(comparison)).text
+    return f"±{size}: the {confidence_text(interval.confidence)} interval {ends} {place}, which decides nothing here"
+
+
+def _recorded_mean(comparison: PublishedComparison) -> Entry:
+    n = Number(comparison.n, 0)
+    runs: Pieces = (n,) if comparison.n == comparison.n_runs else (n, " of ", Number(comparison.n_runs, 0), " runs")
+    if isinstance(comparison.mean, Unavailable):
+        return Absent(comparison.mean.reason)
+    sd = None if isinstance(comparison.sd, Unavailable) else comparison.sd
+    return _mean(comparison, comparison.mean, sd, runs)
+
+
+def _published_mean(comparison: PublishedComparison) -> Entry:
+    published = comparison.published
+    sd = None if isinstance(published.sd, Unavailable) else published.sd
+    return _mean(comparison, published.mean, sd, (Number(published.n, 0),))
+
+
+def _mean(comparison: PublishedComparison, mean: float, sd: float | None, n: Pieces) -> Entry:
+    """`94.60 ± 0.25 %, n = 10`."""
+    places = _places(comparison)
+    spread: Pieces = (PLUS_MINUS, Number(sd, places)) if sd is not None else ()
+    unit = f" {clean(comparison.unit)}" if comparison.unit else ""
+    return cell(Number(mean, places), *spread, f"{unit}, n = ", *n, value=mean)
+
+
+def _places(comparison: PublishedComparison) -> int | None:
+    """Decimals from the smaller standard error; those of the published mean if there is none."""
+    sides = ((comparison.sd, comparison.n), (comparison.published.sd, comparison.published.n))
+    errors = [sd / n**0.5 for sd, n in sides if not isinstance(sd, Unavailable) and sd > 0]
+    return decimals(min(errors)) if errors else decimals(10 * comparison.published.last_digit)
+
+
+def _difference_unit(comparison: PublishedComparison) -> str:
+    return difference_unit(clean(comparison.unit))
+
+
+def _section(findings: PublishedFindings) -> Section:
+    comparisons = findings.comparisons
+    level = confidence_text(findings.confidence)
+    columns = (
+        "Published",
+        "published, mean ± SD",
+        f"{name_text(findings.experiment)}, mean ± SD",
+        "difference",
+        f"{level} CI",
+        "g",
+        "SD ratio",
+        "verdict",
+    )
+    table = Table(f"Published results and {name_text(findings.experiment)}", columns, tuple(map(_row, comparisons)))
+    plots = (_plot(findings, index) for index in range(len(comparisons)))
+    figures = [Figure(plot, plot.caption, plot.title) for plot in plots if plot is not None]
+    return Section("published", "Published results", (*figures, table))
+
+
+def _row(comparison: PublishedComparison) -> Row:
+    places = _places(comparison)
+    cells = (
+        _published_mean(comparison),
+        _recorded_mean(comparison),
+        signed_cell(comparison.difference, places, _difference_unit(comparison)),
+        _short(comparison.interval, interval_cell(comparison.interval, places)),
+        _short(comparison.hedges_g, ratio_cell(comparison.hedges_g, comparison.hedges_g_interval)),
+        _short(comparison.sd_ratio, ratio_cell(comparison.sd_ratio, comparison.sd_ratio_interval)),
+        cell(comparison.verdict.word),
+    )
+    quantities = (("CI", comparison.interval), ("g", comparison.hedges_g), ("SD ratio", comparison.sd_ratio))
+    absences = [f"no {name}: {value.reason}" for name, value in quantities if isinstance(value, Unavailable)]
+    margin = f"margin {_margin(comparison)}" if comparison.margin is not None else ""
+    return Row(
+        _label(comparison),
+        cells,
+        note="; ".join(filter(None, (clean(comparison.published.assumption), margin, *absences))),
+    )
+
+
+def _short(value: object, entry: Entry) -> Entry:
+    return Absent("none") if isinstance(value, Unavailable) else entry
+
+
+def _plot(findings: PublishedFindings, index: int) -> EstimationPlot | None:
+    """Our runs as points beside the published mean, of which no points are known; None without a score."""
+    comparison = findings.comparisons[index]
+    if not comparison.n:
+        return None
+    published, experiment, source = comparison.published, name_text(findings.experiment), _source(comparison)
+    metric, unit = name_text(published.metric), clean(comparison.unit)
+    interval, difference = comparison.interval, comparison.difference
+    has_interval = isinstance(interval, Interval)
+    level = f", {confidence_text(findings.confidence)} CI" if has_interval else ""
+    mean = None if isinstance(comparison.mean, Unavailable) else comparison.mean
+    published_group = PointGroup(
+        index=0,
+        label=source,
+        note=f"n = {published.n}",
+        values=(published.mean,) if published.n == 1 else (),
+        mean=published.mean,
+        sd=None if isinstance(published.sd, Unavailable) else published.sd,
+        low=None,
+        high=None,
+    )
+    sd = None if isinstance(comparison.sd, Unavailable) else comparison.sd
+    experiment_group = PointGroup(1, experiment, f"n = {comparison.n}", comparison.scores, mean, sd, None, None)
+    drawn = PlottedDifference(
+        experiment,
+        None if isinstance(difference, Unavailable) else difference,
+        interval.low if isinstance(interval, Interval) else None,
+        interval.high if isinstance(interval, Interval) else None,
+    )
+    return EstimationPlot(
+        key=f"published-{index}",
+        title=f"{metric}: {experiment} and {source}",
+        description=f"Score of every run of {experiment} in {metric}: {_recorded_mean(comparison).text}. {source}: "
+        f"{_published_mean(comparison).text}. Difference {_change(comparison)}.",
+        caption=f"Each point is the score of one run of {experiment}. Of {source}, only the mean and one SD to either "
+        "side are drawn. The last column is the difference with its interval; its zero is the published mean. No axis "
+        "is forced to start at zero.",
+        axis=unit_head(metric, unit),
+        difference_axis=f"{unit_head('difference', difference_unit(unit))}{level}",
+        groups=(published_group, experiment_group),
+        differences=(drawn,),
+    )
+
+
+def _paste(findings: PublishedFindings, comparison: PublishedComparison) -> str:
+    """The sentence to paste: both sides, the difference, and how it was obtained."""
+    places = _places(comparison)
+    name = f"{name_text(comparison.published.metric)} of {name_text(findings.experiment)}"
+    change = signed_cell(comparison.difference, places, _difference_unit(comparison)).text
+    verdict = f"{comparison.verdict.word}: {comparison.verdict.reason}"
+    published = f"{_source(comparison)} {_published_mean(comparison).text}"
+    sides = f"{name} {_recorded_mean(comparison).text}; {published} (mean ± SD, ddof 1)"
+    how = " The interval is computed from number, mean and SD." if isinstance(comparison.interval, Interval) else ""
+    return f"{sides}; difference {change} {_bracket(comparison, places)}; {verdict}.{how}"
+
+
+def _footnotes(findings: PublishedFindings) -> Iterator[str]:
+    yield (
+        "Intervals of the difference are Welch's, from number, mean and SD. No p is shown and nothing is decided: one "
+        "of the two tests that must agree needs every score, and other data, hardware and software may stand behind "
+        "the published result."
+    )
+    yield "SDs have divisor n − 1; a published SE or interval is converted. SD ratio: F interval, normal scores only."
+    yield "Whether runs of theirs failed, and which step their scores are of, is not known: the best step reads higher."
+    digits = [
+        f"{number(comparison.published.last_digit / 2, None)} in {_label(comparison)}"
+        for comparison in findings.comparisons
+    ]
+    yield f"Rounding of the published mean may move the difference by up to {', '.join(dict.fromkeys(digits))}."
+    if len(findings.comparisons) > 1:
+        yield f"No interval is adjusted for the {counted(len(findings.comparisons), 'comparison')}."
+
+
+def _facts(findings: PublishedFindings) -> Iterator[tuple[str, str]]:
+    yield "command of the runs", " ".join(redact_words(findings.command))
+    for comparison in findings.comparisons:
+        yield "published result, as given", comparison.published.text
+
+
+def _csv(findings: PublishedFindings) -> Iterator[tuple[str | float, ...]]:
+    """CSV with a row per quantity of either side and of the difference, and a row per run."""
+    yield "metric", "source", "side", "quantity", "value"
+    for comparison in findings.comparisons:
+        published = comparison.published
+        head = (published.metric, published.source)
+        for quantity, value in (("n", published.n), ("mean", published.mean), ("sd", published.sd)):
+            if not isinstance(value, Unavailable):
+                yield *head, "published", quantity, value
+        for quantity, value in (("n", comparison.n), ("mean", comparison.mean), ("sd", comparison.sd)):
+            if not isinstance(value, Unavailable):
+                yield *head, findings.experiment, quantity, value
+        for score in comparison.scores:
+            yield *head, findings.experiment, "score of a run", score
+        if not isinstance(comparison.difference, Unavailable):
+            yield *head, "difference", "estimate", comparison.difference
+        if isinstance(comparison.interval, Interval):
+            yield *head, "difference", "interval low", comparison.interval.low
+            yield *head, "difference", "interval high", comparison.interval.high
+        if not isinstance(comparison.hedges_g, Unavailable):
+            yield *head, "difference", "hedges g", comparison.hedges_g

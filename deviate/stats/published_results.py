@@ -1,0 +1,148 @@
+"""Comparison of an experiment with published numbers, of which no scores of single runs are known."""
+
+import math
+from dataclasses import replace
+
+from scipy import special
+
+from deviate.model import (
+    Description,
+    Estimate,
+    Experiment,
+    Interval,
+    PublishedComparison,
+    PublishedResult,
+    PublishedSpread,
+    Unavailable,
+    Verdict,
+)
+from deviate.model.estimates import VERDICT_RUNS
+from deviate.stats.estimates import summary
+from deviate.stats.estimates.sample import Summary, count
+from deviate.stats.interim_analysis import pending
+
+FAR = 25.0
+"""Ratio of two means from which one of them is taken for a percentage, if nothing else says so."""
+
+
+def published_sd(spread: PublishedSpread, n: int) -> float:
+    """SD over runs with ddof 1. What is not known is read so that the SD is larger: ddof 0, an interval by 1.96 SE.
+
+    Source: SE = SD / sqrt(n); interval of a mean by Student (1908); ddof 0 and 1 differ by sqrt(n / (n - 1)).
+    """
+    if spread.kind == "CI":
+        tail = (1 + spread.confidence) / 2
+        quantile = summary.t_quantile(tail, n - 1) if spread.has_t else float(special.ndtri(tail))
+        return spread.value / quantile * math.sqrt(n)
+    sd = spread.value * (math.sqrt(n) if spread.kind == "SE" else 1.0)
+    return sd if spread.ddof == 1 else sd * math.sqrt(n / (n - 1))
+
+
+def compare_published(
+    experiment: Experiment,
+    described: Description,
+    published: PublishedResult,
+    *,
+    confidence: float = 0.95,
+    margin: float | None = None,
+) -> PublishedComparison:
+    """Compare one metric of an experiment with a published result.
+
+    Args:
+        described: the metric, over the runs of the experiment. margin: smallest difference that matters.
+    """
+    metric = described.metric
+    absent = Unavailable(described.note or "no score")
+    refusal = _why_no_interval(experiment, described, published)
+    baseline = Summary(published.n, published.mean, _number_or_nan(published.sd))
+    candidate = Summary(described.n, _number_or_nan(described.mean), _number_or_nan(described.sd))
+    margin = metric.margin if margin is None else margin
+    mark = _mark(experiment)
+
+    def interval(level: float) -> Interval | Unavailable:
+        return refusal or _with_mark(summary.welch_interval(baseline, candidate, confidence=level), mark)
+
+    return PublishedComparison(
+        published=published,
+        unit=metric.unit,
+        direction=metric.direction,
+        aggregate=metric.aggregate,
+        scores=tuple(described.values),
+        n_runs=described.n_runs,
+        mean=described.mean,
+        mean_interval=described.mean_interval,
+        sd=described.sd,
+        difference=candidate.mean - baseline.mean if described.n else absent,
+        interval=interval(confidence),
+        hedges_g=refusal or summary.hedges_g(baseline, candidate),
+        hedges_g_interval=refusal
+        or _with_mark(summary.hedges_g_interval(baseline, candidate, confidence=confidence), mark),
+        sd_ratio=refusal or summary.sd_ratio(baseline, candidate),
+        sd_ratio_interval=refusal
+        or _with_mark(summary.sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
+        verdict=Verdict("undecided", _why_undecided(described.n, published.n)),
+        margin=margin,
+        margin_interval=Unavailable("no margin was given") if margin is None else interval(2 * confidence - 1),
+    )
+
+
+def scale_note(comparison: PublishedComparison) -> str:
+    """A warning if one side looks like a percentage and the other like a fraction; empty otherwise."""
+    mean, published_mean = comparison.mean, comparison.published.mean
+    if isinstance(mean, Unavailable) or min(mean, published_mean) <= 0:
+        return ""
+    is_far = comparison.direction == "max" or max(mean, published_mean) / min(mean, published_mean) >= FAR
+    if mean <= 1 < published_mean <= 100 and (is_far or comparison.published.is_percentage):
+        words, change, factor = ("a percentage", "a fraction"), "divide theirs and its spread by 100", 0.01
+    elif published_mean <= 1 < mean <= 100 and is_far:
+        words, change, factor = ("a fraction", "a percentage"), "multiply theirs and its spread by 100", 100.0
+    else:
+        return ""
+    name = comparison.published.metric
+    return (
+        f"{name}: theirs ({published_mean:g}) looks like {words[0]}, ours ({mean:.6g}) like {words[1]}. Nothing was "
+        f"converted: {change}, as {name}={published_mean * factor:.6g}."
+    )
+
+
+def few_runs_note(comparison: PublishedComparison) -> str:
+    """A warning if one side has too few runs for more than a description; empty otherwise."""
+    sides = {"ours": comparison.n, "theirs": comparison.published.n}
+    counts = [f"{count(n, 'run')} of {side}" for side, n in sides.items() if 1 < n < VERDICT_RUNS]
+    if not counts:
+        return ""
+    return (
+        f"{comparison.published.metric}: {' and '.join(counts)}; with fewer than {VERDICT_RUNS} the numbers only "
+        "describe these runs, and the interval holds for normal scores."
+    )
+
+
+def _why_undecided(n_runs: int, n_published: int) -> str:
+    if n_runs < 2:
+        return "1 run of ours" if n_runs else "no score of ours"
+    return "1 run of theirs" if n_published == 1 else summary.UNKNOWN_SCORES
+
+
+def _why_no_interval(experiment: Experiment, described: Description, published: PublishedResult) -> Unavailable | None:
+    if reason := pending([experiment]):
+        return Unavailable(f"{reason}: no interval until all have")
+    if described.n < 2:
+        return Unavailable(f"needs 2 runs in each, has {published.n} and {described.n}")
+    if isinstance(published.sd, Unavailable):
+        return published.sd
+    return None
+
+
+def _mark(experiment: Experiment) -> str:
+    """What an interval may not be taken for, because of earlier or later looks at the runs."""
+    if experiment.n_unplanned_looks:
+        return f"not valid: {count(experiment.n_unplanned_looks, 'unplanned look')}"
+    return "nominal" if experiment.looks else ""
+
+
+def _with_mark(interval: Interval | Unavailable, mark: str) -> Interval | Unavailable:
+    return replace(interval, note=mark) if mark and isinstance(interval, Interval) else interval
+
+
+def _number_or_nan(estimate: Estimate) -> float:
+    return math.nan if isinstance(estimate, Unavailable) else estimate

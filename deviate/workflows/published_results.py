@@ -1,0 +1,50 @@
+"""An experiment beside published results: what `deviate compare NAME --against RESULT` says."""
+
+from collections.abc import Sequence
+
+from deviate.errors import InputError
+from deviate.model import Experiment, PublishedFindings
+from deviate.workflows.judge import AnalysisOptions, judge_scores
+from deviate.workflows.published_text import OPTION, parse_published
+
+
+def judge_published(experiment: Experiment, texts: Sequence[str], options: AnalysisOptions) -> PublishedFindings:
+    """Compare an experiment with published results.
+
+    Args:
+        texts: the published results, as `parse_published` reads them.
+
+    Raises:
+        InputError: a result is not understood, or the margin is in units of one of several metrics.
+    """
+    from deviate import stats
+
+    names = [metric.name for metric in experiment.metrics]
+    results = [parse_published(text, names) for text in texts]
+    asked = list(dict.fromkeys(result.metric for result in results))
+    if options.margin is not None and len(asked) > 1:
+        raise InputError(
+            f"--margin {options.margin:g} stands beside {OPTION} of several metrics: {', '.join(asked)}",
+            "compare one metric at a time, or set margins in deviate.toml",
+        )
+    findings = judge_scores([experiment], options, compares=False, keeps=asked)
+    judged = findings.experiments[0]
+    described = {one.metric.name: one for one in judged.descriptions}
+    comparisons = tuple(
+        stats.compare_published(
+            experiment, described[result.metric], result, confidence=options.confidence, margin=options.margin
+        )
+        for result in results
+    )
+    # Which metric is the primary one is no question here, for the user has named one.
+    warnings = [warning for warning in findings.warnings if "primary metric" not in warning]
+    of_numbers = [note(one) for note in (stats.scale_note, stats.few_runs_note) for one in comparisons]
+    notes = [*filter(None, of_numbers), *warnings]
+    return PublishedFindings(
+        experiment=experiment.name,
+        variant=experiment.variant,
+        command=experiment.command,
+        confidence=options.confidence,
+        comparisons=comparisons,
+        notes=tuple(dict.fromkeys(notes)),
+    )

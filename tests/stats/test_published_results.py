@@ -1,0 +1,85 @@
+"""An experiment beside a published result: Welch's interval from a summary, and never a verdict."""
+
+from dataclasses import replace
+
+import pytest
+from samples import experiment, metric, sample
+from scipy import stats as scipy_stats
+
+from deviate.model import Experiment, Interval, PublishedComparison, PublishedResult, Unavailable, Verdict
+from deviate.stats import compare_published, hedges_g, sd_ratio
+from deviate.stats.describe import describe_runs
+from deviate.stats.published_results import few_runs_note, scale_note
+
+OURS, THEIRS = sample(94.6, 0.25, 10), sample(94.2, 0.3, 6)
+NO_SPREAD = Unavailable("1 run has no spread")
+
+
+def published(mean: float = 94.2, n: int = 6, sd: float | Unavailable = 0.3) -> PublishedResult:
+    return PublishedResult("acc=…", "", "acc", n, mean, sd, "", 0.1, is_percentage=False)
+
+
+def compared(
+    theirs: PublishedResult, scores: list[float] = OURS, *, margin: float | None = None, **changes: int
+) -> PublishedComparison:
+    ours: Experiment = replace(experiment("new", [metric("acc")], {"acc": scores}), **changes)  # type: ignore[arg-type]
+    return compare_published(ours, describe_runs(ours, ours.metrics[0]), theirs, margin=margin)
+
+
+def test_the_summary_gives_the_interval_and_effects_of_the_runs_behind_it_and_no_verdict() -> None:
+    found = compared(published())
+    expected = scipy_stats.ttest_ind(OURS, THEIRS, equal_var=False).confidence_interval(0.95)
+    assert isinstance(found.interval, Interval)
+    assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
+    assert found.difference == pytest.approx(0.4)
+    assert found.hedges_g == pytest.approx(hedges_g(THEIRS, OURS))
+    assert found.sd_ratio == pytest.approx(sd_ratio(THEIRS, OURS))
+    assert found.verdict == Verdict("undecided", "their scores are not known")
+
+
+def test_a_margin_is_held_against_the_interval_of_equivalence_and_decides_nothing() -> None:
+    found = compared(published(94.6, 40, 0.1), margin=1.0)
+    assert isinstance(found.margin_interval, Interval)
+    assert found.margin_interval.confidence == pytest.approx(0.9)
+    assert found.margin_interval.high < 1
+    assert found.verdict.word == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "n_ours", "reason", "verdict"),
+    [
+        (published(n=1, sd=NO_SPREAD), 10, "1 run has no spread", "1 run of theirs"),
+        (published(sd=Unavailable("their spread is not known")), 10, "not known", "their scores are not known"),
+        (published(), 1, "needs 2 runs in each, has 6 and 1", "1 run of ours"),
+    ],
+)
+def test_without_a_spread_on_both_sides_there_is_a_difference_and_no_interval(
+    theirs: PublishedResult, n_ours: int, reason: str, verdict: str
+) -> None:
+    found = compared(theirs, OURS[:n_ours])
+    assert isinstance(found.difference, float)
+    assert isinstance(found.interval, Unavailable)
+    assert reason in found.interval.reason
+    assert found.verdict == Verdict("undecided", verdict)
+
+
+def test_runs_still_to_come_and_unplanned_looks_are_no_secret() -> None:
+    waiting = compared(published(), n_pending=2, n_planned=12)
+    assert waiting.interval == Unavailable("10 of 12 runs of new have ended: no interval until all have")
+    looked = compared(published(), n_unplanned_looks=2).interval
+    assert isinstance(looked, Interval)
+    assert looked.note == "not valid: 2 unplanned looks"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "word"),
+    [(94.2, 0.946, "like a fraction"), (0.942, 94.6, "like a percentage"), (94.2, 94.6, ""), (0.9, 0.8, "")],
+)
+def test_a_percentage_against_a_fraction_is_warned_of(theirs: float, ours: float, word: str) -> None:
+    note = scale_note(compared(published(theirs), sample(ours, ours / 100, 5)))
+    assert (word in note) if word else not note
+
+
+def test_few_runs_are_named_with_their_side() -> None:
+    assert "3 runs of theirs" in few_runs_note(compared(published(n=3)))
+    assert not few_runs_note(compared(published()))
