@@ -219,7 +219,13 @@ def test_runs_of_a_killed_deviate_are_lost_and_its_processes_are_told_of(project
     document = json.loads(deviate("show", "train", "--format", "json").out)
     assert states(document)[0] == "lost"
     assert "left behind by a killed deviate" in document["used_by"] or document["used_by"] == ""
+    before = {path: path.stat().st_mtime_ns for path in project.rglob("*")}
+    dry = deviate("resume", "train", "--dry-run")
+    assert dry.code == 0, dry.both
+    assert "2 of 2, replicates 0–1" in dry.out
+    assert before == {path: path.stat().st_mtime_ns for path in project.rglob("*")}
     assert deviate("resume", "train", "-q").code == 0
+    assert "Missing  none: 2 runs on record" in deviate("resume", "train", "--dry-run").out
     text = deviate("show", "train").out
     assert re.search(r"^0 +completed +2 ", text, re.MULTILINE)
     lost = deviate("show", "train", "--run", "0").out

@@ -191,6 +191,10 @@ class Results:
         name = self._first_name()
         return summary_html(self._report, self.notes, self.figure(name)._repr_html_() if name else "")
 
+    def _repr_latex_(self) -> str:
+        """For notebooks that are turned into PDF; what shows HTML prefers that."""
+        return self.to_latex()
+
     def _first_name(self) -> str:
         """Of the estimation plot of the primary metric, or of the first metric; empty where there is none."""
         plots = [
@@ -237,7 +241,12 @@ def summary_html(document: report.Report, notes: Sequence[str] = (), figure: str
         for verdict in document.verdicts
         for numbers in (escape(" ".join(filter(None, (verdict.metric, verdict.change, verdict.interval)))),)
     ]
-    parts += [f"<p>{escape(document.no_verdict)}</p>"] if document.no_verdict else []
+    if document.result is not None:
+        result = document.result
+        parts.append(
+            f"<p><strong>{escape(result.label)} {escape(result.value)}</strong> {_details(result.details)}</p>"
+        )
+    parts += [f"<p>{escape(document.no_verdict)}</p>"] if document.no_verdict and document.candidates else []
     parts += [figure] if figure else []
     parts += ["<table>", *_rows(table), "</table>", f"<p><small>{escape(table.caption)}</small></p>"]
     if table.footnotes:
@@ -245,6 +254,10 @@ def summary_html(document: report.Report, notes: Sequence[str] = (), figure: str
     parts += [f"<p><small>{escape(note)}</small></p>" for note in notes]
     parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in document.warnings]
     return "\n".join(["<div>", *parts, "</div>"])
+
+
+def _details(texts: Sequence[str]) -> str:
+    return escape(" · ".join(texts))
 
 
 def _rows(table: report.Table) -> Iterator[str]:
@@ -292,13 +305,22 @@ def stability_of(findings: model.StabilityFindings, places: Sequence[int]) -> mo
 # They are plain values, of which the rooms below know nothing of HTML; IPython is told how to show them.
 
 
+class Printer(Protocol):
+    """What IPython hands to a function that shows a value as text.
+
+    Source: IPython 8, `IPython.lib.pretty.PrettyPrinter.text`.
+    """
+
+    def text(self, obj: str, /) -> None: ...
+
+
 class Formatter(Protocol):
     """What IPython has for a form of output.
 
     Source: IPython 8, `IPython.core.formatters.BaseFormatter.for_type`.
     """
 
-    def for_type(self, typ: type, func: Callable[[Any], str], /) -> object: ...
+    def for_type(self, typ: type, func: Callable[..., str | None], /) -> object: ...
 
 
 def show_in_notebook() -> None:
@@ -310,15 +332,36 @@ def show_in_notebook() -> None:
         html_formatter: Formatter = formatter.formatters["text/html"]
         html_formatter.for_type(model.Experiment, experiment_html)
         html_formatter.for_type(model.Comparison, comparison_html)
+        text_formatter: Formatter = formatter.formatters["text/plain"]
+        text_formatter.for_type(model.Experiment, print_experiment)
+        text_formatter.for_type(model.Comparison, print_comparison)
+
+
+def print_experiment(experiment: model.Experiment, printer: Printer, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
+    """The spread of an experiment as text: its fields would fill pages."""
+    printer.text(repr(_described(experiment)))
+
+
+def print_comparison(comparison: model.Comparison, printer: Printer, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
+    """The verdict on one metric as text."""
+    printer.text(f"Verdict: {report.verdict_word(comparison)}   {_change(comparison)}")
 
 
 def experiment_html(experiment: model.Experiment) -> str:
     """Its spread, as `deviate.describe` shows it; no look at a growing experiment is counted for that."""
-    return Results(workflows.describe((experiment,), AnalysisOptions()))._repr_html_()
+    return _described(experiment)._repr_html_()
+
+
+def _described(experiment: model.Experiment) -> Results:
+    return Results(workflows.describe((experiment,), AnalysisOptions()))
 
 
 def comparison_html(comparison: model.Comparison) -> str:
     """The verdict on one metric; its scores are with the experiments, and so are its figures."""
+    sentence = escape(_change(comparison))
+    return f"<p><strong>Verdict: {escape(report.verdict_word(comparison))}</strong> {sentence}</p>"
+
+
+def _change(comparison: model.Comparison) -> str:
     change = report.difference_cell(comparison, report.places_of_difference(comparison)).text
-    sentence = f"{report.metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"
-    return f"<p><strong>Verdict: {escape(report.verdict_word(comparison))}</strong> {escape(sentence)}</p>"
+    return f"{report.metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"

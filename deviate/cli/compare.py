@@ -13,6 +13,8 @@ from deviate.cli.execute import Output
 from deviate.cli.options import option
 from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents, Importer
 from deviate.cli.publish import publish
+from deviate.cli.trackers import To, destinations, write_to_trackers
+from deviate.errors import InputError
 
 
 @command(
@@ -58,7 +60,7 @@ def compare_command(
     "report",
     epilog="Example: deviate report small --html paper.html",
     flags=f"""
-        names metric aggregate direction target groups weak_below is_sweep importer confidence {DOCUMENTS} quiet
+        names metric aggregate direction target groups weak_below is_sweep importer confidence {DOCUMENTS} to quiet
     """,
 )
 def report_command(
@@ -75,14 +77,19 @@ def report_command(
     is_sweep: sweep.Flag = False,
     importer: Importer = None,
     documents: Documents,
+    to: To = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say how files were read.")] = False,
 ) -> None:
     """Report recorded experiments again, without running anything."""
     options = analysis.options()
+    trackers = destinations(to)
     folder = workflows.records_folder(Path.cwd().resolve())
     if sweep.is_meant(folder, names, is_asked=is_sweep):
+        if trackers:
+            raise InputError("--to is for the report of experiments", f"name one of the sweep {names[0]}: deviate list")
         sweep.report(folder, names[0], options, documents)
         return
     answer = pipeline.report(folder, names, options, Output(documents.takes_stdout, quiet), form=importer)
     publish(answer, folder, documents)
     answer.record()
+    write_to_trackers(answer, trackers, takes_stdout=documents.takes_stdout)

@@ -48,12 +48,13 @@ class Output:
         from deviate.cli.progress import display
 
         orders = workflows.fair_order(experiments, variants, runs)
+        estimates = workflows.LiveEstimates([experiment.folder for experiment in experiments])
         with display(
             self.people,
             n_runs=len(orders),
             jobs=len(replay.slots(settings)),
             is_quiet=self.is_quiet,
-            standing=workflows.LiveEstimates([experiment.folder for experiment in experiments]),
+            standing=estimates,
             expected=[
                 workflows.expected_runs(experiment.folder, variants=variants, runs=runs) for experiment in experiments
             ],
@@ -72,6 +73,7 @@ class Output:
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)
+                estimates.take(update)
                 for text in filter(None, (each.take(update) for each in watchers)):
                     watcher.notice(text)
 

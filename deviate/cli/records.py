@@ -3,7 +3,7 @@
 import re
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from deviate.errors import RecordError
 from deviate.model import Unavailable, search_of
 from deviate.records import Plan, event_files
 from deviate.report import align_columns, decimals, duration, name, number, size_text, with_unit
-from deviate.workflows import Mean, RunState
+from deviate.workflows import Mean, RecordedRun, RunState
 
 MOST_WORDS = 12
 """Words of a command that a line of the list has room for."""
@@ -64,8 +64,9 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
     """One entry per variant; damage is stated in it, so that others are still listed."""
     rung = workflows.rung_of(plan)
     try:
-        states, problem = workflows.run_states(folder, plan), ""
-        scores = None if rung else _scores(folder, states)
+        runs = tuple(workflows.recorded_runs(folder))
+        states, problem = workflows.run_states(folder, plan, runs), ""
+        scores = None if rung else _scores(folder, runs, states)
         means = {} if scores is None else {mean.variant: mean for mean in _means(scores)}
         if scores is not None and scores.damaged:
             problem = f"{len(scores.damaged)} damaged: see deviate show {plan.name}"
@@ -91,14 +92,14 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
         }
 
 
-def _scores(folder: Path, states: tuple[RunState, ...]) -> workflows.ExperimentScores | None:
+def _scores(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunState]) -> workflows.ExperimentScores | None:
     """The scores of an experiment, if reading them is fast."""
     completed = [state.folder for state in states if state.state == "completed" and state.folder is not None]
     to_read = sum(path.stat().st_size for attempt in completed for path in event_files(attempt))
     if not completed or to_read > MOST_BYTES:
         return None
     scores = workflows.ExperimentScores(folder)
-    scores.read()
+    scores.read(runs)
     return scores
 
 

@@ -1,6 +1,7 @@
 """`deviate resume`: what is missing of an experiment."""
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +14,14 @@ from deviate.cli.options import seconds
 from deviate.cli.options.origins import origins
 from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
 from deviate.cli.options.runs import Budget, Jobs, Timeout, default_jobs
+from deviate.report import clean, counted, replicates
+from deviate.workflows import PreparedExperiment
 
 
 @command(
     "resume",
     epilog="Example: deviate resume train --jobs 4",
-    flags=f"name jobs gpus timeout retries budget metric aggregate confidence {DOCUMENTS} quiet",
+    flags=f"name jobs gpus timeout retries budget dry_run metric aggregate confidence {DOCUMENTS} quiet",
 )
 def resume_command(
     *,
@@ -32,6 +35,9 @@ def resume_command(
         int | None, typer.Option(min=0, help="How often a lost run is restarted. Default: as before.")
     ] = None,
     budget: Budget = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show which runs are missing; run and write nothing.")
+    ] = False,
     analysis: AnalysisFlags,
     documents: Documents,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
@@ -40,7 +46,7 @@ def resume_command(
 
     Completed runs are kept; a run that was interrupted starts again with the same seeds.
     """
-    output = Output(documents.takes_stdout, quiet)
+    output = Output(documents.takes_stdout, quiet and not dry_run)
     experiment = workflows.find(workflows.records_folder(Path.cwd().resolve()), name)
     before = experiment.plan.settings
     devices = replay.choose_gpus(gpus, are_here=before.executor == "local") if gpus else before.gpus
@@ -53,12 +59,28 @@ def resume_command(
         retries=before.retries if retries is None else retries,
     )
     budget_s = seconds(budget, "--budget")
+    if dry_run:
+        for line in _missing_lines(experiment):
+            output.say(line)
     outlook = workflows.outlook_of([experiment], settings, budget_s=budget_s)
     if cost := outlook.text(has_sources=True):
         output.say(f"Cost     {cost}")
     if shortage := outlook.shortage():
         typer.echo(f"Warning: {shortage}", err=True)
+    if dry_run:
+        return
     pipeline.resume(experiment, settings, budget_s, output, origins=origins())
     conclude(
         [experiment], [variant.name for variant in experiment.plan.variants], analysis.options(), output, documents
     )
+
+
+def _missing_lines(experiment: PreparedExperiment) -> Iterator[str]:
+    """Which runs of each variant would be executed, damaged ones included; one line if there are none."""
+    orders = workflows.fair_order([experiment])
+    missing = [order.spec for order in orders if replay.settled_attempt(order.run, order.spec) is None]
+    if not missing:
+        yield f"Missing  none: {counted(len(orders), 'run')} on record"
+    for variant in experiment.plan.variants:
+        if those := tuple(spec.replicate for spec in missing if spec.variant == variant.name):
+            yield f"Missing  {clean(variant.name)}: {len(those):,} of {variant.n_runs:,}, {replicates(those)}"

@@ -26,7 +26,7 @@ from deviate.report import (
     seed_sentence,
     size_text,
 )
-from deviate.workflows import Mean, RunState
+from deviate.workflows import Mean, RecordedRun, RunState
 
 LABEL_WIDTH = 12
 NARROWEST = 40
@@ -63,11 +63,11 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
         RecordError: a file that everything hangs on is damaged.
     """
     plan = records.read_plan(folder)
-    states = workflows.run_states(folder, plan)
+    runs = tuple(workflows.recorded_runs(folder))
+    states = workflows.run_states(folder, plan, runs)
     scores = workflows.ExperimentScores(folder)
-    scores.read()
+    scores.read(runs)
     completed = {state.run_id for state in states if state.state == "completed"}
-    # A run may have ended since the states were read.
     scores.runs = {run: score for run, score in scores.runs.items() if run in completed}
     chosen = tuple(_as_scored(state, scores) for state in states if variant in {"", state.variant})
     all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
@@ -84,9 +84,8 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
             if variant in {"", one.name}
         ]
     )
-    return Overview(
-        folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)), seeding
-    )
+    warnings = tuple(_warnings(folder, runs, chosen))
+    return Overview(folder, plan, variant, workflows.in_use(runs), chosen, means, warnings, seeding)
 
 
 def _as_scored(state: RunState, scores: workflows.ExperimentScores) -> RunState:
@@ -198,12 +197,22 @@ def _capture_text(overview: Overview) -> str:
     return f"{replay.describe_capture(overview.plan.capture)}; {size_text(n_bytes)} of it on record"
 
 
+MOST_ROWS = 200
+"""Maximum number of runs in the table."""
+
+
 def runs_text(states: Sequence[RunState]) -> str:
-    """A table of runs; waiting runs that were not started are summarised."""
-    several = len({state.variant for state in states}) > 1
-    n_steps = {
-        state.variant: workflows.n_steps_of([run for run in states if run.variant == state.variant]) for state in states
-    }
+    """A table of runs, of many those that have not completed; waiting runs that were not started are summarised."""
+    runs_of: dict[str, list[RunState]] = {}
+    for state in states:
+        runs_of.setdefault(state.variant, []).append(state)
+    several = len(runs_of) > 1
+    n_steps = {variant: workflows.n_steps_of(runs) for variant, runs in runs_of.items()}
+    started = [state for state in states if state.attempt]
+    listed = started
+    if len(started) > MOST_ROWS:
+        listed = [state for state in started if state.state != "completed"][:MOST_ROWS]
+    n_more = len(started) - len(listed)
     rows = [
         (
             *([state.variant] if several else []),
@@ -217,14 +226,15 @@ def runs_text(states: Sequence[RunState]) -> str:
             state.value,
             state.reason,
         )
-        for state in states
-        if state.attempt
+        for state in listed
     ]
     head = ("variant",) if several else ()
     columns = (*head, "replicate", "state", "attempt", "host", "device", "time", "step", "last value", "reason")
     lines = [align_columns([columns, *rows])] if rows else []
-    for variant in dict.fromkeys(state.variant for state in states):
-        waiting = tuple(state.replicate for state in states if state.variant == variant and not state.attempt)
+    if n_more:
+        lines.append(f"{n_more:,} {'more ' if rows else ''}runs are not listed: --run NUMBER shows one, --format json all")
+    for variant, runs in runs_of.items():
+        waiting = tuple(state.replicate for state in runs if not state.attempt)
         if waiting:
             lines.append(f"{f'{clean(variant)} ' if several else ''}{replicates(waiting)} waiting")
     return "\n".join(lines)
@@ -393,12 +403,13 @@ def _value_text(value: Any) -> str:
     return str(value)
 
 
-def _warnings(folder: Path, states: Sequence[RunState]) -> Iterator[str]:
+def _warnings(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunState]) -> Iterator[str]:
     """Warnings about the snapshot, the runs and their environments, without duplicates."""
     yield from read_manifest(records.snapshot_folder(folder)).warnings
+    results = {attempt.folder: attempt.result for run in runs for attempt in run.attempts}
     replicates_by_reason: dict[str, list[int]] = {}
     for state in states:
-        result = next((attempt.result for attempt in attempts_of(state) if attempt.number == state.attempt), None)
+        result = None if state.folder is None else results.get(state.folder)
         for warning in result.warnings if result else ():
             replicates_by_reason.setdefault(warning, []).append(state.replicate)
     for warning, those in replicates_by_reason.items():

@@ -178,9 +178,15 @@ def facts_of(attempt: Path) -> dict[str, str]:
     shared_facts = platform_facts(platform)
     facts |= {name: value for name, value in shared_facts.items() if not name.startswith(PACKAGE)}
     if platform.packages is not None:
-        text = json.dumps(dict(platform.packages), sort_keys=True)
-        facts[PACKAGES] = f"{len(platform.packages)}, digest {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        facts[PACKAGES] = _packages_digest(attempt.parents[2], environment.platform)
     return facts | threads
+
+
+@functools.lru_cache(maxsize=64)
+def _packages_digest(experiment: Path, platform: str) -> str:
+    packages = dict(read_platform(experiment, platform).packages or {})
+    text = json.dumps(packages, sort_keys=True)
+    return f"{len(packages)}, digest {hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def packages_of(attempt: Path) -> Mapping[str, str]:
@@ -319,27 +325,29 @@ def _disagreements(
     facts_of_runs: Mapping[Who, Mapping[str, str]], declared: Sequence[str] = ()
 ) -> dict[str, Levels[Who]]:
     """Facts whose recorded values differ between runs. Facts of a declared factor are allowed to differ."""
+    distinct = list({frozenset(facts.items()): facts for facts in facts_of_runs.values()}.values())
     disagreements: dict[str, Levels[Who]] = {}
-    for fact in sorted(
-        {fact for facts in facts_of_runs.values() for fact in facts} - {*SHOWN_ONLY, PACKAGES}, key=str.casefold
-    ):
+    for fact in sorted({fact for facts in distinct for fact in facts} - {*SHOWN_ONLY, PACKAGES}, key=str.casefold):
         if any(factor in fact.casefold() for factor in declared):
             continue
+        if len({facts.get(fact, ABSENT) for facts in distinct if _tells(fact, facts)}) < 2:
+            continue  # the usual case, told from the few environments that many runs share
         levels: Levels[Who] = {}
         for who, facts in facts_of_runs.items():
             if _tells(fact, facts):
                 levels.setdefault(facts.get(fact, ABSENT), []).append(who)
-        if len(levels) > 1:
-            disagreements[fact] = levels
+        disagreements[fact] = levels
     return disagreements
 
 
 def _packages_phrase(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
     """One phrase on packages whose version differs or that are missing in some runs; None if there are none."""
-    everywhere = {
-        who: {f"{PACKAGE}{name}": version for name, version in packages.items()} for who, packages in facts.items()
+    named = {  # runs of one platform share the mapping of its packages
+        id(packages): {f"{PACKAGE}{name}": version for name, version in packages.items()} for packages in facts.values()
     }
-    disagreements = _disagreements(everywhere)
+    if len(named) < 2:
+        return []
+    disagreements = _disagreements({who: named[id(packages)] for who, packages in facts.items()})
     return _summarise_packages(
         [f"{fact.removeprefix(PACKAGE)}: {_levels_text(levels)}" for fact, levels in disagreements.items()]
     )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from deviate.replay.executors.workers import worker_command as worker_command
     from deviate.replay.outcomes import SETTLED as SETTLED
     from deviate.replay.plan import plan as plan
+    from deviate.replay.plan import spec_of as spec_of
     from deviate.replay.processes import is_alive as is_alive
     from deviate.replay.progress import Progress as Progress
     from deviate.replay.progress import primary_metric as primary_metric

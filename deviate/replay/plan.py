@@ -19,43 +19,47 @@ tensorflow/core/common_runtime/process_util.cc."""
 def plan(experiment: Plan, snapshot: Snapshot, variant: Variant, runs: int) -> tuple[Spec, ...]:
     """One spec per replicate of a variant of an experiment, in order.
 
+    Raises:
+        InputError: there is no command, or the number of runs is below 1.
+    """
+    if runs < 1:
+        raise InputError(f"the number of runs must be at least 1, not {runs}", "write it as --runs 5")
+    return tuple(spec_of(experiment, snapshot, variant, replicate) for replicate in range(runs))
+
+
+def spec_of(experiment: Plan, snapshot: Snapshot, variant: Variant, replicate: int) -> Spec:
+    """The spec of one run.
+
     A limit of threads is for each run, so that several on one machine do not starve each other; variants that touch
     nothing have none. What the user sets for every run goes before what we set.
 
     Raises:
-        InputError: there is no command, or the number of runs is below 1.
+        InputError: there is no command.
     """
     if not experiment.command:
         raise InputError("there is no command to run", "name a script, or a command after --")
-    if runs < 1:
-        raise InputError(f"the number of runs must be at least 1, not {runs}", "write it as --runs 5")
     shared = dict(OFFLINE) if variant.are_trackers_offline else {}
     if experiment.n_threads and (variant.varied or variant.held):
         shared |= dict.fromkeys(THREADS, str(experiment.n_threads))
-    specs: list[Spec] = []
-    for replicate in range(runs):
-        seeds = seed_set(variant, experiment.seed, replicate)
-        controls = levels_of(variant, experiment.seed, replicate)
-        environment = shared | _process_variables(dict(seeds), dict(controls)) | dict(experiment.environment)
-        specs.append(
-            Spec(
-                sources_hash=snapshot.sources_hash,
-                command=experiment.command,
-                cwd=str(PurePosixPath(experiment.cwd)),
-                variant=variant.name,
-                replicate=replicate,
-                seeds=seeds,
-                environment=tuple(sorted(environment.items())),
-                controls=controls,
-                then=experiment.then,
-                wrap=experiment.wrap,
-                capture=experiment.capture,
-                streams=experiment.streams or 1,
-                scores=experiment.scores or 1,
-                varied=tuple(stream for stream in variant.varied if stream in STREAMS),
-            )
-        )
-    return tuple(specs)
+    seeds = seed_set(variant, experiment.seed, replicate)
+    controls = levels_of(variant, experiment.seed, replicate)
+    environment = shared | _process_variables(dict(seeds), dict(controls)) | dict(experiment.environment)
+    return Spec(
+        sources_hash=snapshot.sources_hash,
+        command=experiment.command,
+        cwd=str(PurePosixPath(experiment.cwd)),
+        variant=variant.name,
+        replicate=replicate,
+        seeds=seeds,
+        environment=tuple(sorted(environment.items())),
+        controls=controls,
+        then=experiment.then,
+        wrap=experiment.wrap,
+        capture=experiment.capture,
+        streams=experiment.streams or 1,
+        scores=experiment.scores or 1,
+        varied=tuple(stream for stream in variant.varied if stream in STREAMS),
+    )
 
 
 def _process_variables(seeds: Mapping[str, int], controls: Mapping[str, str]) -> dict[str, str]:

@@ -97,12 +97,17 @@ class CurveGroup:
 
 @dataclass(frozen=True, slots=True)
 class CurvePlot(Plot):
-    """One metric over main-loop steps, for every run; `counter` numbers and names them."""
+    """One metric over main-loop steps, for every run; `counter` numbers and names them.
+
+    Attributes:
+        n_lines: maximum number of runs of each group that are drawn; mean and band are those of all.
+    """
 
     axis: str
     confidence: float
     groups: tuple[CurveGroup, ...]
     counter: LoopCounter = STEPS
+    n_lines: int = 5_000
 
 
 @dataclass(frozen=True, slots=True)

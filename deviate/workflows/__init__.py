@@ -80,11 +80,13 @@ if TYPE_CHECKING:
     from deviate.workflows.sources import split_columns as split_columns
     from deviate.workflows.states import AttemptState as AttemptState
     from deviate.workflows.states import Expected as Expected
+    from deviate.workflows.states import RecordedRun as RecordedRun
     from deviate.workflows.states import RunState as RunState
     from deviate.workflows.states import attempt_states as attempt_states
     from deviate.workflows.states import expected_runs as expected_runs
     from deviate.workflows.states import in_use as in_use
     from deviate.workflows.states import n_steps_of as n_steps_of
+    from deviate.workflows.states import recorded_runs as recorded_runs
     from deviate.workflows.states import run_states as run_states
     from deviate.workflows.states import rung_of as rung_of
     from deviate.workflows.sweep import has_sweep as has_sweep

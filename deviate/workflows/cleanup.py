@@ -14,7 +14,7 @@ from deviate.errors import InUseError
 from deviate.records import artifacts_folder, attempts, find_experiment, runs_folder
 from deviate.replay import LEFT_OVER_S, MAKING, refuse_living, remove_work_copy, temporary_of
 from deviate.workflows.live_estimates import ExperimentScores
-from deviate.workflows.states import attempt_states, in_use
+from deviate.workflows.states import attempt_states, in_use, recorded_runs
 
 CACHE_S = 3600.0
 """Age from which an unchanged folder in the cache counts as unused."""
@@ -69,7 +69,7 @@ def clean_up(
     experiment = find_experiment(folder, name)
     if links := _links(experiment):
         return Cleanup(name, problem=f"has a link where a folder belongs, {links[0]}: nothing of it was removed")
-    if by := in_use(experiment):
+    if by := in_use(recorded_runs(experiment)):
         return Cleanup(name, problem=f"is being run by {by}: nothing of it was removed")
     try:
         refuse_living(runs_folder(experiment).glob("*/"), waits=not is_dry)

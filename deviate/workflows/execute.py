@@ -25,7 +25,7 @@ from deviate.model import (
     Variant,
 )
 from deviate.model.plan import SweptValue
-from deviate.records import Plan
+from deviate.records import Plan, VariantPlan
 from deviate.replay import Executor, Order, Outcome
 
 
@@ -142,14 +142,18 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
     """
     specs: list[Spec] = []
     for variant in plan.variants:
-        definition = variant.definition or (replay.VARIANTS["as-is"] if variant.name == "as-is" else None)
-        if definition is None:
-            raise InputError(
-                f"the record of {plan.name} does not tell what variant {variant.name} was",
-                "it is that of an older deviate: run it under another --name",
-            )
-        specs += replay.plan(plan, snapshot, definition, variant.n_runs)
+        specs += replay.plan(plan, snapshot, _definition(plan, variant), variant.n_runs)
     return specs
+
+
+def _definition(plan: Plan, variant: VariantPlan) -> Variant:
+    definition = variant.definition or (replay.VARIANTS["as-is"] if variant.name == "as-is" else None)
+    if definition is None:
+        raise InputError(
+            f"the record of {plan.name} does not tell what variant {variant.name} was",
+            "it is that of an older deviate: run it under another --name",
+        )
+    return definition
 
 
 def find(folder: Path, name: str) -> PreparedExperiment:
@@ -185,15 +189,36 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
         RunError: somebody else runs it, or it cannot be started.
     """
     experiment = open_experiment(place)
-    orders = [Order(place, spec) for spec in specs_of(experiment.plan, experiment.snapshot)]
-    if run is not None:
-        chosen = [order for order in orders if order.run.name == run]
-    else:
-        chosen = orders[index : index + 1] if index is not None and index >= 0 else []
-    if not chosen:
+    spec = _spec_at(experiment, -1 if index is None else index) if run is None else _spec_called(experiment, run)
+    if spec is None:
         wanted = f"run {run}" if run is not None else f"index {index}"
-        raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {len(orders)} runs, from index 0")
-    return replay.work(chosen[0], experiment.plan.settings)
+        n_runs = sum(variant.n_runs for variant in experiment.plan.variants)
+        raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {n_runs} runs, from index 0")
+    return replay.work(Order(place, spec), experiment.plan.settings)
+
+
+def _spec_at(experiment: PreparedExperiment, index: int) -> Spec | None:
+    """The spec of a run by its number in the plan; the others, perhaps ten thousand, are not computed."""
+    plan = experiment.plan
+    for variant in plan.variants:
+        if 0 <= index < variant.n_runs:
+            return replay.spec_of(plan, experiment.snapshot, _definition(plan, variant), index)
+        index -= variant.n_runs
+    return None
+
+
+def _spec_called(experiment: PreparedExperiment, run: str) -> Spec | None:
+    """The spec of a run by its id; what is on record of the run tells which one it is."""
+    plan = experiment.plan
+    with contextlib.suppress(RecordError):
+        recorded = records.read_spec(records.spec_file(records.runs_folder(experiment.folder) / run))
+        for variant in plan.variants:
+            if variant.name == recorded.variant and recorded.replicate < variant.n_runs:
+                spec = replay.spec_of(plan, experiment.snapshot, _definition(plan, variant), recorded.replicate)
+                if records.run_id(spec) == run:
+                    return spec
+    specs = specs_of(plan, experiment.snapshot)
+    return next((spec for spec in specs if records.run_id(spec) == run), None)
 
 
 def make_executor(settings: Settings) -> Executor:

@@ -1,14 +1,17 @@
 """Estimates while experiments run: means with their precision. Each run is read once, when it has ended."""
 
+import collections
+import itertools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deviate import records
 from deviate.model import NOT_ASKED, Estimate, SeedEvent, SelectedMetric, Spec, Unavailable
-from deviate.workflows.states import attempt_states, runs_on_record
+from deviate.replay import RunUpdate
+from deviate.workflows.states import RecordedRun, read_run, recorded_runs
 
 MOST_METRICS = 3
 """Maximum number of metrics that are shown during an experiment; the report has all."""
@@ -55,7 +58,6 @@ class ExperimentScores:
 
     Attributes:
         runs: by name of the run's folder.
-        is_whole: whether every run that has completed is among them.
         damaged: by name of the run's folder, files that are not what they were: these runs have no scores.
     """
 
@@ -63,13 +65,10 @@ class ExperimentScores:
     metric: str | None = None
     aggregate: str | None = None
     runs: dict[str, RunScores] = field(default_factory=dict)
-    is_whole: bool = False
     damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)
     plan: records.Plan = field(init=False)
     _catalog: records.Catalog = field(init=False)
     _manifest: records.Manifest = field(init=False)
-    _specs: dict[Path, Spec] = field(default_factory=dict)
-    _uncounted: set[str] = field(default_factory=set)
     _main_loop: records.MainLoop | None = None
 
     def __post_init__(self) -> None:
@@ -77,30 +76,35 @@ class ExperimentScores:
         self._manifest = records.read_manifest(records.snapshot_folder(self.experiment))
         self._catalog = records.Catalog(self._manifest, self.plan.selection, judges_items=self.plan.keeps_all_values)
 
-    def read(self, patience_s: float = math.inf) -> None:
-        """Read newly completed runs for the given number of seconds, but at least one."""
-        began = time.monotonic()
-        self.is_whole = False
-        if self.plan.selection.primary is None:  # the first run may have named it
+    def read(self, runs: Iterable[RecordedRun] | None = None) -> None:
+        """Read the runs on record, or those of them that are given."""
+        for run in recorded_runs(self.experiment) if runs is None else runs:
+            self.add(run)
+
+    def add(self, run: RecordedRun) -> None:
+        """Read a run if it has ended and is not read yet."""
+        name, attempt = run.folder.name, run.attempts[-1] if run.attempts else None
+        if attempt is None or run.spec is None or name in self.runs:
+            return
+        if attempt.problem:
+            self.damaged[name] = (records.result_file(attempt.folder).name,)
+        if attempt.result is None:
+            return
+        self.damaged.pop(name, None)
+        if attempt.result.status == "completed":
+            if damaged := records.damaged_files(attempt.folder, attempt.result):
+                self.damaged[name] = damaged  # it is to be run again, and counts then
+            else:
+                self.runs[name] = self._read(attempt.folder, run.spec)
+
+    def refresh_plan(self) -> None:
+        """Read the plan again where it names no primary metric: the first run may have named it."""
+        if self.plan.selection.primary is None:
             self.plan = records.read_plan(self.experiment)
-        for run, spec in self._unread():
-            attempt = attempt_states(run)[-1:]
-            result = attempt[0].result if attempt else None
-            if attempt and attempt[0].problem:
-                self.damaged[run.name] = (records.result_file(attempt[0].folder).name,)
-            if result is None:
-                continue
-            self.damaged.pop(run.name, None)
-            if result.status == "completed" and (damaged := records.damaged_files(attempt[0].folder, result)):
-                self.damaged[run.name] = damaged
-                continue  # it is to be run again, and counts then
-            if result.status == "completed":
-                self.runs[run.name] = self._read(attempt[0].folder, spec)
-            elif result.status not in {"lost", "cancelled"}:
-                self._uncounted.add(run.name)
-            if time.monotonic() - began > patience_s:
-                return
-        self.is_whole = True
+
+    @property
+    def n_read(self) -> int:
+        return len(self.runs)
 
     def quality(self) -> list[SelectedMetric]:
         """Quality metrics, the primary one first."""
@@ -139,17 +143,6 @@ class ExperimentScores:
                 means.append(Mean(*names, len(values), sample.mean, sd, half_width, confidence))
         return tuple(means)
 
-    def _unread(self) -> list[tuple[Path, Spec]]:
-        folder = self.experiment
-        fresh = {path for path in (folder / "runs").glob("*/") if path not in self._specs}
-        if fresh:
-            self._specs |= {run: spec for run, spec in runs_on_record(folder) if run in fresh}
-        return [
-            (run, spec)
-            for run, spec in self._specs.items()
-            if run.name not in self.runs and run.name not in self._uncounted
-        ]
-
     def _with_aggregate(self, metric: SelectedMetric) -> SelectedMetric:
         """The metric with the aggregate that the user named, if any."""
         return metric if self.aggregate is None else replace(metric, aggregate=self.aggregate)
@@ -182,19 +175,40 @@ class ExperimentScores:
 class LiveEstimates:
     """Gives current estimates each time it is called.
 
-    A call reads runs completed since the last one, for about `patience_s` at most. It may be called concurrently with
-    the scheduler, from one thread at a time.
+    The runs on record are read once, and from then on those that were told to have ended: no call looks at a run that
+    waits, is active or was read. A call reads for about `patience_s` at most. It may be called concurrently with the
+    scheduler, from one thread at a time.
     """
 
     def __init__(self, experiments: Sequence[Path], *, patience_s: float = 1.0) -> None:
         self._folders = tuple(experiments)
         self._patience_s = patience_s
-        self._scores: list[ExperimentScores] = []
+        self._scores: dict[Path, ExperimentScores] = {}
+        self._on_record: Iterator[RecordedRun] = iter(())
+        self._ended: collections.deque[Path] = collections.deque()
+
+    def take(self, update: RunUpdate) -> None:
+        """Note a run that has ended, to read it later."""
+        if update.kind == "finished":
+            is_attempt = records.attempt_number(update.folder) is not None
+            self._ended.append(update.folder.parent if is_attempt else update.folder)
 
     def __call__(self) -> tuple[Mean, ...]:
         """Return the estimates. Raises RecordError if an essential file is damaged."""
         if not self._scores:
-            self._scores = [ExperimentScores(folder) for folder in self._folders]
-        for scores in self._scores:
-            scores.read(self._patience_s)
-        return tuple(mean for scores in self._scores for mean in scores.means(CONFIDENCE))
+            self._scores = {folder: ExperimentScores(folder) for folder in self._folders}
+            self._on_record = itertools.chain.from_iterable(map(recorded_runs, self._folders))
+        for scores in self._scores.values():
+            scores.refresh_plan()
+        began = time.monotonic()
+        for run in self._unread():
+            n_before = (scores := self._scores[run.folder.parent.parent]).n_read
+            scores.add(run)
+            if scores.n_read > n_before and time.monotonic() - began > self._patience_s:
+                break
+        return tuple(mean for scores in self._scores.values() for mean in scores.means(CONFIDENCE))
+
+    def _unread(self) -> Iterator[RecordedRun]:
+        yield from self._on_record
+        while self._ended:
+            yield read_run(self._ended.popleft())

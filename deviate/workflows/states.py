@@ -1,7 +1,7 @@
 """State of an experiment's runs, read from its folder only, also while another process executes them."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -49,6 +49,15 @@ class AttemptState:
             self.result is None and claim is not None and claim.process is not None
             and is_here(claim) and is_alive(claim.process, claim.process_birth)
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """A run that was started; `spec` is None where a power cut took it. The latest attempt is the last one."""
+
+    folder: Path
+    spec: Spec | None
+    attempts: tuple[AttemptState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +146,11 @@ def rung_of(plan: records.Plan) -> str:
     return str(wing("diverge").RUNGS[int(level) - 1])
 
 
-def run_states(experiment: Path, plan: records.Plan) -> tuple[RunState, ...]:
+def run_states(experiment: Path, plan: records.Plan, runs: Iterable[RecordedRun] | None = None) -> tuple[RunState, ...]:
     """Every planned run, by variant and replicate.
+
+    Args:
+        runs: those on record, where they have been read already.
 
     Raises:
         RecordError: the manifest of the snapshot is missing or damaged.
@@ -146,8 +158,10 @@ def run_states(experiment: Path, plan: records.Plan) -> tuple[RunState, ...]:
     manifest = records.read_manifest(records.snapshot_folder(experiment))
     primary = primary_metric(experiment)
     states: dict[tuple[str, int], RunState] = {}
-    for run, spec in runs_on_record(experiment):
-        state = _state(run, spec, manifest, primary)
+    for run in recorded_runs(experiment) if runs is None else runs:
+        if run.spec is None:
+            continue
+        state = _state(run, run.spec, manifest, primary)
         earlier = states.get((state.variant, state.replicate))
         if earlier is None or state.started >= earlier.started:  # old formats have several runs if --env was changed
             states[state.variant, state.replicate] = state
@@ -158,13 +172,18 @@ def run_states(experiment: Path, plan: records.Plan) -> tuple[RunState, ...]:
     )
 
 
-def runs_on_record(experiment: Path) -> Iterator[tuple[Path, Spec]]:
-    """Folder and spec of each run that was started; runs whose spec was lost in a power cut are left out."""
-    for run in sorted(records.runs_folder(experiment).glob("*/")):
-        try:
-            yield run, records.read_spec(records.spec_file(run))
-        except RecordError:
-            continue
+def recorded_runs(experiment: Path) -> Iterator[RecordedRun]:
+    """The runs that were started, each read when it is asked for."""
+    return map(read_run, sorted(records.runs_folder(experiment).glob("*/")))
+
+
+def read_run(run: Path) -> RecordedRun:
+    """The run in a folder."""
+    try:
+        spec = records.read_spec(records.spec_file(run))
+    except RecordError:
+        spec = None
+    return RecordedRun(run, spec, attempt_states(run))
 
 
 def attempt_states(run: Path) -> tuple[AttemptState, ...]:
@@ -183,16 +202,16 @@ class EndedRun(NamedTuple):
 
 def ended_runs(experiment: Path) -> Iterator[EndedRun]:
     """The runs of an experiment that need not run again."""
-    for run, spec in runs_on_record(experiment):
-        for attempt in attempt_states(run)[-1:]:
-            if attempt.result is not None and attempt.result.status in SETTLED:
-                yield EndedRun(spec.variant, spec.replicate, attempt.folder, attempt.result)
+    for run in recorded_runs(experiment):
+        for attempt in run.attempts[-1:]:
+            if run.spec is not None and attempt.result is not None and attempt.result.status in SETTLED:
+                yield EndedRun(run.spec.variant, run.spec.replicate, attempt.folder, attempt.result)
 
 
-def in_use(experiment: Path) -> str:
-    """Who is running the experiment now, in words; empty if nobody is."""
-    for run in sorted(records.runs_folder(experiment).glob("*/")):
-        for attempt in attempt_states(run):
+def in_use(runs: Iterable[RecordedRun]) -> str:
+    """Who is running one of these runs now, in words; empty if nobody is."""
+    for run in runs:
+        for attempt in run.attempts:
             claim = attempt.claim
             if claim is not None and attempt.is_held:
                 return holder_text(claim)
@@ -208,10 +227,10 @@ def _attempt_state(folder: Path) -> AttemptState:
         return AttemptState(folder, records.read_claim(folder), None, error.message)
 
 
-def _state(run: Path, spec: Spec, manifest: records.Manifest, primary: SelectedMetric | None) -> RunState:
-    tried = attempt_states(run)
+def _state(run: RecordedRun, spec: Spec, manifest: records.Manifest, primary: SelectedMetric | None) -> RunState:
+    tried = run.attempts
     if not tried:
-        return RunState(spec.variant, spec.replicate, "waiting", run.name)
+        return RunState(spec.variant, spec.replicate, "waiting", run.folder.name)
     attempt = next((attempt_state for attempt_state in tried if attempt_state.is_held), tried[-1])
     claim, result = attempt.claim, attempt.result
     progress = Progress(attempt.folder, manifest, primary)
@@ -231,7 +250,7 @@ def _state(run: Path, spec: Spec, manifest: records.Manifest, primary: SelectedM
         spec.variant,
         spec.replicate,
         state,
-        run.name,
+        run.folder.name,
         status,
         attempt.number,
         attempt.folder,

@@ -1,10 +1,6 @@
 """Results as a notebook shows them: a figure inline, parts that show themselves, figures that are saved."""
 
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -174,44 +170,3 @@ def test_results_without_scores_show_themselves_without_a_figure() -> None:
     assert "<svg" not in results._repr_html_()
     with pytest.raises(InputError, match="no scores"):
         results.figure()
-
-
-CELLS = """
-import sys
-from IPython.core.interactiveshell import InteractiveShell
-shell = InteractiveShell.instance()
-for cell in sys.stdin.read().split("---"):
-    ran = shell.run_cell(cell, silent=False, store_history=False)
-    ran.raise_error()
-    data, _ = shell.display_formatter.format(ran.result)
-    sys.stderr.write(data.get("text/html", "none") + "\\0")
-"""
-"""A notebook without a browser: cells in, what each of them is shown as out."""
-
-
-def test_experiments_and_comparisons_themselves_are_shown_in_a_notebook(
-    require: Callable[[str], None], tmp_path: Path
-) -> None:
-    require("IPython")
-    cells = (
-        f"import deviate; r = deviate.compare({OLD}, {NEW}, names=('<b>', 'new'), direction='max'); r",
-        "r.findings.experiments[0].experiment",
-        "r.findings.pairs[0].comparisons[0]",
-    )
-    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", CELLS],
-        input="---".join(cells),
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    results, experiment, comparison = done.stderr.split("\0")[:3]
-    assert _Markup(results).names.count("svg") == 1
-    assert _Markup(experiment).names.count("svg") == 1
-    assert "&lt;b&gt;" in experiment
-    assert "93.35" in experiment
-    assert _Markup(comparison).names == ["p", "strong"]
-    assert "Verdict: better" in comparison
-    assert "+0.85" in comparison

@@ -197,6 +197,13 @@ def test_runs_of_unequal_length_count_at_the_steps_that_they_have() -> None:
     assert np.isnan(band.low[2:]).all()
 
 
+def test_of_too_many_runs_some_are_lines_and_all_are_in_the_mean() -> None:
+    bundle = bundle_of([Series(range(2), [float(number)] * 2) for number in range(11)], 0.95, 400, 100, 3)
+    assert [line.y[0] for line in bundle.lines] == [0, 5, 10]
+    assert bundle.band is not None
+    assert (bundle.n_curves, bundle.fewest, bundle.band.mean.tolist()) == (11, 11, [5.0, 5.0])
+
+
 def test_a_forest_has_a_dot_for_each_run_behind_an_sd_and_words_where_there_is_no_spread() -> None:
     svg = page_figure(_forest(*usual()))
     assert _n_dots(svg) == 10 + 10

@@ -19,7 +19,7 @@ GROUPS = {
         level rung confidence spread_ratio target tasks groups weak_below
     """,
     "Output": """
-        html markdown latex json csv paper siunitx column_width dl_variance junit github form save everything explain
+        html markdown latex json csv paper siunitx column_width dl_variance to junit github form save everything explain
         review log stderr follow size quiet report experiment
     """,
     "Command": "python prepare then wrap env second_env",
@@ -40,7 +40,7 @@ COMMON = {
     """,
     "check": "ref runs metric margin paired undecided require_control confidence html markdown junit github save jobs",
     "diverge": "name dry_run variant seeds level confirm html markdown json python second_env gpus",
-    "report": "metric aggregate direction confidence html markdown latex json csv paper quiet",
+    "report": "metric aggregate direction confidence html markdown latex json csv paper to quiet",
     "overhead": "runs name dry_run variants html markdown latex json csv python gpus profile",
 }
 """What the short help of a verb shows; a verb that has few options shows them all."""

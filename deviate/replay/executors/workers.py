@@ -62,6 +62,9 @@ class Backend(Protocol):
     def over(self, jobs: Collection[str]) -> Mapping[str, str]:
         """Descriptions of ended jobs, by job; jobs that will be restarted are not included."""
 
+    def started(self, jobs: Collection[str]) -> Collection[str]:
+        """Jobs that may have left the queue, as of the last call of `over`; all of them if that is not known."""
+
     def cancel(self, job: str, *, at_once: bool) -> None:
         """End a job with SIGTERM, or all its processes with SIGKILL; a queued job never starts."""
 
@@ -108,9 +111,12 @@ LATE_S = 30.0
 
 Source: nfs(5), acregmin and acdirmin: attributes of files and folders are remembered for 3 and 30 seconds.
 """
-LOOK_S = 0.25
-LOOK_PER_ORDER_S = 0.005
-"""Seconds between two looks at the folders, per order: many folders are checked less often to spare the disk."""
+LOOK_S, LONGEST_LOOK_S = 0.25, 5.0
+"""Seconds between two looks at the folder of a run: at first, and after nothing has changed in it for a while."""
+BEGUN_PER_S, QUEUED_PER_S = 50, 20
+"""Maximum number of looks per second at the folders of runs that have begun, and of runs that may be in the queue."""
+FEW_QUEUED = 100
+"""Number of queued runs up to which it is not left to the scheduler to say that one has begun: it is asked seldom."""
 CANCEL_S = 1.0
 """Seconds between two queries for the jobs that were cancelled."""
 LOG_LINES = 5
@@ -125,6 +131,7 @@ class _Job:
         over: how the scheduler says that it ended, None while it has not.
         over_since: when that was heard, by the monotonic clock.
         is_given_up: its attempt was ended from here, so its worker writes nothing more.
+        pause_s: seconds between the last look at its folder and the next one, which is due at `due`.
     """
 
     order: Order
@@ -136,6 +143,8 @@ class _Job:
     over_since: float = 0.0
     cancelled: Literal["", "politely", "at once"] = ""
     is_given_up: bool = False
+    pause_s: float = 0.0
+    due: float = 0.0
 
 
 class WorkersExecutor:
@@ -180,7 +189,7 @@ class WorkersExecutor:
         """
         until = time.monotonic() + timeout_s
         while True:
-            pause = max(LOOK_S, LOOK_PER_ORDER_S * len(self._jobs)) - (time.monotonic() - self._looked)
+            pause = LOOK_S - (time.monotonic() - self._looked)
             remaining_s = until - time.monotonic()
             time.sleep(max(0.0, min(pause, remaining_s)))
             if pause <= remaining_s:
@@ -195,7 +204,7 @@ class WorkersExecutor:
         job = self._jobs.get(order.run)
         if job is None or job.cancelled == "at once" or (job.cancelled == "politely" and not at_once):
             return
-        job.cancelled = "at once" if at_once else "politely"
+        job.cancelled, job.due = "at once" if at_once else "politely", 0.0
         self._find_attempt(job)
         if at_once and job.attempt is not None and read_result(job.attempt) is None:
             with contextlib.suppress(RecordError):  # also ended by the scheduler
@@ -228,13 +237,33 @@ class WorkersExecutor:
         if now - self._polled_at >= interval_s:
             open_jobs = {job.name: job for job in self._jobs.values() if job.over is None}
             for name, how in (self._backend.over(open_jobs) if open_jobs else {}).items():
-                open_jobs[name].over, open_jobs[name].over_since = how, time.monotonic()
+                job = open_jobs[name]
+                job.over, job.over_since, job.due = how, time.monotonic(), 0.0
             self._polled_at = time.monotonic()
-        for job in list(self._jobs.values()):
+        for job in self._due_jobs(time.monotonic()):
             self._follow(job)
+
+    def _due_jobs(self, now: float) -> list[_Job]:
+        """The jobs whose folders are to be looked at now.
+
+        These are jobs that have ended or are being cancelled, and others the less often, the more there are and the
+        longer nothing has changed. Where many are queued, those that the scheduler says to be waiting are left alone.
+        """
+        queued = {job.name for job in self._jobs.values() if job.attempt is None and job.over is None}
+        waiting = queued.difference(self._backend.started(queued)) if len(queued) > FEW_QUEUED else set()
+        n_begun, n_queued = len(self._jobs) - len(queued), len(queued) - len(waiting)
+        jobs = [job for job in self._jobs.values() if job.due <= now and (job.cancelled or job.name not in waiting)]
+        for job in jobs:
+            is_ending = bool(job.cancelled) or job.over is not None
+            least_s = n_queued / QUEUED_PER_S if job.name in queued else n_begun / BEGUN_PER_S
+            longest_s = LOOK_S if is_ending else LONGEST_LOOK_S
+            job.pause_s = max(LOOK_S, least_s, min(2 * job.pause_s, longest_s))
+            job.due = now + job.pause_s
+        return jobs
 
     def _follow(self, job: _Job) -> None:
         if self._find_attempt(job):
+            job.pause_s = 0.0
             self._news.append(self._update("started", job))
         result = read_result(job.attempt) if job.attempt else None
         if job.attempt and result and result.status in SETTLED and result.spec_hash == spec_hash(job.order.spec):
@@ -246,6 +275,7 @@ class WorkersExecutor:
         if job.over is not None:
             self._end(job, result)
         elif job.progress and job.progress.look():
+            job.pause_s = 0.0
             self._has_heard.add(job.order.experiment)
             self._news.append(self._update("progress", job))
 

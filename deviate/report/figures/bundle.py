@@ -16,6 +16,8 @@ from deviate.model import LoopCounter, Series
 
 Floats = NDArray[np.float64]
 
+MOST_LINES = 5_000
+"""Lines of one group where a plot names no smaller number."""
 LARGEST = 1e150
 """Spans and squares of larger numbers overflow, in the band as in the axis."""
 
@@ -100,11 +102,18 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Thinned lines, their band (None without lines), and the smallest number of runs with a value at any step."""
+    """Thinned lines, and the band of all curves.
+
+    Attributes:
+        lines: of some of the curves where there are very many.
+        band: None without curves.
+        fewest: the smallest number of curves with a value at any step.
+    """
 
     lines: tuple[Line, ...]
     band: Band | None
     fewest: int
+    n_curves: int
 
 
 def numbered(bundle: Bundle, counter: LoopCounter) -> Bundle:
@@ -129,18 +138,23 @@ class _Gathered:
     n: NDArray[np.int64]
 
 
-def bundle_of(curves: Sequence[Series], confidence: float, n_points: int, n_steps: int) -> Bundle:
+def bundle_of(
+    curves: Sequence[Series], confidence: float, n_points: int, n_steps: int, n_lines: int = MOST_LINES
+) -> Bundle:
     """Curves of at most about `n_points` points each, with the band at no more than `n_steps` steps.
 
-    Every k-th step is taken: a band is smooth enough, and its three lines must keep the same steps. Runs of other
-    lengths count where they are, with the mean of the values within each step.
+    Of more than `n_lines` curves as many are lines, evenly spaced; the band is that of all. Every k-th step is taken: a
+    band is smooth enough, and its three lines must keep the same steps. Runs of other lengths count where they are,
+    with the mean of the values within each step.
     """
     lines: list[Line] = []
     first: Floats | None = None
     gathered: _Gathered | None = None
-    for series in curves:
+    drawn = set(_every(len(curves), n_lines).tolist())
+    for place, series in enumerate(curves):
         line = line_of(series)
-        lines.append(thin(line, n_points))
+        if place in drawn:
+            lines.append(thin(line, n_points))
         if first is None:
             first = line.x
             gathered = _Gathered(line.x[_every(len(line.x), n_steps)], [], np.zeros(len(line.x), dtype=np.int64))
@@ -150,9 +164,9 @@ def bundle_of(curves: Sequence[Series], confidence: float, n_points: int, n_step
         else:
             gathered = None
     if first is None:
-        return Bundle((), None, 0)
+        return Bundle((), None, 0, 0)
     gathered = gathered or _over_all_steps(curves, n_steps)
-    return Bundle(tuple(lines), _band(gathered, confidence), int(gathered.n.min(initial=len(lines))))
+    return Bundle(tuple(lines), _band(gathered, confidence), int(gathered.n.min(initial=len(curves))), len(curves))
 
 
 def _every(n: int, n_most: int) -> NDArray[np.int64]:

@@ -35,8 +35,10 @@ def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
         _Group(
             group.index,
             group.label,
-            numbered(bundle_of(group.counted, plot.confidence, n_points, BAND_POINTS), plot.counter),
-            numbered(bundle_of(group.failed, plot.confidence, n_points, BAND_POINTS), plot.counter),
+            *(
+                numbered(bundle_of(curves, plot.confidence, n_points, BAND_POINTS, plot.n_lines), plot.counter)
+                for curves in (group.counted, group.failed)
+            ),
         )
         for group in plot.groups
     ]
@@ -58,9 +60,9 @@ def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
 
 
 def _note(group: _Group) -> str:
-    n, fewest = len(group.counted.lines), group.counted.fewest
+    n, fewest = group.counted.n_curves, group.counted.fewest
     parts = [f"n = {n}" if fewest == n else f"n = {fewest}–{n} by step"]
-    parts += [f"{len(group.failed.lines)} failed: dashed"] if group.failed.lines else []
+    parts += [f"{group.failed.n_curves} failed: dashed"] if group.failed.lines else []
     return ", ".join(parts)
 
 

@@ -25,6 +25,8 @@ from deviate.report.plots import CurvePlot, Plot
 
 POINTS_ON_PAGE = 110_000
 """Points of all curves together: about 18 bytes each, so that a page of any experiment stays well below 4 MB."""
+MOST_DATA = 3_000_000
+"""Characters of one document within the page; a longer one is beside it only."""
 POINTS_OF_STABILITY = 40_000
 """What figures and tables of predictions and weights may take of that."""
 SCRIPT, DOCUMENT = "report.js", "document.html.j2"
@@ -57,7 +59,7 @@ def _report(report: Report, medium: Medium) -> str:
         main_figure=main_metric.estimation if main_metric else None,
         secondary_metrics=[metric for metric in report.metrics if metric is not main_metric],
         figures=_figures([picture.plot for picture in pictures(report)], _points_per_curve(report)),
-        data=json_in_html(embedded_json(report)),
+        data=json_in_html(_or_nothing(embedded_json(report))),
         curve_data=json_in_html(curves),
         curve_note=note,
         **_around(report, medium),
@@ -112,8 +114,12 @@ def _around(document: Document, medium: Medium) -> dict[str, str]:
     return {
         "policy": policy(script),
         "script": trust(script),
-        "csv": base64.b64encode(render_csv(document, medium).encode()).decode(),
+        "csv": base64.b64encode(_or_nothing(render_csv(document, medium)).encode()).decode(),
     }
+
+
+def _or_nothing(text: str) -> str:
+    return text if len(text) <= MOST_DATA else ""
 
 
 def policy(script: str) -> str:
@@ -124,8 +130,13 @@ def policy(script: str) -> str:
 
 def _points_per_curve(report: Report) -> int:
     curves = [metric.curve.plot for metric in report.metrics if isinstance(metric.curve, Figure)]
-    groups = [group for plot in curves if isinstance(plot, CurvePlot) for group in plot.groups]
-    n_curves = sum(len(group.counted) + len(group.failed) for group in groups)
+    plots = [plot for plot in curves if isinstance(plot, CurvePlot)]
+    n_curves = sum(
+        min(plot.n_lines, len(some))
+        for plot in plots
+        for group in plot.groups
+        for some in (group.counted, group.failed)
+    )
     stability = report.section("stability")
     room = POINTS_ON_PAGE - (POINTS_OF_STABILITY if stability and stability.parts else 0)
     return max(FEWEST_POINTS, min(MOST_POINTS, room // max(1, n_curves)))

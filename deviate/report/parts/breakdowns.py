@@ -18,6 +18,7 @@ from deviate.report.format import (
 )
 from deviate.report.numbers import Number, factor
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell
+from deviate.report.parts.many_runs import by_rank, drawn_points_note, points_per_group
 from deviate.report.plots import BreakdownLine, BreakdownPlot
 
 N_OPEN, N_DRAWN, N_SECTIONS = 2, 30, 24
@@ -107,6 +108,7 @@ def _plot(breakdown: Breakdown, index: int, heading: str) -> BreakdownPlot | Non
     if not with_scores:
         return None
     drawn, unit = with_scores[:N_DRAWN], clean(breakdown.unit)
+    n_points = points_per_group(len(drawn))
     description = "; ".join(
         f"{name_text(part.part)}: {_spoken(part.mean, part)} ± {_spoken(part.sd, part)}, n = {part.n}" for part in drawn
     )
@@ -115,13 +117,21 @@ def _plot(breakdown: Breakdown, index: int, heading: str) -> BreakdownPlot | Non
         key=f"breakdown-{index}-plot",
         title=f"{heading}: every run, per class",
         description=f"Mean ± SD over runs: {description}.{more}",
-        caption="Each point is the score of one run; the dot and line below them: mean and one SD to either side.",
+        caption=" ".join(
+            filter(
+                None,
+                [
+                    "Each point is the score of one run; the dot and line below them: mean and one SD to either side.",
+                    drawn_points_note(n_points, [part.n for part in drawn]),
+                ],
+            )
+        ),
         axis=unit_head(name_text(breakdown.pattern), unit),
         index=breakdown.experiment,
         lines=tuple(
             BreakdownLine(
                 label=name_text(part.part),
-                values=part.scores,
+                values=by_rank(part.scores, n_points),
                 mean=None if isinstance(part.mean, Unavailable) else part.mean,
                 sd=None if isinstance(part.sd, Unavailable) else part.sd,
             )

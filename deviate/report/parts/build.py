@@ -9,7 +9,19 @@ from deviate.model import Description, Experiment, ExperimentFindings, Findings,
 from deviate.registry import wing
 from deviate.report.data.published import SCHEMA, document_data
 from deviate.report.data.tables import data_section, score_rows
-from deviate.report.document import Absent, Fact, Failure, Figure, Report, Section, Summary, SummaryLine, Verdict, cell
+from deviate.report.document import (
+    Absent,
+    Block,
+    Fact,
+    Failure,
+    Figure,
+    Report,
+    Section,
+    Summary,
+    SummaryLine,
+    Verdict,
+    cell,
+)
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
 from deviate.report.parts.breakdowns import breakdown_section
@@ -17,6 +29,7 @@ from deviate.report.parts.changes import changes_section
 from deviate.report.parts.compare import verdict_of
 from deviate.report.parts.describe import range_line, runs_of, summary_line
 from deviate.report.parts.divergence import divergence_section
+from deviate.report.parts.many_runs import MOST_FAILURES
 from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_parts
 from deviate.report.parts.multi_comparison import many_left, many_lines, many_sections
 from deviate.report.parts.noise import is_study, noise_brief, noise_result, noise_section, noise_sentences
@@ -115,7 +128,7 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
     yield from wing("stability").sections(findings, labels)
     yield outcome_section(findings, labels)
     yield breakdown_section(findings, labels)
-    yield Section("failures", "Failures", failed or (Absent("Every recorded run completed."),))
+    yield Section("failures", "Failures", _failure_blocks(failed) or (Absent("Every recorded run completed."),))
     yield divergence_section(findings)
     yield planning_section(findings, labels)
     parts = (
@@ -124,6 +137,12 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
     )
     yield Section("provenance", "Provenance", tuple(parts))
     yield data_section(findings)
+
+
+def _failure_blocks(failed: tuple[Failure, ...]) -> tuple[Block, ...]:
+    n_more = len(failed) - MOST_FAILURES
+    more = f"{n_more:,} more runs did not complete: scores.csv has the outcome of every run."
+    return (*failed[:MOST_FAILURES], *([more] if n_more > 0 else []))
 
 
 def _paste(findings: Findings, labels: Sequence[str], verdicts: Sequence[Verdict], level: str) -> tuple[str, ...]:

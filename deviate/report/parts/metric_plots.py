@@ -9,6 +9,7 @@ from deviate.model import Comparison, Description, Findings, Interval, LoopCount
 from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, unit_head
 from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of
+from deviate.report.parts.many_runs import CURVES_ON_PAGE, MOST_POINTS, by_rank, drawn_points_note
 from deviate.report.plots import STEPS, CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
 
 FEWEST_THINNED = 24
@@ -21,7 +22,9 @@ def estimation_plot(
     row: Sequence[Description | None],
     labels: Sequence[str],
     comparisons: Sequence[Comparison | None],
+    n_points: int = MOST_POINTS,
 ) -> EstimationPlot | None:
+    """The scores of every run, or of each experiment `n_points` of them, by rank; None without a score."""
     described = [
         (description, label) for description, label in zip(row, labels, strict=True) if description is not None
     ]
@@ -30,7 +33,7 @@ def estimation_plot(
         return None
     unit = unit_of(described[0][0].metric)
     differences = tuple(
-        _plot_difference(comparison, label)
+        _plot_difference(comparison, label, n_points)
         for comparison, label in zip(comparisons, labels[1:], strict=False)
         if comparison is not None
     )
@@ -50,7 +53,7 @@ def estimation_plot(
         for comparison, label in zip(comparisons, labels[1:], strict=False)
         if comparison is not None
     ]
-    groups = tuple(_points(description, label, place[label]) for description, label in described)
+    groups = tuple(_points(description, label, place[label], n_points) for description, label in described)
     plot = EstimationPlot(
         key=key,
         title=name,
@@ -64,11 +67,12 @@ def estimation_plot(
     )
     means = [description.mean_interval for description, _ in described]
     level = next((f"{confidence_text(mean.confidence)} " for mean in means if isinstance(mean, Interval)), "")
-    return replace(plot, caption=_estimation_caption(plot, level))
+    left_out = drawn_points_note(n_points, [len(description.scores) for description, _ in described])
+    return replace(plot, caption=_estimation_caption(plot, level, left_out))
 
 
-def _estimation_caption(plot: EstimationPlot, level: str) -> str:
-    sentences = ["Each point is the score of one run."]
+def _estimation_caption(plot: EstimationPlot, level: str, left_out: str) -> str:
+    sentences = ["Each point is the score of one run.", *([left_out] if left_out else [])]
     if any(len(group.values) > 1 for group in plot.groups):
         beside = "mean and one SD to either side" if plot.differences else f"mean and its {level}interval"
         sentences.append(f"The dot and line next to them: {beside}.")
@@ -94,13 +98,13 @@ def _reading(groups: Sequence[PointGroup], differences: Sequence[PlottedDifferen
     return ""
 
 
-def _points(description: Description, label: str, index: int) -> PointGroup:
+def _points(description: Description, label: str, index: int, n_most: int) -> PointGroup:
     interval = description.mean_interval
     return PointGroup(
         index=index,
         label=label,
         note=f"n = {n_text(description)}",
-        values=tuple(score.value for score in description.scores),
+        values=by_rank([score.value for score in description.scores], n_most),
         mean=None if isinstance(description.mean, Unavailable) else description.mean,
         sd=None if isinstance(description.sd, Unavailable) else description.sd,
         low=interval.low if isinstance(interval, Interval) else None,
@@ -108,14 +112,15 @@ def _points(description: Description, label: str, index: int) -> PointGroup:
     )
 
 
-def _plot_difference(comparison: Comparison, label: str) -> PlottedDifference:
+def _plot_difference(comparison: Comparison, label: str, n_points: int) -> PlottedDifference:
     interval = comparison.difference_interval
+    has_all_points = max(comparison.baseline.n, comparison.candidate.n) <= n_points
     return PlottedDifference(
         label=label,
         estimate=None if isinstance(comparison.difference, Unavailable) else comparison.difference,
         low=interval.low if isinstance(interval, Interval) else None,
         high=interval.high if isinstance(interval, Interval) else None,
-        pairs=_pairs(comparison) if comparison.is_paired else (),
+        pairs=_pairs(comparison) if comparison.is_paired and has_all_points else (),
     )
 
 
@@ -130,8 +135,14 @@ def _pairs(comparison: Comparison) -> tuple[tuple[int, int], ...]:
 
 
 def curve_plot(
-    key: str, name: str, findings: Findings, row: Sequence[Description | None], labels: Sequence[str]
+    key: str,
+    name: str,
+    findings: Findings,
+    row: Sequence[Description | None],
+    labels: Sequence[str],
+    n_lines: int = CURVES_ON_PAGE,
 ) -> CurvePlot | None:
+    """The curve of every run, or of each experiment `n_lines` of them; None where no run has one."""
     groups: list[CurveGroup] = []
     courses: list[str] = []
     for index, (description, item, label) in enumerate(zip(row, findings.experiments, labels, strict=True)):
@@ -152,11 +163,12 @@ def curve_plot(
         key=key,
         title=name,
         description=f"{name} of every run over main-loop steps. {'; '.join(courses)}",
-        caption=_curve_caption(groups, counter, confidence_text(findings.confidence)),
+        caption=_curve_caption(groups, counter, confidence_text(findings.confidence), n_lines),
         axis=unit_head(name, unit),
         confidence=findings.confidence,
         groups=tuple(groups),
         counter=counter,
+        n_lines=n_lines,
     )
 
 
@@ -171,8 +183,10 @@ def shared_counter(findings: Findings) -> LoopCounter:
     return STEPS if first is None or any(other != first for other in others) else first
 
 
-def _curve_caption(groups: Sequence[CurveGroup], counter: LoopCounter, level: str) -> str:
+def _curve_caption(groups: Sequence[CurveGroup], counter: LoopCounter, level: str, n_lines: int) -> str:
     caption = "Each thin line is one run"
+    if max(max(len(group.counted), len(group.failed)) for group in groups) > n_lines:
+        caption += f" (of more than {n_lines:,} as many are drawn, evenly spaced by replicate; the mean is that of all)"
     if any(len(group.counted) > 1 for group in groups):
         caption += (
             ", the thick line the mean of the runs that count, the band its "

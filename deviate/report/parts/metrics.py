@@ -31,6 +31,7 @@ from deviate.report.parts.describe import (
     restated,
     unit_of,
 )
+from deviate.report.parts.many_runs import curves_per_group, points_per_group
 from deviate.report.parts.metric_plots import curve_plot, estimation_plot
 from deviate.report.parts.quantities import quantity_rows
 
@@ -61,7 +62,8 @@ def aggregate_words(aggregate: str) -> str:
 def metric_parts(findings: Findings, labels: Sequence[str]) -> tuple[MetricPart, ...]:
     """One part per metric: metrics of the baseline in order, then metrics that only candidates report."""
     rows = matched_rows(findings)
-    return tuple(_metric_part(findings, labels, index, row) for index, row in enumerate(rows))
+    n_groups = len(rows) * len(labels)
+    return tuple(_metric_part(findings, labels, index, row, n_groups) for index, row in enumerate(rows))
 
 
 def matched_rows(findings: Findings) -> list[list[Description | None]]:
@@ -93,8 +95,9 @@ def comparison_of(findings: Findings, pair: int, baseline_name: str) -> Comparis
 
 
 def _metric_part(
-    findings: Findings, labels: Sequence[str], index: int, row: Sequence[Description | None]
+    findings: Findings, labels: Sequence[str], index: int, row: Sequence[Description | None], n_groups: int
 ) -> MetricPart:
+    """The part of one metric; `n_groups` are those of all metrics and experiments, which share the room on the page."""
     described = [
         (description, label) for description, label in zip(row, labels, strict=True) if description is not None
     ]
@@ -109,8 +112,8 @@ def _metric_part(
     unreported = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
     is_compared = any(comparison is not None for comparison in comparisons)
     reasons = tuple(reason if is_compared else "only one side reports this metric" for reason in unreported)
-    estimation = estimation_plot(f"m{index}e", name, row, labels, comparisons)
-    curve = curve_plot(f"m{index}c", name, findings, row, labels)
+    estimation = estimation_plot(f"m{index}e", name, row, labels, comparisons, points_per_group(n_groups))
+    curve = curve_plot(f"m{index}c", name, findings, row, labels, curves_per_group(n_groups))
     is_primary = first.metric.name == findings.primary
     shape = shape_rows([description for description, _ in described])
     columns = description_columns(next((description for description, _ in described if description.n > 1), first))

@@ -11,6 +11,7 @@ from deviate.report.format import clean, counted, group_pairs, instant, name_tex
 from deviate.report.numbers import Pieces, duration_of
 from deviate.report.parts.changes import commit_text
 from deviate.report.parts.divergence import run_command
+from deviate.report.parts.many_runs import MOST_ROWS, rows_note
 from deviate.report.parts.script_seeds import STREAMS
 
 OUTCOMES: dict[str, str] = {
@@ -197,11 +198,12 @@ def _runs(experiment: Experiment, label: str) -> Table:
                 cell(seed_set(run)),
             ),
         )
-        for run in experiment.runs
+        for run in experiment.runs[:MOST_ROWS]
     )
     columns = ("Replicate", "Outcome", "Exit code", "Started", "Wall time", "Seed set")
     styles: tuple[ColumnStyle, ...] = ("number", "", "", "", "sorted", "seeds")
-    return Table(f"{label}: runs and their seed sets", columns, rows, kind="listing", styles=styles)
+    caption = f"{label}: runs and their seed sets{rows_note(len(experiment.runs))}"
+    return Table(caption, columns, rows, kind="listing", styles=styles)
 
 
 def _environment(experiment: Experiment, label: str) -> Table | Absent:
@@ -303,11 +305,16 @@ def flip_table(experiment: Experiment, label: str) -> Table | None:
     """Table of flipped bits; None if no bit was flipped."""
     rows = [
         _row(str(run.replicate), clean(flip.parameter), str(list(flip.index)), repr(flip.before), repr(flip.after))
-        for run in experiment.runs
+        for run in experiment.runs[:MOST_ROWS]
         for flip in run.flips
     ]
     columns = ("Replicate", "Parameter", "Index", "Before", "After")
-    return _listing(f"{label}: the bit that was flipped in each run", columns, rows, ("number", "", "", "", ""))
+    return _listing(
+        f"{label}: the bit that was flipped in each run{rows_note(len(experiment.runs))}",
+        columns,
+        rows,
+        ("number", "", "", "", ""),
+    )
 
 
 def hash_table(experiment: Experiment, label: str) -> Table | Absent:
@@ -315,14 +322,14 @@ def hash_table(experiment: Experiment, label: str) -> Table | Absent:
     if not any(run.weights or run.evaluation for run in experiment.runs):
         return Absent("Neither weights nor evaluation data were observed.")
     rows = []
-    for run in experiment.runs:
+    for run in experiment.runs[:MOST_ROWS]:
         weights = [f"{clean(one.framework)} {clean(one.moment)} {_short(one.digest)}" for one in run.weights]
         data = [
             f"{clean(one.framework)} {_short(one.digest)}, {counted(one.n_examples, 'example')}"
             for one in run.evaluation
         ]
         rows.append(_row(str(run.replicate), " · ".join(weights) or "not reached", " · ".join(data) or "not seen"))
-    caption = f"{label}: hashes of weights and of evaluation data, the first digits"
+    caption = f"{label}: hashes of weights and of evaluation data, the first digits{rows_note(len(experiment.runs))}"
     columns = ("Replicate", "Weights", "Evaluation data")
     return Table(caption, columns, tuple(rows), kind="listing", styles=("number", "seeds", "seeds"))
 

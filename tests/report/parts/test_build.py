@@ -235,3 +235,21 @@ def test_values_reported_once_have_no_curve_and_say_so() -> None:
     assert isinstance(view.metrics[0].curve, Absent)
     assert view.curves_note == ""
     assert "No metric was reported at more than one step." in render(view, "html")
+
+
+def test_of_very_many_runs_a_report_shows_a_part_and_says_of_how_many() -> None:
+    report = build_report(judge([trained("many", n_runs=1200, n_metrics=1, n_points=2)]))
+    (metric,) = report.metrics
+    assert isinstance(metric.estimation, Figure)
+    scores = [float(row[-1]) for row in list(report.rows())[1:]]
+    drawn = metric.estimation.plot.groups[0].values  # type: ignore[attr-defined]
+    assert (len(scores), len(drawn), min(drawn), max(drawn)) == (1200, 1000, min(scores), max(scores))
+    assert "Of more than 1,000 scores as many are drawn" in metric.estimation.caption
+    listing = next(table for table in _tables(report) if "runs and their seed sets" in table.caption)
+    assert len(listing.rows) == 1000
+    assert listing.caption.endswith("the first 1,000 of 1200 runs")
+
+
+def _tables(report: Report) -> list[Table]:
+    parts = [part for section in report.sections for part in (section, *section.parts)]
+    return [block for part in parts for block in part.blocks if isinstance(block, Table)]

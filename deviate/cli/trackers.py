@@ -1,0 +1,53 @@
+"""`--to`: the aggregate of a report as runs of experiment trackers."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deviate.cli.options import option
+from deviate.pipeline import Answer
+
+if TYPE_CHECKING:
+    from deviate.report.trackers import Destination
+
+To = Annotated[
+    list[str] | None,
+    option(
+        "TRACKER[:WHERE]",
+        "Write the aggregate as new runs of tensorboard[:FOLDER], wandb[:ENTITY/PROJECT] or mlflow[:ADDRESS]. "
+        "May be repeated.",
+        "--to",
+    ),
+]
+
+
+def destinations(texts: Sequence[str] | None) -> "tuple[Destination, ...]":
+    """Parse the values of `--to`, before anything is read.
+
+    Raises:
+        InputError, ToolError: as in `destination_of`.
+    """
+    if not texts:
+        return ()
+    from deviate.report.trackers import destination_of
+
+    return tuple(destination_of(text) for text in dict.fromkeys(texts))
+
+
+def write_to_trackers(answer: Answer, targets: "Sequence[Destination]", *, takes_stdout: bool) -> None:
+    """Write the answer to each tracker, and print where.
+
+    Raises:
+        InputError, RecordError: as in `write_to_tracker`.
+    """
+    if not targets:
+        return
+    from deviate.report import build_report
+    from deviate.report.trackers import aggregate_report, write_to_tracker
+
+    report = aggregate_report(answer.findings, build_report(answer.findings), datetime.now(UTC).astimezone())
+    for target in targets:
+        written = write_to_tracker(report, target)
+        typer.echo(f"Tracker  {target.tracker}: {written.place}; {written.next_step}", err=takes_stdout)

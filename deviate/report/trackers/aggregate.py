@@ -1,0 +1,264 @@
+"""The aggregate of experiments as a tracker takes it: figures and curves by name, and words by which to find them.
+
+Each experiment or variant is a run, so that the tracker draws them in one chart; a candidate also has its comparison
+with the baseline. Names begin with the metric: `test_acc/mean`, `test_acc/difference_low`. A figure that does not exist
+has no name; the page of the report says why.
+"""
+
+import math
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, partial
+
+from deviate import __version__
+from deviate.model import (
+    Comparison,
+    Description,
+    Estimate,
+    Experiment,
+    ExperimentFindings,
+    Findings,
+    Interval,
+    LoopCounter,
+    Series,
+    Test,
+    Unavailable,
+)
+from deviate.report.document import Report
+from deviate.report.figures.bundle import Line, bundle_of, line_of, number_steps, step_means
+from deviate.report.format import clean
+from deviate.report.forms.registry import render
+from deviate.report.parts.metric_plots import shared_counter
+
+MOST_STEPS = 500
+"""Steps of a mean curve that are written; evenly spaced where there are more."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanCurve:
+    """The mean of a metric over runs against main-loop steps, as the script numbers them.
+
+    Attributes:
+        columns: part of the name (`curve`, `curve_low`, `curve_high`) to (step, value); the interval is pointwise and
+            has no points where fewer than two runs reported.
+    """
+
+    metric: str
+    columns: Mapping[str, tuple[tuple[int, float], ...]]
+
+    def by_name(self) -> Iterator[tuple[str, tuple[tuple[int, float], ...]]]:
+        """The points of each column under its whole name."""
+        for part, points in self.columns.items():
+            yield f"{self.metric}/{part}", points
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateRun:
+    """One experiment or variant as a run of a tracker.
+
+    Attributes:
+        figures: by name, unrounded and finite.
+        words: by name: verdicts, their reasons, and what intervals may not be taken for.
+        facts: by name: where the runs come from.
+    """
+
+    label: str
+    figures: Mapping[str, float]
+    words: Mapping[str, str]
+    facts: Mapping[str, str]
+    curves: tuple[MeanCurve, ...]
+
+    def rows(self) -> dict[int, dict[str, float]]:
+        """The values of all curves by step, steps rising."""
+        rows: dict[int, dict[str, float]] = {}
+        for curve in self.curves:
+            for name, points in curve.by_name():
+                for step, value in points:
+                    rows.setdefault(step, {})[name] = value
+        return dict(sorted(rows.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateReport:
+    """The runs that a report becomes.
+
+    Attributes:
+        name: of experiments, joined by `-vs-`.
+        sentence: for a paper, with the warnings below it. summary: verdict, sentence and table as Markdown.
+        page: makes the page of the report.
+    """
+
+    name: str
+    written: datetime
+    runs: tuple[AggregateRun, ...]
+    verdict: str
+    sentence: str
+    summary: str
+    page: Callable[[], str]
+
+    @property
+    def group(self) -> str:
+        """Name of the report with the time: every report is new runs, which no earlier ones are mixed with."""
+        return f"{self.name} {self.stamp}"
+
+    @property
+    def stamp(self) -> str:
+        return f"{self.written:%Y-%m-%d %H:%M:%S}"
+
+
+def aggregate_report(findings: Findings, document: Report, written: datetime) -> AggregateReport:
+    """What a tracker is to hold of the findings.
+
+    Args:
+        document: the report of the same findings.
+        written: the time that tells this report from others of the same experiments.
+    """
+    pairs = dict(enumerate(findings.pairs, start=1))
+    counter = shared_counter(findings)
+    names = dict.fromkeys(item.experiment.name for item in findings.experiments)
+    runs = []
+    for place, (item, summary) in enumerate(zip(findings.experiments, document.experiments, strict=True)):
+        pair = pairs.get(place)
+        comparisons = () if pair is None else pair.comparisons
+        headline = None if pair is None else pair.headline
+        runs.append(
+            AggregateRun(
+                label=summary.label,
+                figures=_figures(item, comparisons),
+                words=_words(item, comparisons),
+                facts={
+                    **_facts(item.experiment, findings),
+                    **({} if pair is None else {"baseline": clean(pair.baseline)}),
+                    **({} if headline is None else {"verdict": headline.verdict.word}),
+                },
+                curves=tuple(_curves(item, findings.confidence, counter)),
+            )
+        )
+    return AggregateReport(
+        name="-vs-".join(map(clean, names)),
+        written=written,
+        runs=tuple(runs),
+        verdict="; ".join(dict.fromkeys(verdict.word for verdict in document.verdicts)),
+        sentence="\n\n".join((*document.paste, *(f"Warning: {text}" for text in document.warnings))),
+        summary=render(document, "markdown"),
+        page=cache(partial(render, document, "html")),
+    )
+
+
+def _figures(item: ExperimentFindings, comparisons: Sequence[Comparison]) -> dict[str, float]:
+    figures: dict[str, Estimate] = {}
+    for description in item.descriptions:
+        figures |= _named(description.metric.name, _description_figures(description))
+    for comparison in comparisons:
+        figures |= _named(comparison.candidate_metric.name, _comparison_figures(comparison))
+    completion = item.completion
+    if not isinstance(completion, Unavailable):
+        figures |= {
+            "runs/completed": completion.n_completed,
+            "runs/failed": completion.n_runs - completion.n_completed,
+            "runs/total": completion.n_runs,
+        }
+    finite = {name: value for name, value in figures.items() if not isinstance(value, Unavailable)}
+    return {name: float(value) for name, value in finite.items() if math.isfinite(value)}
+
+
+def _named(metric: str, parts: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    return {f"{clean(metric)}/{part}": value for part, value in parts.items()}
+
+
+def _description_figures(description: Description) -> dict[str, Estimate]:
+    return {
+        "mean": description.mean,
+        **_ends("mean", description.mean_interval),
+        "sd": description.sd,
+        **_ends("sd", description.sd_interval),
+        "median": description.median,
+        "min": description.minimum,
+        "max": description.maximum,
+        "n": description.n,
+    }
+
+
+def _comparison_figures(comparison: Comparison) -> dict[str, Estimate]:
+    t_test, permutation = comparison.both_tests
+    margin = comparison.metric.margin
+    return {
+        "difference": comparison.difference,
+        **_ends("difference", comparison.difference_interval),
+        "p_value_adjusted": comparison.p_adjusted,
+        "p_value_t": _p_value(t_test),
+        "p_value_permutation": _p_value(permutation),
+        "hedges_g": comparison.hedges_g,
+        **_ends("hedges_g", comparison.hedges_g_interval),
+        **({} if margin is None else {"margin": margin}),
+    }
+
+
+def _ends(name: str, interval: Interval | Unavailable) -> dict[str, Estimate]:
+    if isinstance(interval, Unavailable):
+        return {}
+    return {f"{name}_low": interval.low, f"{name}_high": interval.high}
+
+
+def _p_value(test: Test | Unavailable) -> Estimate:
+    return test if isinstance(test, Unavailable) else test.p_value
+
+
+def _words(item: ExperimentFindings, comparisons: Sequence[Comparison]) -> dict[str, str]:
+    words: dict[str, str] = {}
+    for description in item.descriptions:
+        words |= _interval_note(f"{clean(description.metric.name)}/mean", description.mean_interval)
+    for comparison in comparisons:
+        name = clean(comparison.candidate_metric.name)
+        words[f"{name}/verdict"] = comparison.verdict.word
+        words[f"{name}/verdict_reason"] = clean(comparison.verdict.reason)
+        words |= _interval_note(f"{name}/difference", comparison.difference_interval)
+    return words
+
+
+def _interval_note(name: str, interval: Interval | Unavailable) -> dict[str, str]:
+    return {} if isinstance(interval, Unavailable) or not interval.note else {f"{name}_note": interval.note}
+
+
+def _facts(experiment: Experiment, findings: Findings) -> dict[str, str]:
+    revision = experiment.revision
+    commit = "" if revision is None or revision.commit is None else revision.commit
+    facts = {
+        "version": __version__,
+        "experiment": clean(experiment.name),
+        "variant": clean(experiment.variant),
+        "command": clean(shlex.join(experiment.command)),
+        "commit": f"{commit} with changes" if commit and revision is not None and revision.is_dirty else commit,
+        "primary_metric": clean(findings.primary or ""),
+        "confidence": f"{findings.confidence:g}",
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+# Curves: the same runs and the same interval as in the figures of the page.
+
+
+def _curves(item: ExperimentFindings, confidence: float, counter: LoopCounter) -> Iterator[MeanCurve]:
+    for description in item.descriptions:
+        metric = description.metric.name
+        scored = {score.replicate for score in description.scores}
+        runs = [run for run in item.experiment.runs if run.replicate in scored and metric in run.series]
+        lines = [step_means(line_of(run.series[metric])) for run in runs]
+        if any(len(line.x) > 1 for line in lines):
+            yield _mean_curve(clean(metric), lines, confidence, counter)
+
+
+def _mean_curve(metric: str, lines: Sequence[Line], confidence: float, counter: LoopCounter) -> MeanCurve:
+    runs = [Series(tuple(map(int, line.x)), tuple(line.y.tolist())) for line in lines]
+    band = bundle_of(runs, confidence, MOST_STEPS, MOST_STEPS).band
+    if band is None:
+        return MeanCurve(metric, {})
+    steps = [int(step) for step in number_steps(band.x, counter)]
+    columns = {"curve": band.mean, "curve_low": band.low, "curve_high": band.high}
+    points = {
+        part: [(step, value) for step, value in zip(steps, values.tolist(), strict=True) if math.isfinite(value)]
+        for part, values in columns.items()
+    }
+    return MeanCurve(metric, {part: tuple(values) for part, values in points.items()})
