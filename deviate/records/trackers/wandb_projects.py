@@ -78,9 +78,11 @@ def _library(address: str) -> ModuleType:
     try:
         import wandb
     except ImportError as error:
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == "wandb"
+        state = "is not installed here" if is_missing else f"cannot be imported: {error}"
         raise InputError(
-            f"reading {address}: the package wandb is not installed here",
-            "install it beside deviate (pip install wandb), or name a folder of offline runs",
+            f"reading {address}: the package wandb {state}",
+            "install it beside deviate (pip install --upgrade wandb), or name a folder of offline runs",
         ) from error
     _quiet(wandb)
     return wandb

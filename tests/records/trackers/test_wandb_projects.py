@@ -11,7 +11,7 @@ def test_a_missing_library_is_named_with_how_to_get_it(monkeypatch: pytest.Monke
     with pytest.raises(InputError, match="the package wandb is not installed") as caught:
         read_project("wandb:https://wandb.ai/lab/cifar/runs/abc")
     assert "reading wandb:lab/cifar:" in caught.value.message
-    assert "pip install wandb" in caught.value.hint
+    assert "pip install --upgrade wandb" in caught.value.hint
 
 
 @pytest.mark.parametrize("address", ["wandb:", "wandb:/", "wandb:lab//cifar", "wandb:lab/cifar/runs"])
