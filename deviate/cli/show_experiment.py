@@ -232,7 +232,9 @@ def runs_text(states: Sequence[RunState]) -> str:
     columns = (*head, "replicate", "state", "attempt", "host", "device", "time", "step", "last value", "reason")
     lines = [align_columns([columns, *rows])] if rows else []
     if n_more:
-        lines.append(f"{n_more:,} {'more ' if rows else ''}runs are not listed: --run NUMBER shows one, --format json all")
+        lines.append(
+            f"{n_more:,} {'more ' if rows else ''}runs are not listed: --run NUMBER shows one, --format json all"
+        )
     for variant, runs in runs_of.items():
         waiting = tuple(state.replicate for state in runs if not state.attempt)
         if waiting:
