@@ -12,12 +12,9 @@ import typer
 
 from deviate import __version__
 from deviate.base import SETTINGS, known_secrets, log_decision, redact, redact_words, variable_of
-from deviate.registry import plugins
+from deviate.registry import plugin_groups, plugins
 
 ROOT = "deviate"
-PLUGIN_GROUPS = tuple(
-    f"deviate.{kind}" for kind in ("sinks", "adapters", "importers", "executors", "statistics", "forms")
-)
 
 
 class DebugHandler(logging.Handler):
@@ -46,7 +43,7 @@ def start_log(arguments: Sequence[str]) -> None:
     log_decision("cli", "called as deviate %s in %s", shlex.join(redact_words(arguments)), Path.cwd())
     used = [variable_of(setting) for setting in SETTINGS if variable_of(setting) in os.environ]
     log_decision("cli", "variables of settings: %s", " ".join(f"{name}={os.environ[name]}" for name in used) or "none")
-    declared = [plugin for group in PLUGIN_GROUPS for plugin in plugins(group)]
+    declared = [plugin for group in plugin_groups() for plugin in plugins(group)]
     texts = [f"{plugin.group}: {plugin.name} of {plugin.package} {plugin.version}" for plugin in declared]
     log_decision("registry", "plug-ins declared: %s", ", ".join(texts) or "none")
 

@@ -50,7 +50,6 @@ def doctor_command(
 
 def _print_report(python: str | None, timeout_s: float, experiment: str | None) -> None:
     from deviate import workflows  # and records, which a diagnosis does without
-    from deviate.cli.debug import PLUGIN_GROUPS
     from deviate.cli.defects import latest_defect
 
     try:
@@ -61,7 +60,6 @@ def _print_report(python: str | None, timeout_s: float, experiment: str | None) 
         python,
         cwd,
         timeout_s=timeout_s,
-        groups=PLUGIN_GROUPS,
         defect=lambda: latest_defect() or "none",
         experiment=experiment,
         on_change=_show_examined,

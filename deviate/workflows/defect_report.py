@@ -12,7 +12,6 @@ from pathlib import Path
 
 from deviate import __version__, doctor, project, records
 from deviate.base import anonymize, fenced, find_identity, only_there, redact_words
-from deviate.registry import plugins
 
 HEAD = """\
 <!-- Written by `deviate doctor --report`. Secrets, names of persons and machines, addresses and paths were taken out by
@@ -35,7 +34,6 @@ def defect_report(
     cwd: Path,
     *,
     timeout_s: float,
-    groups: Sequence[str],
     defect: Ask,
     experiment: str | None = None,
     on_change: Callable[[Sequence[str], int], None] = lambda _names, _n_left: None,
@@ -45,7 +43,6 @@ def defect_report(
     Args:
         python: the interpreter of scripts; None for the default one.
         timeout_s, on_change: as in `doctor.examine`.
-        groups: of entry points.
         defect: gives the traceback of the latest defect.
         experiment: its plan and its failed runs are shown, where it is named.
     """
@@ -53,7 +50,7 @@ def defect_report(
     parts: list[tuple[str, Ask]] = [
         ("Versions", _versions),
         ("Interpreter of the script", lambda: _frameworks(python, timeout_s, on_change)),
-        ("Plug-ins", lambda: _plugins(groups)),
+        ("Plug-ins", _plugins),
         ("deviate.toml", lambda: _settings(root)),
         ("Variables that are set, by name", _variables),
         ("Latest defect", defect),
@@ -131,9 +128,15 @@ def _frameworks(python: str | None, timeout_s: float, on_change: Callable[[Seque
     return "\n".join(lines)
 
 
-def _plugins(groups: Sequence[str]) -> str:
-    found = [plugin for group in groups for plugin in plugins(group)]
-    return "\n".join(f"{one.group}: {one.name} ({one.module}) of {one.package} {one.version}" for one in found)
+def _plugins() -> str:
+    """The plug-ins of other packages, with the reason where one is left out."""
+    from deviate.workflows.plugins import inspect_plugins  # imports them
+
+    states = [(state.plugin, state.problem) for state in inspect_plugins()]
+    return "\n".join(
+        f"{one.group}: {one.name} ({one.module}) of {one.package} {one.version}{f': {problem}' if problem else ''}"
+        for one, problem in states
+    )
 
 
 def _settings(root: Path) -> str:

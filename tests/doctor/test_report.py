@@ -31,9 +31,7 @@ def test_a_report_has_what_matters_and_nothing_of_a_person(
         f'  File "{tmp_path}/net.py", line 3\nOSError: /home/turing/key 0123456789abcdef turing@enigma ```\n', "utf-8"
     )
     (tmp_path / "deviate.toml").write_text('[experiment]\ncommand = "python net.py --token=abc"\n', encoding="utf-8")
-    text = defect_report(
-        bare, tmp_path, timeout_s=60, groups=("deviate.sinks",), defect=lambda: "KeyError: 'turing'", experiment="base"
-    )
+    text = defect_report(bare, tmp_path, timeout_s=60, defect=lambda: "KeyError: 'turing'", experiment="base")
     parts = parts_of(text)
     assert list(parts) == [*TITLES, "Latest defect", "Experiment"]
     for private in ("turing", "enigma", "0123456789abcdef", str(tmp_path), 'abc"'):
