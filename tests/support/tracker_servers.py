@@ -25,6 +25,7 @@ class CloudRun:
     state: str = "finished"
     sweep: str | None = None
     summary: dict[str, Any] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -137,7 +138,8 @@ def _mlflow_page(service: Service, name: str, entries: list[dict[str, Any]], que
 def _mlflow_run(run: CloudRun) -> dict[str, Any]:
     values = ((name, value) for row in run.rows for name, value in row.items() if not isinstance(value, dict))
     names = dict.fromkeys(name for name, _ in values if not name.startswith("_"))
-    tags = [{"key": "mlflow.source.name", "value": "train.py"}]
+    parent = {"mlflow.parentRunId": run.sweep} if run.sweep else {}
+    tags = {"mlflow.source.name": "train.py", **parent, **run.tags}
     return {
         "info": {
             "run_uuid": run.id, "run_id": run.id, "run_name": run.name or run.id, "experiment_id": "7",
@@ -147,7 +149,7 @@ def _mlflow_run(run: CloudRun) -> dict[str, Any]:
         "data": {
             "metrics": [list(_mlflow_values(run, name))[-1] for name in names],
             "params": [{"key": name, "value": str(value)} for name, value in run.config.items()],
-            "tags": [*tags, *([{"key": "mlflow.parentRunId", "value": run.sweep}] if run.sweep else [])],
+            "tags": [{"key": name, "value": value} for name, value in tags.items()],
         },
     }  # fmt: skip
 

@@ -40,11 +40,13 @@ from deviate.records.importers.mlflow import (
     real_number,
     runs_to_read,
 )
-from deviate.records.importers.tracked import TrackedRun, Trail, list_names
-from deviate.records.trackers.project import Load, Project, read_nothing
+from deviate.records.importers.tracked import TrackedRun, Trail, note_on
+from deviate.records.trackers.project import Load, Project, read_nothing, split_aggregates
 
 STORE = "MLFLOW_TRACKING_URI"
 SOURCE = "mlflow.source.name"
+AGGREGATE = "deviate.experiment"
+"""A tag of runs that `deviate report --to mlflow` writes."""
 API = "api/2.0/mlflow/"
 RUNS_PER_PAGE, VALUES_PER_PAGE = 1_000, 25_000
 """Most that all releases of the server give at once.
@@ -136,8 +138,10 @@ def _project(group: Group, address: str, load: Load = read_nothing) -> Project:
         parent = run.tags.get(PARENT, "")  # searches for settings start their runs below one of their own
         run.sweep = names.get(parent) or parent[:8]
         run.labels = {"source": run.tags.get(SOURCE, "")}
-    notes = (f"{list_names(deleted)}: deleted in MLflow, left out",) if deleted else ()
-    return Project(address, group.name, "mlflow", "param.", runs, load, notes=notes)
+    aggregates = {run.id for run in runs if AGGREGATE in run.tags}
+    trained, notes = split_aggregates(runs, lambda run: run.id in aggregates)
+    notes += tuple(note_on(deleted, "deleted in MLflow, left out"))
+    return Project(address, group.name, "mlflow", "param.", trained, load, notes=notes)
 
 
 def _of_server(server: "_Server", experiment: str, address: str) -> Project:

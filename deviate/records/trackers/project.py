@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deviate.records.importers.tracked import TrackedRun
+from deviate.records.importers.tracked import TrackedRun, note_on
 
 Load = Callable[[TrackedRun], None]
 
@@ -36,3 +36,12 @@ class Project:
 def read_nothing(run: TrackedRun) -> None:
     """Read nothing, where the measurements of all runs were read with their settings."""
     del run
+
+
+def split_aggregates(
+    runs: Sequence[TrackedRun], is_aggregate: Callable[[TrackedRun], bool]
+) -> tuple[list[TrackedRun], tuple[str, ...]]:
+    """The runs of training, without those that `deviate report --to` wrote, and a note on these."""
+    aggregates = [run.label for run in runs if is_aggregate(run)]
+    note = "written by deviate report, left out"
+    return [run for run in runs if not is_aggregate(run)], tuple(note_on(aggregates, note))

@@ -10,13 +10,15 @@ from deviate.errors import InputError
 from deviate.records.importers.tensorboard import LoggedRun, runs_below
 from deviate.records.importers.tracked import TrackedRun
 from deviate.records.importers.wandb import flatten, settings
-from deviate.records.trackers.project import Project, read_nothing
+from deviate.records.trackers.project import Project, read_nothing, split_aggregates
 
 FILES = (
     *("hparams.yaml", "config.yaml", "config.yml", "args.yaml", ".hydra/config.yaml"),
     *("config.json", "args.json", "params.json", "hparams.json"),
 )
 """Files in which Lightning, Hydra, Ray and many scripts keep the settings of a run."""
+AGGREGATE = "*tfevents*.deviate"
+"""Event files that `deviate report --to tensorboard` writes."""
 SEED_IN_NAME = re.compile(r"(?i)(?<![a-z])(?:seed|rs|s)[_=-]?(\d+)(?!\d)")
 INDEX_IN_NAME = re.compile(r"(?i)(?<![a-z])(?:version|run|rep|replicate|trial)[_=-]?\d+(?!\d)")
 
@@ -33,7 +35,9 @@ def read_tensorboard_folder(place: str) -> Project:
     unread: list[str] = []
     homes = runs_below(root)
     runs = [_run(home, root, logged, unread) for home, logged in homes.items() if logged.trails]
-    notes = (f"{first_few(unread, 3)}: settings that cannot be read",) if unread else ()
+    aggregates = {run.id for run in runs if any((root / run.id).glob(AGGREGATE))}
+    runs, notes = split_aggregates(runs, lambda run: run.id in aggregates)
+    notes += (f"{first_few(unread, 3)}: settings that cannot be read",) if unread else ()
     return Project(
         f"tensorboard:{place}", root.resolve().name, "tensorboard", "hparam.", runs, read_nothing, notes=notes
     )

@@ -8,6 +8,7 @@ the API key where W&B keeps it (WANDB_API_KEY, netrc), tries again after overloa
 import datetime as dt
 import functools
 import inspect
+import os
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
@@ -18,12 +19,14 @@ from deviate.errors import InputError
 from deviate.model import Status
 from deviate.records.importers.tracked import TrackedRun
 from deviate.records.importers.wandb import OWN, add_row, add_scores, flatten, numbers, settings
-from deviate.records.trackers.project import Project
+from deviate.records.trackers.project import Project, split_aggregates
 
 STATES: Mapping[str, Status] = {
     "finished": "completed", "crashed": "crashed", "failed": "crashed", "killed": "cancelled",
 }  # fmt: skip
 """Status of a run by its state. In any other state it has not ended, and counts as lost."""
+AGGREGATE = "deviate_experiment"
+"""A setting of runs that `deviate report --to wandb` writes."""
 PAGE = 100
 LONGEST_MESSAGE = 200
 BUSY = ("did not respond in time", "busy", "429", "rate limit", "connection", "no such host", "timed out", "dial tcp")
@@ -43,7 +46,7 @@ def read_wandb_project(place: str) -> Project:
         api = wandb.Api()
         options = {"lazy": False} if "lazy" in inspect.signature(api.runs).parameters else {}
         cloud_runs = list(api.runs(path, per_page=PAGE, **options))
-        runs = [_run(run) for run in cloud_runs]
+        runs, notes = split_aggregates([_run(run) for run in cloud_runs], lambda run: AGGREGATE in run.params)
         aims = dict(_aims(cloud_runs))
     except Exception as error:  # the library raises many types, some of them undocumented
         raise _explain(error, address) from error
@@ -55,7 +58,9 @@ def read_wandb_project(place: str) -> Project:
         except Exception as error:
             raise _explain(error, f"{address}/{run.id}") from error
 
-    return Project(address, path.rpartition("/")[2], "wandb", "config.", runs, load, aims, has_clock_times=False)
+    return Project(
+        address, path.rpartition("/")[2], "wandb", "config.", runs, load, aims, has_clock_times=False, notes=notes
+    )
 
 
 def _path(place: str) -> str:
@@ -75,6 +80,8 @@ def _quiet(wandb: ModuleType) -> None:
 
 
 def _library(address: str) -> ModuleType:
+    # Before wandb is imported: it reports errors to its authors.
+    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
     try:
         import wandb
     except ImportError as error:
