@@ -98,8 +98,8 @@ def _import_project(
         )
     folder = workflows.records_folder(Path.cwd().resolve())
     names = _names(grouping, groups, name)
-    for its_name in names:  # before anything is fetched
-        records.free_place(folder, its_name)
+    for group_name in names:  # before anything is fetched
+        records.free_place(folder, group_name)
     n_runs = sum(len(group.runs) for group in groups)
     if n_runs > FEWEST_SLOW:
         typer.echo(f"Reading  {n_runs} runs")
@@ -126,7 +126,7 @@ def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
     yield f"Project  {clean(project.address)}: {n_runs} in {n_groups}"
     if grouping.left_out:
         yield f"Grouped  without: {clean(', '.join(grouping.left_out))}"
-    shown = list(groups[0].differing)[:MOST_SETTINGS]
+    columns = list(groups[0].differing)[:MOST_SETTINGS]
     rows = [
         (
             group.name,
@@ -134,12 +134,12 @@ def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
             _count(group, "completed"),
             _count(group, "crashed", "diverged"),
             _count(group, "lost", "cancelled"),
-            *(_shorten(group.differing[key]) for key in shown),
+            *(_shorten(group.differing[key]) for key in columns),
         )
         for group in groups
     ]
-    yield align_columns([("name", "runs", "finished", "failed", "not counted", *shown), *rows])
-    if (n_more := len(groups[0].differing) - len(shown)) > 0:
+    yield align_columns([("name", "runs", "finished", "failed", "not counted", *columns), *rows])
+    if (n_more := len(groups[0].differing) - len(columns)) > 0:
         yield f"Settings {n_more} more differ: {clean(', '.join(list(groups[0].differing)[MOST_SETTINGS:]))}"
     for search in dict.fromkeys(group.tuned for group in groups if group.tuned):
         yield f"Tuned    {sum(group.tuned == search for group in groups)} listed: {clean(search)}"

@@ -178,10 +178,11 @@ def test_in_a_comparison_both_hold_on_both_sides_or_not_at_all() -> None:
 
 
 def test_a_function_that_scores_do_not_follow_or_that_turns_better_into_worse_is_judged() -> None:
-    metrics = [metric("loss", direction="min", aggregate="mean"), metric("ppl", direction="min", aggregate="mean")]
+    metrics = [metric("loss", direction="min"), metric("ppl", direction="min")]
     losses = [{"loss": [2.01, 1.37, 0.98], "ppl": [math.exp(value) for value in (2.01, 1.37, 0.98)]}]
-    assert names(recorded("a", metrics, losses)) == ["loss", "ppl"]
-    assert names(recorded("a", [replace(one, aggregate="last") for one in metrics], losses)) == ["loss"]
+    for aggregate, judged in (("mean", 2), ("mean-last:2", 2), ("last", 1), ("at-best:loss", 1)):
+        chosen = [replace(one, aggregate=aggregate) for one in metrics]
+        assert names(recorded("a", chosen, losses)) == ["loss", "ppl"][:judged]
     assert names(recorded("a", [metric("acc"), metric("error")], curves(error=lambda value: 100 - value))) == [
         "acc",
         "error",

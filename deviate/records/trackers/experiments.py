@@ -37,8 +37,15 @@ def _experiment(grouping: Grouping, group: RunGroup) -> Imported:
         sources=(),
         runs=runs,
         notes=(*grouping_notes(grouping, group), *project.notes, *unfinished, *of_steps),
-        arguments=(redact(project.address), *(("--group", group.name) if len(grouping.groups) > 1 else ())),
+        arguments=_arguments(grouping, group),
     )
+
+
+def _arguments(grouping: Grouping, group: RunGroup) -> tuple[str, ...]:
+    """Those of `deviate import` that read the group again."""
+    without = (word for name in grouping.without for word in ("--without", name))
+    chosen = ("--group", group.name) if len(grouping.groups) > 1 else ()
+    return (redact(grouping.project.address), *without, *chosen)
 
 
 def grouping_notes(grouping: Grouping, group: RunGroup) -> tuple[str, ...]:

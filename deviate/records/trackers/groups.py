@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from deviate.base import first_few, redact_variables
@@ -75,12 +75,14 @@ class Grouping:
 
     Attributes:
         left_out: names of settings that differ between runs and do not count.
+        without: those among them that the user named.
         splitting: a setting without which there are far fewer groups, and how many there are then; None for none.
     """
 
     project: Project
     groups: tuple[RunGroup, ...]
     left_out: tuple[str, ...]
+    without: tuple[str, ...]
     splitting: tuple[str, int] | None
 
 
@@ -101,46 +103,51 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
     all_settings = [_settings(run) for run in project.runs]
     names = list(dict.fromkeys(name for settings in all_settings for name in settings))
     sweeps = [SWEEP] if any(run.sweep for run in project.runs) and SWEEP not in names else []
-    excluded = {name for given in without for name in _find_setting(given, [*names, *sweeps])}
-    seeds = [_seeds(settings) for settings in all_settings]
-    left_out: list[str] = []
-    columns: dict[str, list[str]] = {}
-    for name in names:
-        column = [normal_form(settings[name]) if name in settings else NONE for settings in all_settings]
-        differs = len(set(column)) > 1
-        if name in excluded or _is_of_run(name, column):
-            left_out += [name] if differs else []
-            continue
-        masked = [
-            _mask(value, run, its_seeds) for value, run, its_seeds in zip(column, project.runs, seeds, strict=True)
-        ]
-        if len(set(masked)) < len(set(column)):
-            left_out.append(name if len(set(masked)) == 1 else f"seed and date in {name}")
-            column = masked
-        columns[name] = column
+    excluded = {name for key in without for name in _find_setting(key, [*names, *sweeps])}
+    columns, left_out = _columns(project.runs, all_settings, names, excluded)
     searches = _searches(project, columns)
     if searches and not excluded & set(sweeps):
         columns[SWEEP] = [run.sweep if run.sweep in searches else NONE for run in project.runs]
     members: dict[tuple[str, ...], list[int]] = {}
-    for index, key in enumerate(_keys(columns, len(project.runs))):
-        members.setdefault(key, []).append(index)
+    for index, key_values in enumerate(_keys(columns, len(project.runs))):
+        members.setdefault(key_values, []).append(index)
     differing = [name for name, column in columns.items() if len(set(column)) > 1]
     groups = []
     for indices in members.values():
         first = indices[0]
         settings = {name: column[first] for name, column in columns.items()}
-        own_settings = {**all_settings[first], **{name: settings[name] for name in sweeps if name in settings}}
-        shown = redact_variables({name: _shown(own_settings.get(name, NONE)) for name in differing})
-        groups.append(RunGroup("", tuple(project.runs[index] for index in indices), shown, settings))
-    named = zip(groups, _group_names(project.name, groups), strict=True)
-    tuned = _tuned(project, groups, searches)
-    final = tuple(
+        as_logged = {**all_settings[first], **{name: settings[name] for name in sweeps if name in settings}}
+        visible = redact_variables({name: _text(as_logged.get(name, NONE)) for name in differing})
+        groups.append(RunGroup("", tuple(project.runs[index] for index in indices), visible, settings))
+    group_names, labels = _group_names(project.name, groups), _search_labels(project, groups, searches)
+    labelled = tuple(
         RunGroup(name, group.runs, group.differing, group.settings, label)
-        for (group, name), label in zip(named, tuned, strict=True)
+        for group, name, label in zip(groups, group_names, labels, strict=True)
     )
     free = [index for index, run in enumerate(project.runs) if run.sweep not in searches]
     free_columns = {name: [column[index] for index in free] for name, column in columns.items()}
-    return Grouping(project, final, tuple(left_out), _splitting(free_columns, differing, len(free)))
+    splitting = _splitting(free_columns, differing, len(free))
+    return Grouping(project, labelled, tuple(left_out), tuple(without), splitting)
+
+
+def _columns(
+    runs: Sequence[TrackedRun], all_settings: Sequence[Settings], names: Sequence[str], excluded: Container[str]
+) -> tuple[dict[str, list[str]], list[str]]:
+    """The settings that count, each run by run in the form in which it is compared, and the names of the others."""
+    seeds = [_seeds(settings) for settings in all_settings]
+    left_out: list[str] = []
+    columns: dict[str, list[str]] = {}
+    for name in names:
+        column = [normal_form(settings[name]) if name in settings else NONE for settings in all_settings]
+        if name in excluded or _is_of_run(name, column):
+            left_out += [name] if len(set(column)) > 1 else []
+            continue
+        masked = [_mask(value, run, run_seeds) for value, run, run_seeds in zip(column, runs, seeds, strict=True)]
+        if len(set(masked)) < len(set(column)):
+            left_out.append(name if len(set(masked)) == 1 else f"seed and date in {name}")
+            column = masked
+        columns[name] = column
+    return columns, left_out
 
 
 def select_groups(grouping: Grouping, chosen: Sequence[str]) -> tuple[RunGroup, ...]:
@@ -220,14 +227,10 @@ def _settings(run: TrackedRun) -> Settings:
     return {**run.params, **labels}
 
 
-def _find_setting(given: str, names: Sequence[str]) -> list[str]:
-    matching = [name for name in names if name == given] or [
-        name for name in names if re.split(r"[./]", name)[-1] == given
-    ]
+def _find_setting(key: str, names: Sequence[str]) -> list[str]:
+    matching = [name for name in names if name == key] or [name for name in names if re.split(r"[./]", name)[-1] == key]
     if not matching:
-        raise InputError(
-            f"no run has a setting {given!r}", f"the settings are {first_few(sorted(names), 12) or 'none'}"
-        )
+        raise InputError(f"no run has a setting {key!r}", f"the settings are {first_few(sorted(names), 12) or 'none'}")
     return matching
 
 
@@ -264,8 +267,8 @@ def _mask(value: str, run: TrackedRun, seeds: Iterable[str]) -> str:
             value = value.replace(own_name, "<run>")
     value = DATE.sub("<date>", value)
     for seed in seeds:
-        named, n_named = re.subn(rf"(?i)((?<![a-z])(?:seed|s|rs)[_=-]?)0*{seed}(?!\d)", r"\1<seed>", value)
-        value = named if n_named else re.sub(rf"(?<![A-Za-z0-9.])0*{seed}(?![A-Za-z0-9]|\.\d)", "<seed>", value)
+        without_seed, n_seeds = re.subn(rf"(?i)((?<![a-z])(?:seed|s|rs)[_=-]?)0*{seed}(?!\d)", r"\1<seed>", value)
+        value = without_seed if n_seeds else re.sub(rf"(?<![A-Za-z0-9.])0*{seed}(?![A-Za-z0-9]|\.\d)", "<seed>", value)
     return value
 
 
@@ -281,8 +284,8 @@ def _splitting(columns: Mapping[str, Sequence[str]], differing: Sequence[str], n
         return None
     fewer = {}
     for name in differing:
-        others = {other: column for other, column in columns.items() if other != name}
-        fewer[name] = len(set(_keys(others, n_runs)))
+        other_columns = {other: column for other, column in columns.items() if other != name}
+        fewer[name] = len(set(_keys(other_columns, n_runs)))
     best = min(fewer, key=lambda name: fewer[name])
     return (best, fewer[best]) if 2 * fewer[best] <= n_groups else None
 
@@ -313,7 +316,7 @@ def _name_parts(group: RunGroup, labels: Sequence[str], telling: Sequence[str]) 
             yield f"{label}={re.sub(r'[^A-Za-z0-9._+-]+', '_', value.rpartition('/')[2]).strip('_')}"
 
 
-def _shown(text: str) -> str:
+def _text(text: str) -> str:
     """A value as it is shown: numbers that a program computed have fewer digits."""
     return f"{float(text):g}" if NUMBER.fullmatch(text) and set(text) & set(".eE") else text
 
@@ -326,14 +329,14 @@ def _searches(project: Project, columns: Mapping[str, Sequence[str]]) -> frozens
     return frozenset(sweep for sweep, keys in tried.items() if sweep and len(keys) > 1)
 
 
-def _tuned(project: Project, groups: Sequence[RunGroup], searches: frozenset[str]) -> list[str]:
+def _search_labels(project: Project, groups: Sequence[RunGroup], searches: frozenset[str]) -> list[str]:
     """For each group, the search that it was chosen in: a sweep, or many configurations that ran once."""
     sweeps = [{run.sweep for run in group.runs} & searches for group in groups]
-    n_configurations = Counter(sweep for its in sweeps for sweep in its)
-    is_single = [not its and len(group.runs) == 1 for group, its in zip(groups, sweeps, strict=True)]
+    n_configurations = Counter(sweep for group_sweeps in sweeps for sweep in group_sweeps)
+    is_single = [len(group.runs) == 1 and not group_sweeps for group, group_sweeps in zip(groups, sweeps, strict=True)]
     labels = []
-    for its, is_alone in zip(sweeps, is_single, strict=True):
-        sweep = max(its, key=lambda name: n_configurations[name], default="")
+    for group_sweeps, is_alone in zip(sweeps, is_single, strict=True):
+        sweep = max(group_sweeps, key=lambda name: n_configurations[name], default="")
         if sweep:
             aim = f", tuned on {project.aims[sweep]}" if sweep in project.aims else ""
             labels.append(f"one of {n_configurations[sweep]} configurations of sweep {sweep}{aim}")

@@ -9,6 +9,7 @@ Source: https://mlflow.org/docs/latest/rest-api.html, https://mlflow.org/docs/la
 import base64
 import configparser
 import functools
+import http.client
 import json
 import os
 import ssl
@@ -40,7 +41,7 @@ from deviate.records.importers.mlflow import (
     runs_to_read,
 )
 from deviate.records.importers.tracked import TrackedRun, Trail, list_names
-from deviate.records.trackers.project import Load, Project, loaded
+from deviate.records.trackers.project import Load, Project, read_nothing
 
 STORE = "MLFLOW_TRACKING_URI"
 SOURCE = "mlflow.source.name"
@@ -126,7 +127,7 @@ def _no_experiment(experiment: str, names: list[str], address: str) -> InputErro
     return InputError(f"reading {address}: the store has {which}", f"name one with #EXPERIMENT: {listed}")
 
 
-def _project(group: Group, address: str, load: Load = loaded) -> Project:
+def _project(group: Group, address: str, load: Load = read_nothing) -> Project:
     deleted = [run.label for run in group.runs if run.is_deleted]
     n_named = Counter(run.name for run in group.runs)
     names = {run.id: run.name for run in group.runs if n_named[run.name] == 1}
@@ -156,20 +157,20 @@ def _of_server(server: "_Server", experiment: str, address: str) -> Project:
 
 def _find_experiment(server: "_Server", experiment: str, address: str) -> tuple[str, str]:
     """Identifier and name of an experiment."""
-    found: dict[str, Any] | None = None
+    details: dict[str, Any] | None = None
     if experiment:
-        found = server.get("experiments/get-by-name", {"experiment_name": experiment})
-        if found is None and experiment.isdigit():
-            found = server.get("experiments/get", {"experiment_id": experiment})
-    if found is not None:
-        return str(found["experiment"]["experiment_id"]), str(found["experiment"]["name"])
+        details = server.get("experiments/get-by-name", {"experiment_name": experiment})
+        if details is None and experiment.isdigit():
+            details = server.get("experiments/get", {"experiment_id": experiment})
+    if details is not None:
+        return str(details["experiment"]["experiment_id"]), str(details["experiment"]["name"])
     experiments = list(_pages(server, "experiments/search", "experiments", {}))
-    named = {str(one["name"]): str(one["experiment_id"]) for one in experiments}
-    others = [name for name in named if name != "Default"]  # every server has it, and most leave it empty
-    if not experiment and len(others or named) == 1:
-        (name,) = others or named
-        return named[name], name
-    raise _no_experiment(experiment, list(named), address)
+    ids = {str(one["name"]): str(one["experiment_id"]) for one in experiments}
+    own_names = [name for name in ids if name != "Default"]  # every server has it, and most leave it empty
+    if not experiment and len(own_names or ids) == 1:
+        (name,) = own_names or ids
+        return ids[name], name
+    raise _no_experiment(experiment, list(ids), address)
 
 
 def _pages(server: "_Server", call: str, field: str, query: Mapping[str, object]) -> Iterator[dict[str, Any]]:
@@ -266,7 +267,7 @@ class _Server:
                         raise _explain(error, doing) from error
                 time.sleep(wait_s)
                 continue
-            except OSError as error:
+            except (OSError, http.client.HTTPException) as error:
                 reason = redact(str(getattr(error, "reason", error)))
                 raise InputError(f"{doing}: no answer ({reason})", f"check the network and {STORE}") from error
             except ValueError as error:

@@ -33,6 +33,6 @@ class Project:
     notes: tuple[str, ...] = ()
 
 
-def loaded(run: TrackedRun) -> None:
+def read_nothing(run: TrackedRun) -> None:
     """Read nothing, where the measurements of all runs were read with their settings."""
     del run

@@ -10,7 +10,7 @@ from deviate.errors import InputError
 from deviate.records.importers.tensorboard import LoggedRun, runs_below
 from deviate.records.importers.tracked import TrackedRun
 from deviate.records.importers.wandb import flatten, settings
-from deviate.records.trackers.project import Project, loaded
+from deviate.records.trackers.project import Project, read_nothing
 
 FILES = (
     *("hparams.yaml", "config.yaml", "config.yml", "args.yaml", ".hydra/config.yaml"),
@@ -34,7 +34,9 @@ def read_tensorboard_folder(place: str) -> Project:
     homes = runs_below(root)
     runs = [_run(home, root, logged, unread) for home, logged in homes.items() if logged.trails]
     notes = (f"{first_few(unread, 3)}: settings that cannot be read",) if unread else ()
-    return Project(f"tensorboard:{place}", root.resolve().name, "tensorboard", "hparam.", runs, loaded, notes=notes)
+    return Project(
+        f"tensorboard:{place}", root.resolve().name, "tensorboard", "hparam.", runs, read_nothing, notes=notes
+    )
 
 
 def _run(home: Path, root: Path, logged: LoggedRun, unread: list[str]) -> TrackedRun:

@@ -42,12 +42,12 @@ def read_wandb_project(place: str) -> Project:
     try:
         api = wandb.Api()
         options = {"lazy": False} if "lazy" in inspect.signature(api.runs).parameters else {}
-        found = list(api.runs(path, per_page=PAGE, **options))
-        runs = [_run(run) for run in found]
-        aims = dict(_aims(found))
+        cloud_runs = list(api.runs(path, per_page=PAGE, **options))
+        runs = [_run(run) for run in cloud_runs]
+        aims = dict(_aims(cloud_runs))
     except Exception as error:  # the library raises many types, some of them undocumented
         raise _explain(error, address) from error
-    by_id = {run.id: run for run in found}
+    by_id = {run.id: run for run in cloud_runs}
 
     def load(run: TrackedRun) -> None:
         try:
@@ -78,9 +78,11 @@ def _library(address: str) -> ModuleType:
     try:
         import wandb
     except ImportError as error:
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == "wandb"
+        state = "is not installed here" if is_missing else f"cannot be imported: {error}"
         raise InputError(
-            f"reading {address}: the package wandb is not installed here",
-            "install it beside deviate (pip install wandb), or name a folder of offline runs",
+            f"reading {address}: the package wandb {state}",
+            "install it beside deviate (pip install --upgrade wandb), or name a folder of offline runs",
         ) from error
     _quiet(wandb)
     return wandb
@@ -139,7 +141,8 @@ def _explain(error: Exception, address: str) -> InputError:
     doing = f"reading {address}"
     if any(part in text.lower() for part in BUSY):
         return InputError(
-            f"{doing}: W&B does not answer ({text})", "check the network and WANDB_BASE_URL, or try later"
+            f"{doing}: W&B does not answer, or is overloaded",
+            "check the network and WANDB_BASE_URL, or try again later",
         )
     if kind == "UsageError":
         return InputError(

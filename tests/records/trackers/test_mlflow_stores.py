@@ -31,7 +31,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
 
 
 def test_all_pages_of_runs_and_values_are_read(server: Service) -> None:
-    grouping = group_runs(read_project("mlflow:cifar"))
+    grouping = group_runs(read_project("mlflow:cifar"), without=["lr"])
     (imported,) = import_groups(grouping, grouping.groups)
     assert [one.status for one in imported.runs] == ["completed", "completed", "crashed", "lost", "completed"]
     assert [one.seeds for one in imported.runs] == [{"seed": seed} for seed in range(5)]
@@ -40,7 +40,7 @@ def test_all_pages_of_runs_and_values_are_read(server: Service) -> None:
     assert list(series["loss"].steps) == list(range(7))
     values = list(series["loss"].values)
     assert (math.isnan(values[1]), values[2:]) == (True, [math.inf, 0.4, 0.5, 0.6, 0.7])
-    assert imported.arguments == ("mlflow:cifar",)
+    assert imported.arguments == ("mlflow:cifar", "--without", "lr")
 
 
 def test_an_experiment_is_named_by_name_number_or_page(server: Service) -> None:
