@@ -16,7 +16,7 @@ from pathlib import Path
 from deviate.base.redaction import known_secrets, redact
 
 USER, HOST, HOME, PROJECT, ADDRESS = "USER", "HOST", "~", "PROJECT", "[address]"
-OF_EVERYBODY = frozenset((
+IMPERSONAL = frozenset((
     "root", "user", "nobody", "runner", "ubuntu", "debian", "ec2-user", "jovyan", "vscode", "docker", "codespace",
     "localhost",
 ))  # fmt: skip
@@ -26,7 +26,7 @@ SYSTEM = ("/usr/", "/lib", "/opt/", "/bin/", "/etc/", "/proc/", "/sys/", "/dev/"
 """Folders whose paths say nothing of a person or a project."""
 FILE = re.compile(r".+\.(?:py|pyc|pyi|so|ipynb|toml|jsonl?|ya?ml|cfg|ini|txt|log|csv|npz|pt|pth|ckpt|sh|html|md)")
 PACKAGES = re.compile(r"/(?:site-packages|dist-packages|lib/python3\.\d+)(?=/)")
-OURS = str(Path(__file__).parents[1])
+PACKAGE = str(Path(__file__).parents[1])
 
 REMOTE = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*)://[^\s'\"<>]+")
 MAIL = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)*(?::[^\s'\"<>]+)?")
@@ -61,12 +61,16 @@ class Identity:
 
 def find_identity(projects: Iterable[Path]) -> Identity:
     """The identity of this process on this machine; what the system does not tell is left out."""
-    homes = {os.environ.get("HOME", ""), *_told(lambda: str(Path.home())), *_told(lambda: _account().pw_dir)}
+    homes = {
+        os.environ.get("HOME", ""),
+        *_ask_system(lambda: str(Path.home())),
+        *_ask_system(lambda: _account().pw_dir),
+    }
     homes = {form for home in homes for form in (home, os.path.realpath(home) if home else "")}
     users = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER")}
-    users |= {*_told(getpass.getuser), *_told(lambda: _account().pw_name)}
-    users |= {*_told(lambda: _account().pw_gecos.split(",")[0]), *(Path(home).name for home in homes)}
-    hosts = {*_told(socket.gethostname), os.environ.get("HOSTNAME", "")}
+    users |= {*_ask_system(getpass.getuser), *_ask_system(lambda: _account().pw_name)}
+    users |= {*_ask_system(lambda: _account().pw_gecos.split(",")[0]), *(Path(home).name for home in homes)}
+    hosts = {*_ask_system(socket.gethostname), os.environ.get("HOSTNAME", "")}
     hosts |= {host.split(".")[0] for host in hosts}
     folders = {form for path in projects for form in (str(path), os.path.realpath(path))}
     return Identity(
@@ -101,8 +105,8 @@ def anonymize(text: str, identity: Identity) -> str:
 def _shorten(match: re.Match[str]) -> str:
     """A path of the system or of the packages of Python; of others the name of a file."""
     path = match[0]
-    if path.startswith(f"{OURS}/"):
-        return f"…/deviate{path.removeprefix(OURS)}"
+    if path.startswith(f"{PACKAGE}/"):
+        return f"…/deviate{path.removeprefix(PACKAGE)}"
     if packages := list(PACKAGES.finditer(path)):
         return f"…{path[packages[-1].start() :]}"
     if path.startswith(SYSTEM) or path == HOME:
@@ -115,14 +119,14 @@ def _account() -> pwd.struct_passwd:
     return pwd.getpwuid(os.getuid())
 
 
-def _told(ask: Callable[[], str]) -> Iterator[str]:
+def _ask_system(ask: Callable[[], str]) -> Iterator[str]:
     """The answer of the system, if it has one: a container may have no account for its user."""
     with suppress(OSError, KeyError, RuntimeError):
         yield ask()
 
 
 def _is_telling(name: str) -> bool:
-    return len(name) >= SHORTEST_NAME and name.lower() not in OF_EVERYBODY
+    return len(name) >= SHORTEST_NAME and name.lower() not in IMPERSONAL
 
 
 def fenced(text: str) -> str:

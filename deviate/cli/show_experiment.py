@@ -148,14 +148,14 @@ def experiment_text(overview: Overview, width: int) -> str:
     plan = overview.plan
     sections = [
         "\n".join(line for label, text in _head(overview) for line in _lines(label, clean(text), width)),
-        *([] if plan.imported else [_settings_text(_shown(overview), width)]),
+        *([] if plan.imported else [_settings_text(_plan_of(overview), width)]),
         runs_text(overview.states),
         "\n".join(line for label, text in _foot(overview) for line in _lines(label, text, width)),
     ]
     return "\n\n".join(part for part in sections if part)
 
 
-def _shown(overview: Overview) -> Plan:
+def _plan_of(overview: Overview) -> Plan:
     """The plan with the variants that are shown."""
     variants = tuple(one for one in overview.plan.variants if overview.variant in {"", one.name})
     return dataclasses.replace(overview.plan, variants=variants)
@@ -279,7 +279,7 @@ def experiment_document(overview: Overview) -> dict[str, Any]:
         "n_threads": plan.n_threads,
         "capture": dict(plan.capture),
         "settings": {
-            name: {"value": value, "from": origin} for name, (value, origin) in settings_of(_shown(overview)).items()
+            name: {"value": value, "from": origin} for name, (value, origin) in settings_of(_plan_of(overview)).items()
         },
         "looks": list(plan.looks),
         "spending": plan.spending,

@@ -135,10 +135,10 @@ def _make(
 
 
 def _origins(prepared: PreparedScript, request: Request) -> tuple[tuple[str, str], ...]:
-    found = {name: origin for name, origin in request.origins if name in PLANNED}
+    origin_of = {name: origin for name, origin in request.origins if name in PLANNED}
     if prepared.target.then:
-        found.setdefault("then", CONFIG)
-    return tuple(found.items())
+        origin_of.setdefault("then", CONFIG)
+    return tuple(origin_of.items())
 
 
 def _grown_origins(

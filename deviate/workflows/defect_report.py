@@ -19,7 +19,7 @@ rule. Read it before you post it. -->
 """
 PACKAGES = ("libcst", "msgspec", "numpy", "scipy", "pandas", "jinja2", "typer", "rich", "tomlkit", "matplotlib")
 EXTRAS = ("submitit", "ray")
-TELLING = (
+SHOWN_VARIABLES = (
     "CI", "COLUMNS", "CONDA_PREFIX", "LANG", "LC_ALL", "NO_COLOR", "PYTHON", "TERM", "VIRTUAL_ENV",
     "CUBLAS_", "CUDA_", "DEVIATE_", "FLAX_", "GOTO_", "HIP_", "JAX_", "KMP_", "LIGHTNING_", "MKL_", "MLFLOW_", "NCCL_",
     "NVIDIA_", "OMP_", "OPENBLAS_", "PYTORCH_", "RAY_", "ROCR_", "SLURM_", "TF_", "TORCH", "WANDB_", "XLA_",
@@ -145,7 +145,7 @@ def _settings(root: Path) -> str:
 
 
 def _variables() -> str:
-    return "\n".join(name for name in sorted(os.environ) if name.startswith(TELLING))
+    return "\n".join(name for name in sorted(os.environ) if name.startswith(SHOWN_VARIABLES))
 
 
 def _experiment(root: Path, name: str) -> str:

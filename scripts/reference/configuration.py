@@ -146,7 +146,8 @@ def _variables() -> Iterator[str]:
     for setting in SETTINGS:
         verbs = [verb for verb in VERBS if setting in options[verb] and has_variable(setting, verb)]
         flag = max(options[verbs[0]][setting].opts, key=len)
-        yield f"| `{variable_of(setting)}` | `{flag}` | {', '.join(f'`{verb}`' for verb in verbs)} |"
+        names = "every verb" if verbs == list(VERBS) else ", ".join(f"`{verb}`" for verb in verbs)
+        yield f"| `{variable_of(setting)}` | `{flag}` | {names} |"
 
 
 def _part(name: str, what: str, keys: tuple[str, ...], told: Mapping[str, tuple[str, str]]) -> Iterator[str]:

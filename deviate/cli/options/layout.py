@@ -80,11 +80,11 @@ class VerbCommand(typer.core.TyperCommand):
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]  # click's own
         """Carry the command out; click calls this."""
-        from deviate.cli.options.origins import noted_origins, warnings_on_variables
+        from deviate.cli.options.origins import remember_origins, warnings_on_variables
 
         for warning in warnings_on_variables():
             typer.echo(f"Warning: {warning}", err=True)
-        with noted_origins(ctx, self.options()):
+        with remember_origins(ctx, self.options()):
             return super().invoke(ctx)
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # click's own

@@ -28,20 +28,22 @@ def attach_variables(verb: str, parameters: Sequence[Any]) -> None:
 
 
 @contextmanager
-def noted_origins(context: typer.Context, options: Sequence[typer.core.TyperOption]) -> Iterator[None]:
+def remember_origins(context: typer.Context, options: Sequence[typer.core.TyperOption]) -> Iterator[None]:
     """Make the origins of the options of a call known to what it does, and to the messages on their values."""
-    found = {}
+    origin_of = {}
     for option in options:
         source = context.get_parameter_source(str(option.name))
         if source is not None and source.name == "ENVIRONMENT":
-            found[str(option.name)] = str(option.envvar)
+            origin_of[str(option.name)] = str(option.envvar)
         elif source is not None and source.name == "COMMANDLINE":
-            found[str(option.name)] = max(option.opts, key=len)
-    token = _ORIGINS.set(MappingProxyType(found))
+            origin_of[str(option.name)] = max(option.opts, key=len)
+    token = _ORIGINS.set(MappingProxyType(origin_of))
     try:
         yield
     except InputError as error:
-        variables = {flag: found[name] for name, flag in _flags(options) if found.get(name) == variable_of(name)}
+        variables = {
+            flag: origin_of[name] for name, flag in _flags(options) if origin_of.get(name) == variable_of(name)
+        }
         if not variables:
             raise
         raise _with_variables(error, variables) from error
@@ -85,8 +87,8 @@ def plan_origins(prepared: "PreparedScript", *, has_command: bool) -> tuple[tupl
         "metric": any(metric.is_primary for metric in config.metrics or ()),
         "margin": any(metric.margin is not None for metric in config.metrics or ()),
     }
-    found = {name: CONFIG for name, is_set in in_file.items() if is_set}
-    return tuple({**found, **origins()}.items())
+    from_file = {name: CONFIG for name, is_set in in_file.items() if is_set}
+    return tuple({**from_file, **origins()}.items())
 
 
 def describe_misuse(error: typer.TyperException) -> str:
