@@ -126,7 +126,11 @@ def seconds(text: str | None, flag: str) -> float | None:
 def choice(text: str, flag: str, words: Sequence[str]) -> str:
     """Check that a value is one of several words. Raises InputError otherwise."""
     if text not in words:
-        raise InputError(f"{flag} {text} is none of {', '.join(words)}", f"write it as {flag} {words[0]}")
+        import difflib  # not for calls without a mistake
+
+        near = difflib.get_close_matches(text, words, 1)
+        hint = f"did you mean {flag} {near[0]}?" if near else f"for example {flag} {words[0]}"
+        raise InputError(f"{flag} {text} is none of {', '.join(words)}", hint)
     return text
 
 
