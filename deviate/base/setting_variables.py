@@ -83,13 +83,13 @@ def misspelled(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
     `DEVIATE_RUN` and `DEVIATE_VARIANT` are names of deviate inside a run, and mistakes anywhere else.
     """
-    known = {setting.upper(): variable_of(setting) for setting in SETTINGS}
+    settings = {setting.upper(): variable_of(setting) for setting in SETTINGS}
     mistakable = set() if f"{PREFIX}RUN_DIR" in variables else {f"{PREFIX}RUN", f"{PREFIX}VARIANT"}
-    fine = (OF_RUNS - mistakable) | set(known.values())
+    fine = (OF_RUNS - mistakable) | set(settings.values())
     for name in sorted(variables):
         if name.startswith(PREFIX) and not name.startswith(OF_TESTS) and name not in fine:
             import difflib  # which most calls do without
 
-            near = difflib.get_close_matches(name.removeprefix(PREFIX), known, 1, ALIKE)
+            near = difflib.get_close_matches(name.removeprefix(PREFIX), settings, 1, ALIKE)
             if near:
-                yield name, known[near[0]]
+                yield name, settings[near[0]]

@@ -74,7 +74,7 @@ def _answer(ask: Ask) -> str:
     try:
         return ask() or "none"
     except Exception as error:  # noqa: BLE001
-        return f"cannot be told: {type(error).__name__}: {error}"
+        return f"not available: {type(error).__name__}: {error}"
 
 
 def _versions() -> str:

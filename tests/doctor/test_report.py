@@ -62,7 +62,7 @@ def test_a_broken_environment_is_what_a_report_says_part_by_part(tmp_path: Path)
     assert (done.returncode, done.stderr) == (0, "")
     parts = parts_of(done.stdout)
     assert "git: cannot be started: No such file or directory" in parts["Versions"]
-    assert parts["Interpreter of the script"].startswith("cannot be told: InputError: no interpreter none-such")
-    assert parts["deviate.toml"].startswith("cannot be told: IsADirectoryError: ")
-    assert parts["Latest defect"].startswith("cannot be told: UnicodeDecodeError: ")
-    assert parts["Experiment"] == "cannot be told: ImportError: half installed"
+    assert parts["Interpreter of the script"].startswith("not available: InputError: no interpreter none-such")
+    assert parts["deviate.toml"].startswith("not available: IsADirectoryError: ")
+    assert parts["Latest defect"].startswith("not available: UnicodeDecodeError: ")
+    assert parts["Experiment"] == "not available: ImportError: half installed"

@@ -125,9 +125,9 @@ def test_tensorboard_reads_figures_curves_and_texts(
     for name, shift in (("base", 0), ("new", 3)):
         rows = "".join(f"{i},{step},{i * 0.1 + shift + step}\n" for i in range(6) for step in range(4))
         (project / f"{name}.csv").write_text(f"run,step,acc\n{rows}", encoding="utf-8")
-    told = deviate_in(project)("report", "base.csv", "new.csv", "--to", "tensorboard:my logs", "--json", "all.json")
-    assert told.code == 0, told.both
-    assert "show: tensorboard --logdir 'my logs'" in told.out
+    answer = deviate_in(project)("report", "base.csv", "new.csv", "--to", "tensorboard:my logs", "--json", "all.json")
+    assert answer.code == 0, answer.both
+    assert "show: tensorboard --logdir 'my logs'" in answer.out
     [comparison] = json.loads((project / "all.json").read_text())["pairs"][0]["comparisons"]
     [place] = (project / "my logs").glob("base-vs-new-*/new")
     events = EventAccumulator(str(place)).Reload()
@@ -195,13 +195,13 @@ def test_mlflow_finds_the_runs_by_their_tags(
     client = MlflowClient(f"sqlite:///{project / 'store.db'}")
     experiment = client.get_experiment_by_name("deviate")
     assert experiment is not None
-    [found] = client.search_runs([experiment.experiment_id], "tags.`deviate.verdict` = 'better'")
+    [run] = client.search_runs([experiment.experiment_id], "tags.`deviate.verdict` = 'better'")
     names = {name.replace(METRIC, IN_MLFLOW): value for name, value in _expected(findings).items()}
-    assert _is_part(names, found.data.metrics)
-    history = client.get_metric_history(found.info.run_id, f"{IN_MLFLOW}/curve")
+    assert _is_part(names, run.data.metrics)
+    history = client.get_metric_history(run.info.run_id, f"{IN_MLFLOW}/curve")
     rows = report.runs[1].rows()
     assert {it.step: it.value for it in history} == {step: row[f"{METRIC}/curve"] for step, row in rows.items()}
-    assert found.info.status == "FINISHED"
-    assert found.data.tags["deviate.group"] == report.group
-    assert found.data.tags["deviate.experiment"] == "new"
-    assert [it.path for it in client.list_artifacts(found.info.run_id)] == ["report.html"]
+    assert run.info.status == "FINISHED"
+    assert run.data.tags["deviate.group"] == report.group
+    assert run.data.tags["deviate.experiment"] == "new"
+    assert [it.path for it in client.list_artifacts(run.info.run_id)] == ["report.html"]

@@ -27,22 +27,22 @@ def compared(
 
 
 def test_the_summary_gives_the_interval_and_effects_of_the_runs_behind_it_and_no_verdict() -> None:
-    found = compared(published())
+    result = compared(published())
     expected = scipy_stats.ttest_ind(OURS, THEIRS, equal_var=False).confidence_interval(0.95)
-    assert isinstance(found.interval, Interval)
-    assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
-    assert found.difference == pytest.approx(0.4)
-    assert found.hedges_g == pytest.approx(hedges_g(THEIRS, OURS))
-    assert found.sd_ratio == pytest.approx(sd_ratio(THEIRS, OURS))
-    assert found.verdict == Verdict("undecided", "their scores are not known")
+    assert isinstance(result.interval, Interval)
+    assert (result.interval.low, result.interval.high) == pytest.approx((expected.low, expected.high))
+    assert result.difference == pytest.approx(0.4)
+    assert result.hedges_g == pytest.approx(hedges_g(THEIRS, OURS))
+    assert result.sd_ratio == pytest.approx(sd_ratio(THEIRS, OURS))
+    assert result.verdict == Verdict("undecided", "their scores are not known")
 
 
 def test_a_margin_is_held_against_the_interval_of_equivalence_and_decides_nothing() -> None:
-    found = compared(published(94.6, 40, 0.1), margin=1.0)
-    assert isinstance(found.margin_interval, Interval)
-    assert found.margin_interval.confidence == pytest.approx(0.9)
-    assert found.margin_interval.high < 1
-    assert found.verdict.word == "undecided"
+    result = compared(published(94.6, 40, 0.1), margin=1.0)
+    assert isinstance(result.margin_interval, Interval)
+    assert result.margin_interval.confidence == pytest.approx(0.9)
+    assert result.margin_interval.high < 1
+    assert result.verdict.word == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,11 @@ def test_a_margin_is_held_against_the_interval_of_equivalence_and_decides_nothin
 def test_without_a_spread_on_both_sides_there_is_a_difference_and_no_interval(
     theirs: PublishedResult, n_ours: int, reason: str, verdict: str
 ) -> None:
-    found = compared(theirs, OURS[:n_ours])
-    assert isinstance(found.difference, float)
-    assert isinstance(found.interval, Unavailable)
-    assert reason in found.interval.reason
-    assert found.verdict == Verdict("undecided", verdict)
+    result = compared(theirs, OURS[:n_ours])
+    assert isinstance(result.difference, float)
+    assert isinstance(result.interval, Unavailable)
+    assert reason in result.interval.reason
+    assert result.verdict == Verdict("undecided", verdict)
 
 
 def test_runs_still_to_come_and_unplanned_looks_are_no_secret() -> None:

@@ -170,9 +170,9 @@ def _find_experiment(server: "_Server", experiment: str, address: str) -> tuple[
         return str(details["experiment"]["experiment_id"]), str(details["experiment"]["name"])
     experiments = list(_pages(server, "experiments/search", "experiments", {}))
     ids = {str(one["name"]): str(one["experiment_id"]) for one in experiments}
-    own_names = [name for name in ids if name != "Default"]  # every server has it, and most leave it empty
-    if not experiment and len(own_names or ids) == 1:
-        (name,) = own_names or ids
+    experiment_names = [name for name in ids if name != "Default"]  # every server has it, and most leave it empty
+    if not experiment and len(experiment_names or ids) == 1:
+        (name,) = experiment_names or ids
         return ids[name], name
     raise _no_experiment(experiment, list(ids), address)
 

@@ -56,25 +56,25 @@ def test_a_flag_overrides_a_variable_which_overrides_the_file_and_a_plan_keeps_w
     planned = deviate("run train.py --plan-only --runs 4", **variables)
     assert (planned.code, planned.err) == (0, "")
     assert "Set by   DEVIATE_MARGIN=0.5, DEVIATE_OPTION=partition=gpu;qos=low, DEVIATE_TIMEOUT=20m, " in planned.out
-    found = origins_of(deviate)
-    assert found["runs"] == (4, "--runs")
-    assert found["variants"] == (["control"], "DEVIATE_VARIANTS")
-    assert found["margin"] == (0.5, "DEVIATE_MARGIN")
-    assert found["then"] == ("python train.py", "deviate.toml")
-    assert found["capture"] == (["weights"], "deviate.toml")
-    assert found["timeout_s"] == (1200, "DEVIATE_TIMEOUT")
-    assert found["retries"] == (1, "default")
-    assert found["options"] == ([], "default")
-    assert "seed" not in found
+    origins = origins_of(deviate)
+    assert origins["runs"] == (4, "--runs")
+    assert origins["variants"] == (["control"], "DEVIATE_VARIANTS")
+    assert origins["margin"] == (0.5, "DEVIATE_MARGIN")
+    assert origins["then"] == ("python train.py", "deviate.toml")
+    assert origins["capture"] == (["weights"], "deviate.toml")
+    assert origins["timeout_s"] == (1200, "DEVIATE_TIMEOUT")
+    assert origins["retries"] == (1, "default")
+    assert origins["options"] == ([], "default")
+    assert "seed" not in origins
 
     grown = deviate("run train.py --plan-only --variants control,impl --jobs 3 --margin 0.5", DEVIATE_RUNS="5")
     assert (grown.code, grown.err) == (0, "")
-    found = origins_of(deviate)
-    assert found["runs"] == (5, "DEVIATE_RUNS")
-    assert found["variants"] == (["control", "impl"], "--variants")
-    assert found["jobs"] == (3, "--jobs")
-    assert found["margin"] == (0.5, "DEVIATE_MARGIN")
-    assert found["timeout_s"] == (None, "default")
+    origins = origins_of(deviate)
+    assert origins["runs"] == (5, "DEVIATE_RUNS")
+    assert origins["variants"] == (["control", "impl"], "--variants")
+    assert origins["jobs"] == (3, "--jobs")
+    assert origins["margin"] == (0.5, "DEVIATE_MARGIN")
+    assert origins["timeout_s"] == (None, "default")
     plan = read_plan(project / ".deviate/experiments/train")
     assert [sorted(change.fields) for change in plan.history] == [["jobs", "settings", "variants"]]
 
@@ -82,8 +82,8 @@ def test_a_flag_overrides_a_variable_which_overrides_the_file_and_a_plan_keeps_w
 def test_settings_whose_origin_no_older_version_recorded_say_so() -> None:
     plan = read_plan(Path(__file__).parents[2] / "records/samples/6/base")
     assert plan.origins is None
-    found = settings_of(dataclasses.replace(plan, settings=Settings(jobs=2)))
-    assert (found["jobs"], found["retries"]) == ((2, "not recorded"), (1, "default"))
+    origins = settings_of(dataclasses.replace(plan, settings=Settings(jobs=2)))
+    assert (origins["jobs"], origins["retries"]) == ((2, "not recorded"), (1, "default"))
 
 
 @pytest.mark.parametrize(
