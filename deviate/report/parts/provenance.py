@@ -1,5 +1,6 @@
 """Runs as text: how each ended, how it was started, and where an experiment comes from."""
 
+import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -109,7 +110,8 @@ def _last_value(run: Run, experiment: Experiment) -> str:
         return ""
     step, value = run.series[name].steps[-1], run.series[name].values[-1]
     place = "outside the main loop" if step is None else f"at main-loop step {step}"
-    return f"Last recorded: {name_text(name)} {number(value, None)} {place}."
+    text = "not a number" if math.isnan(value) else "infinite" if math.isinf(value) else number(value, None)
+    return f"Last recorded: {name_text(name)} {text} {place}."
 
 
 def _run_name(run: Run) -> str:
