@@ -16,7 +16,7 @@ from scripts.releasing.derived import stale_files, write_derived
 from scripts.releasing.description import absolute_links
 from scripts.releasing.facts import Author, Publication, read_facts
 from scripts.releasing.prepare import prepare
-from scripts.releasing.problems import is_orcid, problems, publication_problems
+from scripts.releasing.problems import is_orcid, page_problems, problems, publication_problems
 
 ROOT = Path(__file__).parents[1]
 MARK = "<!-- towncrier release notes start -->\n"
@@ -107,6 +107,17 @@ def test_each_empty_value_is_one_line_that_names_it(repository: Path, capsys: py
     (changelog, version) = lines[len(FILLED) :]
     assert changelog.startswith("changelog.d still holds ")
     assert "CHANGELOG.md has no section of a version" in version
+
+
+def test_pages_that_users_copy_name_the_project_and_its_address(repository: Path) -> None:
+    write_table(repository, FILLED)
+    write_derived(repository, read_facts(repository))
+    page = repository / "docs/how-to/page.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("pip install deviate\nuses: OWNER/deviate@TAG\n", encoding="utf-8")
+    (other_name, no_address) = page_problems(repository, read_facts(repository))
+    assert other_name == "docs/how-to/page.md: the package `deviate` of PyPI is another project; write deviate-example"
+    assert no_address.startswith("docs/how-to/page.md: the address of the repository is missing; ")
 
 
 def test_a_prepared_release_may_be_tagged_once(repository: Path) -> None:

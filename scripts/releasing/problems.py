@@ -24,7 +24,11 @@ FORMS = {
     "conduct": (CONTACT, "an e-mail or https address"),
 }
 ORCID = re.compile(r"https://orcid\.org/((?:\d{4}-){3}\d{3}[\dX])")
-INSTALLATION = re.compile(r"pip install deviate(?![\w-])")
+INSTALLATION = re.compile(r"pip install deviate(?![\w-])|\"deviate>=")
+PLACEHOLDER = re.compile(r"git\+ADDRESS|\bADDRESS/|OWNER/deviate@TAG")
+"""Stands for the address of the repository on pages, which only a person can replace."""
+OTHER_PAGES = ("README.md", ".gitlab/deviate-check.yml", "examples/plugin/pyproject.toml")
+"""Beside the manual, files that users copy."""
 SHOWN = 5
 """Files that one message names."""
 
@@ -36,7 +40,7 @@ def problems(root: Path, facts: Facts, tag: str | None = None) -> Iterator[str]:
         tag: the tag that the checked-out commit has already; without one, the tag of the version must not exist.
     """
     yield from publication_problems(facts.publication)
-    yield from page_problems(root, facts.name)
+    yield from page_problems(root, facts)
     yield from changelog_problems(root, facts.version)
     if stale := stale_files(root, facts):
         yield f"{_join_names(stale)}: not what pyproject.toml says; write them again: scripts/release --derive"
@@ -67,12 +71,17 @@ def publication_problems(publication: Publication) -> Iterator[str]:
         yield f"maintainers is empty in {TABLE}: names on GitHub of those who maintain the recipe of conda-forge"
 
 
-def page_problems(root: Path, name: str) -> Iterator[str]:
-    """Pages that install the package `deviate` of PyPI where the distribution has another name."""
-    pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
-    wrong = [str(page.relative_to(root)) for page in pages if INSTALLATION.search(page.read_text(encoding="utf-8"))]
-    if wrong and name != "deviate":
-        yield f"{_join_names(wrong)}: `pip install deviate` installs another project; write {name}"
+def page_problems(root: Path, facts: Facts) -> Iterator[str]:
+    """Pages that install another project, the package `deviate` of PyPI, or lack the address of the repository."""
+    pages = [root / name for name in OTHER_PAGES if (root / name).exists()] + sorted((root / "docs").rglob("*.md"))
+    texts = {str(page.relative_to(root)): page.read_text(encoding="utf-8") for page in pages}
+    wrong = [name for name, text in texts.items() if INSTALLATION.search(text)]
+    if wrong and facts.name != "deviate":
+        yield f"{_join_names(wrong)}: the package `deviate` of PyPI is another project; write {facts.name}"
+    address = facts.publication.repository
+    blank = [name for name, text in texts.items() if PLACEHOLDER.search(text)]
+    if blank and address:
+        yield f"{_join_names(blank)}: the address of the repository is missing; write {address}"
 
 
 def changelog_problems(root: Path, version: str) -> Iterator[str]:
