@@ -127,7 +127,7 @@ def test_a_script_without_side_effects_is_told_of_none(prepared: PreparedScript)
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# That of the plug-in reports to a library that nobody has; what is found of it with the plug-in, test_plugins.py says.
+# The script of the plug-in reports to a library that only the plug-in names.
 SCRIPTS = sorted([EXAMPLES / "tiny.py", *(path for path in EXAMPLES.rglob("train.py") if "plugin" not in path.parts)])
 
 
