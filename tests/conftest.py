@@ -2,6 +2,7 @@
 
 import datetime as dt
 import functools
+import importlib.metadata
 import importlib.util
 import os
 import random
@@ -19,6 +20,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from warm import Warm
 from wheels import Distributions, build_distributions, install_alone
+
+from packaging import requirements
 
 REQUIRE = "DEVIATE_TEST_REQUIRE"
 """Set to `all`, it makes a missing interpreter or framework a failure; otherwise the test is skipped."""
@@ -149,8 +152,16 @@ def interpreters() -> Interpreters:
 
 
 def check_requirement(name: str) -> None:
-    """Skip or fail the test if the machine lacks a module, a program or an interpreter; nothing is imported."""
-    if name.startswith("python"):
+    """Skip or fail the test if the machine lacks a module, a program or an interpreter; nothing is imported.
+
+    A module may have a lower bound, `flax>=0.12`, where a script of the test uses what older versions do not have.
+    """
+    if ">=" in name:
+        requirement = requirements.Requirement(name)
+        is_there = importlib.util.find_spec(requirement.name) is not None and requirement.specifier.contains(
+            importlib.metadata.version(requirement.name), prereleases=True
+        )
+    elif name.startswith("python"):
         is_there = find_interpreter(name.removeprefix("python")) is not None
     elif name in PROGRAMS:
         is_there = shutil.which(name) is not None

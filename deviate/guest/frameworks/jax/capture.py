@@ -115,10 +115,10 @@ def leading(closed: Any, n_given: int) -> Part | str | None:
     places = {id(variable): place for place, variable in enumerate(closed.jaxpr.invars)}
     input_places = [places[id(each.invars[0])] for each in inputs if id(each.invars[0]) in places]
     wanted = [each.outvars[0] for each in (*inputs, outputs)]
-    debug_info = closed.jaxpr.debug_info
-    whole = closed.jaxpr.replace(
-        outvars=wanted, debug_info=debug_info._replace(result_paths=None) if debug_info else debug_info
-    )
+    debug_info = closed.jaxpr.debug_info  # its names of results must be as many as these; None is refused by JAX 0.7
+    if debug_info:
+        debug_info = debug_info._replace(result_paths=("",) * len(wanted))
+    whole = closed.jaxpr.replace(outvars=wanted, debug_info=debug_info)
     jaxpr, used = partial_eval.dce_jaxpr(whole, [True] * len(wanted))[:2]
     if jaxpr.effects:
         return "a function with side effects is not called twice"

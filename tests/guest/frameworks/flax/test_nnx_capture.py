@@ -6,6 +6,7 @@ import pytest
 from capturing import CAPTURE, Kept, kept
 from harness import Child
 
+pytestmark = pytest.mark.requires("flax>=0.12.8")  # `nnx.jit(graph=False)` in the script
 SCRIPT = """\
 import hashlib
 from functools import partial

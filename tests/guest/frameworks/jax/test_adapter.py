@@ -52,6 +52,7 @@ def _needs_jax(require, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignor
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
 
 
+@pytest.mark.requires("jax>=0.10")  # its script prints by a function that `jax.debug.print` returns
 def test_compiled_prints_are_recorded_at_their_step(tmp_path: Path, plainly: Callable[[Child], Result]) -> None:
     child = Child(tmp_path, SCRIPT).loop("in «range(2)»:", 27).tap('"%.9g" % «value»').tap("x=«w[0]»")
     on = child.run()
@@ -75,6 +76,7 @@ def test_compiled_prints_are_recorded_at_their_step(tmp_path: Path, plainly: Cal
     assert re.sub(CLOCK, "#", on.stderr) == re.sub(CLOCK, "#", off.stderr)
 
 
+@pytest.mark.requires("jax>=0.10")  # the same script
 def test_functions_called_back_are_in_the_step_of_the_script(tmp_path: Path) -> None:
     child = Child(tmp_path, SCRIPT).loop("in «range(2)»:", 27).tap('"%.9g" % «value»').tap("x=«w[0]»")
     on = child.run()
