@@ -94,7 +94,7 @@ def test_the_derived_files_are_what_the_project_says() -> None:
 
 def test_the_recipe_has_the_dependencies_and_the_python_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    recipe = yaml.safe_load((ROOT / "packaging/conda/recipe.yaml").read_text(encoding="utf-8"))
+    recipe = yaml.safe_load((ROOT / "conda/recipe.yaml").read_text(encoding="utf-8"))
     run = [spec.replace(" ", "").replace("matplotlib-base", "matplotlib") for spec in recipe["requirements"]["run"]]
     assert f"python>={recipe['context']['python_min']}" == f"python{project['requires-python']}"
     assert run == ["python>=${{python_min}}", *(spec.replace(" ", "") for spec in project["dependencies"])]

@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from scripts.releasing.facts import Facts
 
-RECIPE = "packaging/conda/recipe.yaml"
+RECIPE = "conda/recipe.yaml"
 NO_DIGEST = "0" * 64
 """Stands for the digest of a source distribution that is not built yet: a digest in it could not be its own."""
 CONDA_NAMES = {"matplotlib": "matplotlib-base"}
