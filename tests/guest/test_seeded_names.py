@@ -22,7 +22,7 @@ def new_names(library: str) -> set[str]:
     return set(found) - {name for family in KNOWN[library].values() for name in family["names"]}
 
 
-@pytest.mark.requires("numpy")
+@pytest.mark.requires("numpy>=2")  # version 1 shows the same generators under other names
 @pytest.mark.parametrize("library", ["random", "numpy"])
 def test_no_name_of_a_library_takes_a_seed_unknown_to_us(library: str) -> None:
     assert not new_names(library)

@@ -230,4 +230,5 @@ def test_a_notebook_shows_what_it_shows_of_harmless_names(kind: Kind) -> None:
     assert found.tags["table"] == expected.tags["table"]
     assert controls(hostile._repr_html_()) == set()
     assert controls(repr(hostile)) == set()
-    assert hostile.scores()["metric"].nunique() == harmless.scores()["metric"].nunique()
+    # Not by `nunique`: pandas 2.0 takes names for equal that differ behind a zero character.
+    assert len(set(hostile.scores()["metric"])) == len(set(harmless.scores()["metric"]))

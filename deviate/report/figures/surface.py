@@ -116,5 +116,6 @@ def style(surface: Surface, salt: str) -> Iterator[None]:
     }
     with mpl.rc_context(settings), warnings.catch_warnings():
         # A name may hold letters that the font for measuring lacks; the reader's browser has them.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        for message in ("Glyph .* missing from", "Matplotlib currently does not support"):  # the second up to 3.10
+            warnings.filterwarnings("ignore", message=message, category=UserWarning)
         yield
