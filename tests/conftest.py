@@ -18,10 +18,9 @@ from typing import NoReturn, Protocol
 import forked
 import pytest
 from hypothesis import HealthCheck, settings
+from packaging import requirements
 from warm import Warm
 from wheels import Distributions, build_distributions, install_alone
-
-from packaging import requirements
 
 REQUIRE = "DEVIATE_TEST_REQUIRE"
 """Set to `all`, it makes a missing interpreter or framework a failure; otherwise the test is skipped."""
