@@ -29,7 +29,7 @@ FILES = (
     "CITATION.cff",
     "CHANGELOG.md",
     "changelog.d",
-    "packaging",
+    "conda",
     "templates/references.bib",
 )
 FILLED = {
