@@ -193,7 +193,10 @@ def run_arguments(arguments: Sequence[str]) -> int:
     code, began = FAILED, time.perf_counter()
     try:
         code = _carry_out(arguments or ["--help"])
-    except Exception as error:  # noqa: BLE001  (a defect, whatever it is: told as such, and its traceback kept)
+    except Exception as error:  # noqa: BLE001  (a defect, whatever it is: reported as such, and its traceback kept)
+        if isinstance(error, FileNotFoundError) and not _has_working_folder():
+            typer.echo("Error: the current folder does not exist any more\n  cd to a folder that exists", err=True)
+            return code
         from deviate.cli.defects import report_defect
 
         report_defect(error)
@@ -203,6 +206,14 @@ def run_arguments(arguments: Sequence[str]) -> int:
 
             stop_log(code, began)
     return code
+
+
+def _has_working_folder() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _carry_out(arguments: Sequence[str]) -> int:

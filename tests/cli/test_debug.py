@@ -89,3 +89,14 @@ def test_an_unexpected_exception_of_a_verb_is_a_defect_and_its_traceback_is_prin
     error = capsys.readouterr().err
     assert error.startswith("Traceback (most recent call last):\n")
     assert "\nError: this is a defect of deviate: FileNotFoundError: " in error
+
+
+def test_a_current_folder_that_was_deleted_is_no_defect(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "deleted"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert run_arguments(["list"]) == 1
+    assert capsys.readouterr().err.splitlines()[0] == "Error: the current folder does not exist any more"
