@@ -1,6 +1,8 @@
 """`--debug` logs decisions a line each, without secrets; a defect has one message and a traceback that is kept."""
 
+import errno
 import logging
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -81,14 +83,15 @@ def test_an_unexpected_exception_of_a_verb_is_a_defect_and_its_traceback_is_prin
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(project))
-    gone = project / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
+
+    def refuse() -> str:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "getcwd", refuse)
     assert run_arguments(["list"]) == 1
     error = capsys.readouterr().err
     assert error.startswith("Traceback (most recent call last):\n")
-    assert "\nError: this is a defect of deviate: FileNotFoundError: " in error
+    assert "\nError: this is a defect of deviate: PermissionError: " in error
 
 
 def test_a_current_folder_that_was_deleted_is_no_defect(
