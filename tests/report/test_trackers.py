@@ -16,7 +16,7 @@ from experiments import experiment, run, selected
 
 from deviate.errors import InputError, ToolError
 from deviate.model import Findings, Interval, Revision, Series
-from deviate.records.importers.wandb import _records
+from deviate.records.importers.wandb import _records, read_wandb
 from deviate.report import build_report
 from deviate.report.trackers import AggregateReport, Destination, aggregate_report, destination_of, write_to_tracker
 
@@ -175,6 +175,8 @@ def test_wandb_writes_offline_what_its_own_messages_read_back(
     assert started.host == ""
     config = {item.key: json.loads(item.value_json) for item in started.config.update}
     assert config["deviate_commit"] == "c0ffee with changes"
+    with pytest.raises(InputError, match="were written by deviate report"):
+        read_wandb(project / "wandb")
     [page] = (project / folders[1]).glob("files/media/html/*.html")
     assert page.read_text(encoding="utf-8") == report.page()
     monkeypatch.setenv("WANDB_MODE", "disabled")

@@ -34,6 +34,8 @@ DERIVED = frozenset({"max", "min", "mean", "last", "best", "first"})
 """Summaries that `define_metric(…, summary=…)` adds under the name of a metric that has a history."""
 WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 INTERRUPTED = 255
+AGGREGATE = "deviate_experiment"
+"""A setting of runs that `deviate report --to wandb` writes."""
 CURE = "restore it, or move its folder away to go on without it"
 PLACES = ("*.wandb", "*run-*/run-*.wandb", "wandb/*run-*/run-*.wandb")
 
@@ -78,10 +80,16 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
         if not logged_run.is_told:
             continue
         by_id[logged_run.id] = _after(by_id[logged_run.id], logged_run) if logged_run.id in by_id else logged_run
+    aggregates = [run.file for run in by_id.values() if AGGREGATE in run.params]
     experiments: dict[tuple[str, str], list[_LoggedRun]] = {}
     for logged_run in by_id.values():
+        if AGGREGATE in logged_run.params:
+            continue
         experiments.setdefault((logged_run.project, logged_run.group), []).append(logged_run)
+    if aggregates and not experiments:
+        raise InputError(f"the W&B runs in {path} were written by deviate report", "name those of the training")
     notes = note_on(untold, "ends before the run is identified, left out")
+    notes += note_on(aggregates, "written by deviate report, left out")
     imported = tuple(
         _experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items()
     )

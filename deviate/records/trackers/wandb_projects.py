@@ -18,15 +18,13 @@ from deviate.base import redact
 from deviate.errors import InputError
 from deviate.model import Status
 from deviate.records.importers.tracked import TrackedRun
-from deviate.records.importers.wandb import OWN, add_row, add_scores, flatten, numbers, settings
+from deviate.records.importers.wandb import AGGREGATE, OWN, add_row, add_scores, flatten, numbers, settings
 from deviate.records.trackers.project import Project, split_aggregates
 
 STATES: Mapping[str, Status] = {
     "finished": "completed", "crashed": "crashed", "failed": "crashed", "killed": "cancelled",
 }  # fmt: skip
 """Status of a run by its state. In any other state it has not ended, and counts as lost."""
-AGGREGATE = "deviate_experiment"
-"""A setting of runs that `deviate report --to wandb` writes."""
 PAGE = 100
 LONGEST_MESSAGE = 200
 BUSY = ("did not respond in time", "busy", "429", "rate limit", "connection", "no such host", "timed out", "dial tcp")
