@@ -194,9 +194,6 @@ def run_arguments(arguments: Sequence[str]) -> int:
     try:
         code = _carry_out(arguments or ["--help"])
     except Exception as error:  # noqa: BLE001  (a defect, whatever it is: reported as such, and its traceback kept)
-        if isinstance(error, FileNotFoundError) and not _has_working_folder():
-            typer.echo("Error: the current folder does not exist any more\n  cd to a folder that exists", err=True)
-            return code
         from deviate.cli.defects import report_defect
 
         report_defect(error)
@@ -206,14 +203,6 @@ def run_arguments(arguments: Sequence[str]) -> int:
 
             stop_log(code, began)
     return code
-
-
-def _has_working_folder() -> bool:
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _carry_out(arguments: Sequence[str]) -> int:
@@ -239,6 +228,9 @@ def _carry_out(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not _has_working_folder():
+            typer.echo("Error: the current folder does not exist any more\n  cd to a folder that exists", err=True)
+            return FAILED
         if error.errno not in {errno.ENOSPC, errno.EPIPE} or error.filename is not None:
             raise
         return _without_output(error)
@@ -257,6 +249,14 @@ def _format_warning(
     """Deviate's warnings are for the user; others include their place in the code."""
     is_ours = issubclass(category, PluginWarning)
     return f"Warning: {message}\n" if is_ours else PYTHONS_OWN(message, category, filename, lineno, line)
+
+
+def _has_working_folder() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _without_output(error: OSError) -> int:
