@@ -27,7 +27,7 @@ FORBIDDEN = re.compile(r"[^\w.\- :/]")
 """Source: mlflow.utils.validation, names of metrics; MLflow on Windows refuses the colon as well."""
 
 
-@tracker("mlflow", "mlflow", "mlflow")
+@tracker("mlflow")
 def write_to_mlflow(report: AggregateReport, where: str | None) -> Written:
     """Write runs of the experiment `MLFLOW_EXPERIMENT_NAME`, or `deviate`, of a store.
 

@@ -1,4 +1,4 @@
-"""The registry of trackers: by name, a function that writes an aggregate report, and the package that it needs."""
+"""The registry of trackers: by name, which is also that of the package it needs, a function that writes a report."""
 
 import sys
 from collections.abc import Callable
@@ -25,28 +25,15 @@ class Written:
 Writer = Callable[[AggregateReport, str | None], Written]
 
 
-@dataclass(frozen=True, slots=True)
-class Tracker:
-    """A tracker that can be written to.
-
-    Attributes:
-        write: takes the report and WHERE of `TRACKER[:WHERE]`.
-        module: what it imports. requirement: what pip installs for that.
-    """
-
-    write: Writer
-    module: str
-    requirement: str
+"""Takes the report and WHERE of `TRACKER[:WHERE]`."""
+TRACKERS: "Registry[Writer]" = Registry("deviate.report.trackers")
 
 
-TRACKERS: "Registry[Tracker]" = Registry("deviate.report.trackers")
-
-
-def tracker(name: str, module: str, requirement: str) -> Callable[[Writer], Writer]:
+def tracker(name: str) -> Callable[[Writer], Writer]:
     """Register a function as the writer for that tracker, in the module of that name."""
 
     def register(function: Writer) -> Writer:
-        TRACKERS.add(name, Tracker(function, module, requirement))
+        TRACKERS.add(name, function)
         return function
 
     return register
@@ -72,13 +59,12 @@ def destination_of(text: str) -> Destination:
         raise InputError(f"--to {text}: there is no tracker {name!r}", f"choose one of {', '.join(TRACKERS)}")
     if colon and not where:
         raise InputError(f"--to {text} names no place after the colon", f"leave the colon out: --to {name}")
-    wanted = TRACKERS[name]
-    spec = find_spec(wanted.module)
+    spec = find_spec(name)
     # A folder `wandb` or `mlruns` in the working folder is a package without an origin.
     if spec is None or spec.origin is None:
         raise ToolError(
-            f"--to {text} needs the package {wanted.module}, which deviate's environment does not have",
-            f"install it there: {sys.executable} -m pip install {wanted.requirement}",
+            f"--to {text} needs the package {name}, which deviate's environment does not have",
+            f"install it there: {sys.executable} -m pip install {name}",
         )
     return Destination(name, where or None)
 
@@ -90,4 +76,4 @@ def write_to_tracker(report: AggregateReport, destination: Destination) -> Writt
         InputError: the settings of the tracker do not allow it.
         RecordError: the tracker cannot be written to.
     """
-    return TRACKERS[destination.tracker].write(report, destination.where)
+    return TRACKERS[destination.tracker](report, destination.where)

@@ -22,7 +22,7 @@ LONGEST_NAME = 100
 """Characters of the name of a folder."""
 
 
-@tracker("tensorboard", "tensorboard", "tensorboard")
+@tracker("tensorboard")
 def write_to_tensorboard(report: AggregateReport, where: str | None) -> Written:
     """Write a folder per run below the log folder `where`.
 

@@ -14,7 +14,7 @@ LONGEST_TAG = 64
 LONGEST_REASON = 200
 
 
-@tracker("wandb", "wandb", "wandb")
+@tracker("wandb")
 def write_to_wandb(report: AggregateReport, where: str | None) -> Written:
     """Write runs of one group to a project.
 
