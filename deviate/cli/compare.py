@@ -90,6 +90,6 @@ def report_command(
         sweep.report(folder, names[0], options, documents)
         return
     answer = pipeline.report(folder, names, options, Output(documents.takes_stdout, quiet), form=importer)
-    publish(answer, folder, documents)
+    document = publish(answer, folder, documents)
     answer.record()
-    write_to_trackers(answer, trackers, takes_stdout=documents.takes_stdout)
+    write_to_trackers(answer.findings, document, trackers, takes_stdout=documents.takes_stdout)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # with statistics, which runs that are only planned do withou
     from deviate.report import TableFile
 
 
-def publish(answer: Answer, folder: Path, documents: Documents) -> None:
-    """Print the verdict, and write the requested files and the report.
+def publish(answer: Answer, folder: Path, documents: Documents) -> report.Report:
+    """Print the verdict, write the requested files and the report, and return the document that they show.
 
     If the report cannot be written to its default path, as in another user's folder, everything else is still written.
     """
@@ -47,6 +47,7 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> None:
         write_paper(paper_files(answer.findings, built, style), documents.paper)
         paper_line = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
         typer.echo(paper_line, err=documents.takes_stdout)
+    return built
 
 
 def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deviate.cli.options import option
-from deviate.pipeline import Answer
+from deviate.model import Findings
 
 if TYPE_CHECKING:
+    from deviate.report import Report
     from deviate.report.trackers import Destination
 
 To = Annotated[
@@ -36,18 +37,19 @@ def destinations(texts: Sequence[str] | None) -> "tuple[Destination, ...]":
     return tuple(destination_of(text) for text in dict.fromkeys(texts))
 
 
-def write_to_trackers(answer: Answer, targets: "Sequence[Destination]", *, takes_stdout: bool) -> None:
-    """Write the answer to each tracker, and print where.
+def write_to_trackers(
+    findings: Findings, document: "Report", targets: "Sequence[Destination]", *, takes_stdout: bool
+) -> None:
+    """Write findings, and the report on them, to each tracker, and print where.
 
     Raises:
         InputError, RecordError: as in `write_to_tracker`.
     """
     if not targets:
         return
-    from deviate.report import build_report
     from deviate.report.trackers import aggregate_report, write_to_tracker
 
-    report = aggregate_report(answer.findings, build_report(answer.findings), datetime.now(UTC).astimezone())
+    report = aggregate_report(findings, document, datetime.now(UTC).astimezone())
     for target in targets:
         written = write_to_tracker(report, target)
         typer.echo(f"Tracker  {target.tracker}: {written.place}; {written.next_step}", err=takes_stdout)
