@@ -41,8 +41,8 @@ def test_neither_a_user_nor_a_host_is_left_as_a_word(name: str, host: str, place
     ("text", "expected"),
     [
         ("torch.Tensor of editor tor, Tor2 and tor_x", "torch.Tensor of editor USER, USER2 and USER_x"),
-        ("/home/tor/work/lab/a.py:3", "PROJECT/a.py:3"),
-        ("/home/tor/work/laboratory/a.py", "…/a.py"),
+        ("/home/tor/study/lab/a.py:3", "PROJECT/a.py:3"),
+        ("/home/tor/study/laboratory/a.py", "…/a.py"),
         ("/home/tor", "~"),
         ("/home/torsten/x", "…"),
         ("File '/home/tor/my folder/x.csv' and \"/data/a b/c\"", "File '…/x.csv' and \"…\""),
@@ -59,7 +59,7 @@ def test_neither_a_user_nor_a_host_is_left_as_a_word(name: str, host: str, place
     ],
 )
 def test_a_text_keeps_what_says_nothing_of_a_person(text: str, expected: str) -> None:
-    identity = Identity(("tor",), ("box7",), ("/home/tor",), ("/home/tor/work/lab",), (TOKEN,))
+    identity = Identity(("tor",), ("box7",), ("/home/tor",), ("/home/tor/study/lab",), (TOKEN,))
     assert anonymize(text, identity) == expected
 
 
