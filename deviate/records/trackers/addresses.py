@@ -3,7 +3,7 @@
 from deviate.errors import InputError
 from deviate.records.trackers.project import Project
 
-TRACKERS = ("wandb", "mlflow", "tensorboard")
+EXAMPLES = {"wandb": "wandb:ENTITY/PROJECT", "mlflow": "mlflow:EXPERIMENT", "tensorboard": "tensorboard:FOLDER"}
 
 
 def is_address(name: str) -> bool:
@@ -12,7 +12,7 @@ def is_address(name: str) -> bool:
     >>> [is_address(name) for name in ("wandb:me/cifar", "old.csv", "wandb/offline-run-1")]
     [True, False, False]
     """
-    return name.partition(":")[0] in TRACKERS and ":" in name
+    return name.partition(":")[0] in EXAMPLES and ":" in name
 
 
 def read_project(address: str) -> Project:
@@ -39,6 +39,3 @@ def read_project(address: str) -> Project:
     if not project.runs:
         raise InputError(f"{project.address} has no runs", "check its name, or wait until a run has started")
     return project
-
-
-EXAMPLES = {"wandb": "wandb:ENTITY/PROJECT", "mlflow": "mlflow:EXPERIMENT", "tensorboard": "tensorboard:FOLDER"}

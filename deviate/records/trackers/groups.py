@@ -228,16 +228,21 @@ def _settings(run: TrackedRun) -> Settings:
 
 
 def _find_setting(key: str, names: Sequence[str]) -> list[str]:
-    matching = [name for name in names if name == key] or [name for name in names if re.split(r"[./]", name)[-1] == key]
+    matching = _matching(key, names)
     if not matching:
         raise InputError(f"no run has a setting {key!r}", f"the settings are {first_few(sorted(names), 12) or 'none'}")
     return matching
 
 
+def _matching(key: str, names: Sequence[str]) -> list[str]:
+    """The setting of that name, or else those whose last part has it."""
+    return [name for name in names if name == key] or [name for name in names if re.split(r"[./]", name)[-1] == key]
+
+
 def _is_pair(text: str, grouping: Grouping) -> bool:
     key, equals, _ = text.partition("=")
     names = [name for group in grouping.groups[:1] for name in group.settings]
-    return bool(equals) and any(name == key or re.split(r"[./]", name)[-1] == key for name in names)
+    return bool(equals and _matching(key, names))
 
 
 def _is_of_run(name: str, values: Sequence[str]) -> bool:
