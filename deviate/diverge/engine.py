@@ -23,6 +23,7 @@ from deviate.diverge.findings import (
     Trace,
     Ulps,
 )
+from deviate.diverge.inputs import compare_inputs, idle_lines
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.requests import (
@@ -280,6 +281,8 @@ class Search:
         notes = [*self._notes(is_equal=findings.is_equal)]
         notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
         self.findings = dataclasses.replace(findings, notes=(*notes, *filter(None, [self.why])))
+        traces = self._deepest_pair.traces
+        self.findings = dataclasses.replace(self.findings, inputs=compare_inputs(*traces, self.findings.first))
         if self.findings.first is not None:
             causes = find_causes(self.findings.first, self._evidence())
             self.findings = dataclasses.replace(self.findings, causes=causes)
@@ -302,10 +305,15 @@ class Search:
         if tolerance and self.ends.weights != "not reached":
             yield "final weights are recorded as a hash, which cannot be compared within a tolerance"
 
+    @property
+    def _deepest_pair(self) -> Pair:
+        """The pair that shows the first difference, or else the one that ran to the end."""
+        return (None if self.deepest is None else self.rungs[self.deepest].pair) or self.pair
+
     def _evidence(self) -> Evidence:
         """Evidence besides the difference, from the pair that shows it and the pair that ran to the end."""
         request = self.request
-        pair = (None if self.deepest is None else self.rungs[self.deepest].pair) or self.pair
+        pair = self._deepest_pair
         differences = (rung.difference for rung in self.findings.rungs)
         first, second = (max((trace.n_steps for trace in side), default=0) for side in self.pair.traces)
         return dataclasses.replace(
@@ -316,6 +324,8 @@ class Search:
             n_ranks=pair.n_ranks,
             n_steps=(first, second),
             above=tuple(difference for difference in differences if difference is not None),
+            inputs=self.findings.inputs,
+            idle_lines=idle_lines(trace for side in pair.traces for trace in side),
             runs=request.labels,
         )
 

@@ -69,6 +69,56 @@ class TraceRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class InputEvent:
+    """Something that entered the program from outside: a listing, a reading of the clock, the order of results.
+
+    Attributes:
+        source: kind of the input, such as "listing"; docs/reference/traces.md lists them.
+        call: what was called, such as "os.listdir('data')".
+        digest: checksum of the value; None if it is not to be compared.
+        shown: the value, shortened.
+        step, main_step: as in TraceRecord. n_before: number of records before it in the trace.
+        is_in_thread: whether a thread other than the main one recorded it, so that its position among others is chance.
+        n_folded: number of values that the checksum covers, at a place with many; else 0.
+    """
+
+    source: str
+    call: str
+    digest: int | None
+    shown: str
+    place: Place
+    step: int = 0
+    main_step: int | None = None
+    n_before: int = 0
+    is_in_thread: bool = False
+    n_folded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InputDifference:
+    """An input that differs between two runs.
+
+    Attributes:
+        source, call, place, step, main_step: as in InputEvent, of the first run that has it.
+        shown: the value in both runs; empty in a run without it.
+        only_in: 1 or 2 if only that run has it.
+        is_upstream: whether it entered before the first difference of the runs.
+        ordinal: number of equal inputs of the same source and place before it.
+    """
+
+    source: str
+    call: str
+    place: Place
+    step: int
+    main_step: int | None
+    shown: tuple[str, str]
+    rank: int = 0
+    only_in: Literal[1, 2] | None = None
+    is_upstream: bool = False
+    ordinal: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """The trace of one process.
 
@@ -83,6 +133,9 @@ class Trace:
         n_damaged: number of lines of its file that could not be read.
         pid: process id.
         ends: framework to the highest level that it supports, and why not more, in words.
+        inputs: what entered from outside, in order.
+        watched, ran: lines of the program, as file and line, of which it is recorded whether they ran, and those that
+            did.
     """
 
     rank: int
@@ -97,6 +150,9 @@ class Trace:
     n_damaged: int = 0
     pid: int = 0
     ends: dict[str, tuple[int, str]] = field(default_factory=dict)
+    inputs: tuple[InputEvent, ...] = ()
+    watched: frozenset[tuple[str, int]] = frozenset()
+    ran: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +356,7 @@ class DivergenceFindings:
         rungs: levels in order, up to the first one that could not be compared.
         growth: the loss or the primary metric first.
         ranks: number of processes that trained together.
+        inputs: inputs that differ, in the order in which they entered.
         causes: the likeliest first.
         notes: limits of the answer, a sentence each.
         flags: flags of the call that the runs depend on, apart from script and variant, such as ("--env", "A=1");
@@ -320,6 +377,7 @@ class DivergenceFindings:
     rungs: tuple[RungFindings, ...] = ()
     growth: tuple[Growth, ...] = ()
     ranks: int = 1
+    inputs: tuple[InputDifference, ...] = ()
     causes: tuple[Cause, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     notes: tuple[str, ...] = ()

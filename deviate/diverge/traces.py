@@ -12,7 +12,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from deviate.diverge.findings import Place, Trace, TraceRecord
+from deviate.diverge.findings import InputEvent, Place, Trace, TraceRecord
 from deviate.diverge.source import Texts
 from deviate.errors import RecordError
 from deviate.records import BAD, artifacts_folder, event_files, json_lines, snapshot_folder
@@ -30,12 +30,13 @@ NO_DIGEST = (1 << 64) - 1
 SHARED = frozenset({str, bool, type(None), Place})
 """Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
 NOTHING: Mapping[str, object] = {}
-SCHEMA = 1
+SCHEMA = 2
 # 2026-11-22  1  first format; written by the guest
+# 2026-11-26  2  lines `input`, `watched` and `ran`
 PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
-MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end"})
+MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end", "input", "watched", "ran"})
 """Prefix of lines that are not records."""
 
 
@@ -198,6 +199,9 @@ class _Reader:
         self.seconds: list[float] = []
         self.costs: dict[int, tuple[float, float, int]] = {}
         self.ends: dict[str, tuple[int, str]] = {}
+        self.inputs: list[InputEvent] = []
+        self.watched: set[tuple[str, int]] = set()
+        self.ran: set[tuple[str, int]] = set()
         self.step, self.main_step = 0, NONE
         self.is_whole = False
         self.n_damaged = 0
@@ -205,7 +209,7 @@ class _Reader:
     @property
     def is_begun(self) -> bool:
         """Whether there are records after the start; a process that computed nothing has no trace."""
-        return bool(self.records or self.seconds or self.costs)
+        return bool(self.records or self.seconds or self.costs or self.inputs)
 
     def take(self, event: Any) -> None:
         try:
@@ -235,8 +239,30 @@ class _Reader:
                 self.ends[framework] = (int(level), str(reason))
             case ["end", *_]:
                 self.is_whole = True
+            case ["input", source, call, digest, shown, place, more]:
+                self.inputs.append(self._input(source, call, digest, shown, self.places[place], more))
+            case ["watched", place]:
+                self.watched.add((self.places[place].file, self.places[place].line))
+            case ["ran", place]:
+                self.ran.add((self.places[place].file, self.places[place].line))
             case _:
                 raise ValueError("no mark")
+
+    def _input(
+        self, source: str, call: str, digest: int | None, shown: str, place: Place, more: Mapping[str, Any]
+    ) -> InputEvent:
+        return InputEvent(
+            source=str(source),
+            call=str(call),
+            digest=None if digest is None else int(digest),
+            shown=str(shown),
+            place=place,
+            step=self.step,
+            main_step=None if self.main_step == NONE else self.main_step,
+            n_before=len(self.records),
+            is_in_thread=bool(more.get("thread")),
+            n_folded=int(more.get("folded", 0)),
+        )
 
     def record(self, kind: str, name: str, digest: int | None, form: str, place: int, more: dict[str, Any]) -> None:
         key = (kind, name, form, place)
@@ -281,6 +307,9 @@ class _Reader:
             n_damaged=self.n_damaged,
             pid=pid or self.pid,
             ends=self.ends,
+            inputs=tuple(self.inputs),
+            watched=frozenset(self.watched),
+            ran=frozenset(self.ran),
         )
 
 

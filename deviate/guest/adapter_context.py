@@ -8,6 +8,7 @@ from types import FrameType
 from .annotations import TYPE_CHECKING, Any, Callable
 from .observers.bits import Moment
 from .observers.capture import Capture
+from .observers.inputs import Inputs
 from .observers.trace import Trace
 from .project import Project
 from .recorder import Recorder
@@ -29,6 +30,7 @@ class AdapterContext:
         flip: when the one bit is to be flipped, where that is asked for.
         capture: keeps outputs and weights where the run asks for it.
         trace: takes down what is computed where the run asks for it.
+        inputs: takes down what enters the program from outside, for the trace.
         is_inside: whether a model is running, or whatever else whose calls of models are no training and no evaluation.
         is_fitting: whether a trainer trains a model now, its validation left out: what models compute is no evaluation.
         is_own_call: whether the guest itself calls a model of the script.
@@ -57,6 +59,7 @@ class AdapterContext:
         recorder.at_main_step.append(self._at_first_step)
         self.capture = capture
         self.trace = trace
+        self.inputs = Inputs(trace)
         self.is_inside = False
         self.is_fitting = False
         self.is_own_call = False

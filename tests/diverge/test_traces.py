@@ -179,8 +179,8 @@ def test_a_damaged_line_costs_itself_alone_and_is_counted(attempt: Path, line: s
 
 
 def test_a_trace_of_a_newer_deviate_is_refused(attempt: Path) -> None:
-    write(attempt, start_line().replace("1", "2", 1), record_line())
-    with pytest.raises(RecordError, match="schema 2"):
+    write(attempt, start_line().replace("1", "3", 1), record_line())
+    with pytest.raises(RecordError, match="schema 3"):
         read_traces(attempt)
 
 

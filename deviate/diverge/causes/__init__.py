@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from deviate.base import place_text
-from deviate.diverge.findings import Certainty, Difference, Place
+from deviate.diverge.findings import Certainty, Difference, InputDifference, Place
 from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
 from deviate.records import ALWAYS_TOLD, VARIABLE
 
@@ -32,6 +32,8 @@ class Evidence:
         n_steps: complete updates of the first run and of the second; None if unknown.
         seeds: seeds set by deviate in the first run and in the second, stream to seed; empty if it set none.
         above: first differences on the levels above the last one.
+        inputs: inputs that differ between the runs, in the order in which they entered.
+        idle_lines: lines that either trace watched and neither run executed, as file and line.
         runs: names of the two runs.
     """
 
@@ -50,6 +52,8 @@ class Evidence:
     n_steps: tuple[int, int] | None = None
     seeds: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
     above: tuple[Difference, ...] = ()
+    inputs: tuple[InputDifference, ...] = ()
+    idle_lines: frozenset[tuple[str, int]] = frozenset()
     runs: tuple[str, str] = ("the first run", "the second run")
 
     @property

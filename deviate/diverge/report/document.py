@@ -56,8 +56,9 @@ from deviate.report import (
     whole,
 )
 
-DIVERGE_SCHEMA = 1
+DIVERGE_SCHEMA = 2
 # 2026-11-22  1  first format of the JSON of `deviate diverge`.
+# 2026-11-26  2  inputs of the runs that differ.
 MOST_PLOTS = 6
 """Maximum number of quantities to plot; the loss or the primary metric comes first."""
 CAPTION = (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Digest = Union[int, None, Callable[[], "tuple[int | None, dict[str, object]]"]]
 
-SCHEMA = 1
+SCHEMA = 2
 FOLDER = "artifacts"
 MOST_KEPT = 1 << 28
 """Bytes of arrays that are kept of one process."""
@@ -190,6 +190,7 @@ class Trace:
         rank: gives the number of this process among those that train together; a framework puts its own in.
         at_level: told whenever the level changes, between two steps; adapters put themselves in.
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
+        at_step_end: told before a step ends, while its lines can still be added.
         at_boundary: told where the main loop goes on or ends, and where the process does: an update of which nothing
             else tells that it is complete is so by now.
         requested_level, next: the level of the window, and those whose costs are measured.
@@ -211,6 +212,7 @@ class Trace:
         self.rank: Callable[[], int] = _rank_of_environment
         self.at_level: list[Callable[[int], object]] = []
         self.at_flush: list[Callable[[], object]] = []
+        self.at_step_end: list[Callable[[], object]] = []
         self.at_boundary: list[Callable[[], object]] = []
         self.level = 0
         self.step = 0
@@ -330,6 +332,8 @@ class Trace:
     def _tick(self) -> None:
         now = perf_counter()
         self.levels.took(self.step, self.level, now - self.stepped)
+        if self.at_step_end:
+            self.recorder.tell(self.at_step_end)
         self.step += 1
         self.n_kept = 0
         self.file.add("step", self.step, round(now - self.began, 6))
@@ -365,6 +369,7 @@ class Trace:
             return
         self.is_closing = True
         self.recorder.tell(self.at_boundary)
+        self.recorder.tell(self.at_step_end)
         self._set(0)
         for level, traced, plain, n in self.levels.costs():
             self.file.add("cost", level, round(traced, 9), round(plain, 9), n)

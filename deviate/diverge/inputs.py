@@ -1,0 +1,103 @@
+"""Compares the inputs of two runs, place by place, and says which of them came before the first difference."""
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from deviate.diverge.findings import Difference, InputDifference, InputEvent, Trace
+
+VOLATILE = frozenset({"clock", "process-id", "entropy", "address"})
+"""Sources whose values differ between any two runs, mostly without an effect."""
+
+Key = tuple[str, str, int]
+"""Source, file and line."""
+
+
+def compare_inputs(
+    first: Sequence[Trace], second: Sequence[Trace], difference: Difference | None
+) -> tuple[InputDifference, ...]:
+    """The first differing input of each source and place, in the order in which they entered, rank by rank.
+
+    Inputs are compared in the order in which a place had them; those of threads in any order, as their order is chance.
+
+    Args:
+        difference: the first one of the runs, in the traces that are compared here; None for equal runs.
+    """
+    theirs = {trace.rank: trace for trace in second}
+    differences = [
+        input_difference
+        for trace in first
+        if trace.rank in theirs
+        for input_difference in _of_rank(trace, theirs[trace.rank], difference)
+    ]
+    return tuple(sorted(differences, key=lambda item: (item.step, item.rank)))
+
+
+def _of_rank(one: Trace, other: Trace, difference: Difference | None) -> list[InputDifference]:
+    mine, theirs = _by_place(one.inputs), _by_place(other.inputs)
+    differences: list[tuple[int, InputDifference]] = []
+    for key in {**mine, **theirs}:
+        pair = _first_pair(mine.get(key, []), theirs.get(key, []))
+        if pair is not None:
+            ordinal, event, instead = pair
+            either = event or instead
+            if either is None:
+                continue
+            differences.append((either.n_before, _difference(event, instead, ordinal, one.rank, difference)))
+    return [item for _, item in sorted(differences, key=lambda item: item[0])]
+
+
+def _by_place(events: Sequence[InputEvent]) -> dict[Key, list[InputEvent]]:
+    places: dict[Key, list[InputEvent]] = {}
+    for event in events:
+        places.setdefault((event.source, event.place.file, event.place.line), []).append(event)
+    return places
+
+
+def _first_pair(
+    mine: Sequence[InputEvent], theirs: Sequence[InputEvent]
+) -> tuple[int, InputEvent | None, InputEvent | None] | None:
+    """Position and events of the first difference at a place; None if there is none."""
+    if any(event.is_in_thread for event in (*mine, *theirs)):
+        mine, theirs = (sorted(events, key=lambda event: (event.call, event.digest or 0)) for events in (mine, theirs))
+    for ordinal, (event, instead) in enumerate(zip_longest(mine, theirs)):
+        if event is None or instead is None or event.digest != instead.digest:
+            return ordinal, event, instead
+    return None
+
+
+def _difference(
+    event: InputEvent | None, instead: InputEvent | None, ordinal: int, rank: int, difference: Difference | None
+) -> InputDifference:
+    either = event or instead
+    assert either is not None  # noqa: S101  (one run has it)
+    return InputDifference(
+        source=either.source,
+        call=either.call,
+        place=either.place,
+        step=either.step,
+        main_step=either.main_step,
+        shown=("" if event is None else event.shown, "" if instead is None else instead.shown),
+        rank=rank,
+        only_in=2 if event is None else 1 if instead is None else None,
+        is_upstream=difference is not None and rank == difference.rank and _is_before(either, difference),
+        ordinal=ordinal,
+    )
+
+
+def _is_before(event: InputEvent, difference: Difference) -> bool:
+    """Whether an input entered before the first difference: by records where it is one of them, else by steps."""
+    if difference.kind == "metric" or difference.step is None:
+        if event.main_step is None or difference.main_step is None:
+            return True
+        return event.main_step <= difference.main_step
+    return event.step < difference.step or event.n_before <= difference.n_equal
+
+
+def idle_lines(traces: Iterator[Trace]) -> frozenset[tuple[str, int]]:
+    """Lines that a trace watched, and that no process executed."""
+    watched: set[tuple[str, int]] = set()
+    ran: set[tuple[str, int]] = set()
+    for trace in traces:
+        watched |= trace.watched
+        ran |= trace.ran
+    return frozenset(watched - ran)

@@ -1,0 +1,92 @@
+"""The inputs of a traced process: what enters the program from outside, and may differ between two runs.
+
+An input is a directory listing, the order of a set, a reading of the clock, the order in which workers finish and the
+like. Each is one line of the trace, with a checksum of the value and a short text. Inputs are not records: two runs
+whose inputs differ are equal as long as their records are.
+
+The cost is bounded: a place in the program has MOST_AT_PLACE lines, after which its values are folded into one line per
+step, and a process has MOST_LINES.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from types import FrameType
+from zlib import crc32
+
+from ..annotations import Any
+from .trace import Trace
+
+MOST_AT_PLACE = 200
+"""Lines of one place; later values are folded into one line for each step."""
+MOST_LINES = 20000
+"""Lines of a process, after which nothing is recorded."""
+LONGEST = 80
+"""Characters of the text of a value."""
+
+
+class Inputs:
+    """Records the inputs of this process as lines of its trace.
+
+    Attributes:
+        is_active: whether inputs are wanted now; callers ask before they prepare anything.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.main_thread = threading.main_thread().ident
+        self.n_lines = 0
+        self.n_at: dict[tuple[str, int], int] = {}
+        self.folded: dict[tuple[str, int], tuple[str, int, int]] = {}
+        self.has_listener = False
+
+    @property
+    def is_active(self) -> bool:
+        return self.trace.level > 0 and self.n_lines < MOST_LINES
+
+    def record(self, source: str, call: str, value: str | bytes | None, place: int, shown: str = "") -> None:
+        """Record one input.
+
+        Args:
+            source: one of those that docs/reference/traces.md lists, such as "listing".
+            call: what was called, for people: `os.listdir('data')`.
+            value: what two runs are compared by; None where it cannot be compared, such as an address.
+            place: number of the line in the program, from `Trace.place`; inputs of no line are left out.
+            shown: the value for people; by default `value`.
+        """
+        if place < 0 or not self.is_active:
+            return
+        data = value if isinstance(value, bytes) else (value or "").encode("utf-8", "backslashreplace")
+        digest = None if value is None else crc32(data)
+        key = (source, place)
+        count = self.n_at[key] = self.n_at.get(key, 0) + 1
+        if count > MOST_AT_PLACE:
+            _, n, checksum = self.folded.get(key, (call, 0, 0))
+            self.folded[key] = call, n + 1, crc32(data, checksum)
+            if not self.has_listener:
+                self.has_listener = True
+                self.trace.at_step_end.append(self.end_step)
+            return
+        text = shown or (value if isinstance(value, str) else "")
+        more = {} if threading.get_ident() == self.main_thread else {"thread": True}
+        self._add(source, call, digest, text, place, more)
+
+    def end_step(self) -> None:
+        """Write what was folded during the step."""
+        folded, self.folded = self.folded, {}
+        for (source, place), (call, n, checksum) in folded.items():
+            self._add(source, call, checksum, "%d values" % n, place, {"folded": n})
+
+    def ran(self, place: int, *, is_watched: bool = False) -> None:
+        """A watched line of the program ran; `is_watched` says only that it would be recorded."""
+        self.trace.file.add("watched" if is_watched else "ran", place)
+
+    def _add(self, source: str, call: str, digest: int | None, text: str, place: int, more: dict[str, Any]) -> None:
+        self.n_lines += 1
+        shown = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+        self.trace.file.lines.append(json.dumps(["input", source, call[:LONGEST], digest, shown, place, more]))
+
+    def place(self, frame: FrameType | None) -> int:
+        """Number of the nearest line of the project, searching outwards from `frame`; -1 if there is none."""
+        return self.trace.place(frame)
