@@ -189,6 +189,12 @@ def watch(work: str, recorder: Recorder, *, has_main: bool) -> CheckpointGuard |
     """The guard of this run; None if the run continues the work of a previous attempt (DEVIATE_CONTINUED)."""
     if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or a value from the user
         return None
-    # The work copy's folder: it has not changed since its creation, and has the same clock as its files.
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(work)))
-    return CheckpointGuard(work, os.stat(folder).st_mtime, recorder, has_main=has_main)
+    return CheckpointGuard(work, beginning(work), recorder, has_main=has_main)
+
+
+def beginning(work: str) -> float:
+    """Time of the last change of what a run finds, seconds since the epoch.
+
+    It is that of the work copy's folder, which has not changed since its creation, and has the same clock as its files.
+    """
+    return os.stat(os.path.dirname(os.path.dirname(os.path.abspath(work)))).st_mtime

@@ -36,3 +36,17 @@ PACKAGES = {
     "gym": ("environments",),
 }
 """Adapters by the packages that their modules lie in."""
+
+INPUTS = {
+    "os": (
+        "inputs.seeded_entropy", "inputs.listings", "inputs.file_states", "inputs.files", "inputs.environment",
+        "inputs.processes", "inputs.network",
+    ),
+    "pathlib": ("inputs.listings", "inputs.file_states"),
+    "glob": ("inputs.listings",),
+    "time": ("inputs.clocks",),
+    "threading": ("inputs.processes",),
+    "random": ("inputs.seeded_entropy", "inputs.entropy"),
+    "http": ("inputs.network",),
+}  # fmt: skip
+"""Likewise adapters of what enters the program, which only a trace or a cure needs."""

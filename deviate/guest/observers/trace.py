@@ -14,6 +14,7 @@ import json
 import os
 import sys
 from functools import partial
+from itertools import count
 from json.encoder import encode_basestring_ascii as _quoted
 from time import perf_counter
 from types import FrameType
@@ -72,8 +73,9 @@ class TraceFile:
             os.makedirs(self.folder, exist_ok=True)
             self.path = os.path.join(self.folder, "trace-%x.jsonl" % self.pid)
             begin.append(json.dumps(["start", SCHEMA, self.facts()]))
-        lines = self.lines[:]
-        del self.lines[:]
+        n_lines = len(self.lines)  # other threads may add lines now
+        lines = self.lines[:n_lines]
+        del self.lines[:n_lines]
         with open(self.path, "a", encoding="utf-8") as file:
             file.write("".join([(line if isinstance(line, str) else line()) + "\n" for line in begin + lines]))
         if self.arrays:
@@ -221,6 +223,7 @@ class Trace:
         self.is_dropped = False
         self.files: dict[str, str | None] = {}
         self.places: dict[tuple[str, int], int] = {}
+        self.numbers = count()
         self.ended: set[str] = set()
         self.n_kept = 0
         self.began = self.stepped = perf_counter()
@@ -283,8 +286,9 @@ class Trace:
     def _number_of(self, file: str, line: int) -> int:
         number = self.places.get((file, line))
         if number is None:
-            number = self.places[file, line] = len(self.places)
-            self.file.add("place", number, file, line)
+            new = next(self.numbers)  # two threads may give two numbers to one place, but never one to two
+            self.file.add("place", new, file, line)
+            number = self.places.setdefault((file, line), new)
         return number
 
     def attempt(self, where: str, act: Callable[[], object]) -> None:
