@@ -62,7 +62,7 @@ class WriteGuard:
         self.recorder = recorder
         self.checkpoints = checkpoints
         self.reads: FileReads | None = None
-        self.at_connection: Callable[[Any, FrameType], object] | None = None
+        self.at_connection: Callable[[Any, FrameType | None], object] | None = None
         self.reported: set[str] = set()
         self._begin_anew()
 
@@ -78,12 +78,8 @@ class WriteGuard:
 
         Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
         """
-        before_opening, before_renaming, before_writing = (
-            self._before_opening,
-            self._before_renaming,
-            self.before_writing,
-        )
-        reads, at_connection = self.reads, self.at_connection
+        before_opening, before_renaming = self._before_opening, self._before_renaming
+        before_writing, before_connecting = self.before_writing, self._before_connecting
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event not in EVENTS or isinstance(arguments[0], int):
@@ -93,11 +89,10 @@ class WriteGuard:
             elif event == "os.rename":  # it replaces links by itself
                 before_renaming(arguments[1])
             elif event == "socket.connect":
-                if at_connection is not None:
-                    at_connection(arguments[1], sys._getframe(1))
+                before_connecting(arguments[1])
             else:
-                if reads is not None and event == "sqlite3.connect":
-                    reads.before_reading(arguments[0], sys._getframe(1))
+                if event == "sqlite3.connect":
+                    before_opening(arguments[0], 0)
                 before_writing(arguments[0], is_touched=event != "os.truncate")
 
         # Frames raise events too, so every tap passes here; the interpreter asks each time for this attribute, and to
@@ -108,7 +103,7 @@ class WriteGuard:
     def _before_opening(self, path: Any, flags: Any) -> None:
         flags = flags if isinstance(flags, int) else 0
         if self.reads is not None and not flags & (os.O_WRONLY | os.O_TRUNC):
-            self.reads.before_reading(path, sys._getframe(2))
+            self.reads.before_reading(path, _caller_of_hook())
         if flags & WRITING:
             self.before_writing(path, is_emptied=bool(flags & os.O_TRUNC))
         elif self.checkpoints is not None:
@@ -118,6 +113,11 @@ class WriteGuard:
         for watcher in (self.checkpoints, self.reads):
             if watcher is not None:
                 watcher.before_writing(target)
+
+    def _before_connecting(self, address: Any) -> None:
+        if self.at_connection is not None:
+            with self.recorder.guarded("connection"):
+                self.at_connection(address, _caller_of_hook())
 
     def before_reading(self, path: str | bytes | os.PathLike[Any]) -> None:
         """Called with the path of a file by adapters of readers that are written in C."""
@@ -189,3 +189,9 @@ class WriteGuard:
             return
         self.reported.add(path)
         self.recorder.event("write", path)
+
+
+def _caller_of_hook() -> FrameType | None:
+    """The frame in which an event was raised, for a function that the hook calls; None for the interpreter itself."""
+    hook = sys._getframe(2)
+    return hook.f_back
