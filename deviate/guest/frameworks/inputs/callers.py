@@ -34,6 +34,7 @@ class Callers:
         self.context = context
         self.inputs = context.inputs
         self.files = context.trace.files
+        self.modules: dict[str, bool] = {}
         self.project = context.project
         work = self.project.work
         self.began = beginning(work)
@@ -45,8 +46,20 @@ class Callers:
         self.hidden = tuple({os.path.realpath(folder) + os.sep for folder in folders if folder})
 
     def is_project(self, frame: FrameType) -> bool:
-        """Whether a frame runs code of the project: one look-up for most callers."""
-        name = frame.f_code.co_filename
+        """Whether a frame runs code of the project; the file is that of its module, where it has one.
+
+        The name in its code would be exact, but to ask for the code raises an audit event, which costs as much again as
+        all that is done here.
+        """
+        name = frame.f_globals.get("__file__")
+        if type(name) is not str:
+            return self._is_in_project(frame.f_code.co_filename)
+        is_inside = self.modules.get(name)
+        if is_inside is None:
+            is_inside = self.modules[name] = self._is_in_project(name)
+        return is_inside
+
+    def _is_in_project(self, name: str) -> bool:
         file = self.files.get(name, UNKNOWN)
         if file == UNKNOWN:
             file = self.files[name] = self.project.file(name)

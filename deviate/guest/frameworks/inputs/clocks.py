@@ -11,7 +11,6 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...fixed_clock import FixedClock, fixed_clock
 from ...observers.inputs import MOST_AT_PLACE
-from ...observers.trace import UNKNOWN
 from ...stand_ins import stand_in
 from .callers import Callers
 
@@ -56,26 +55,25 @@ class Clocks:
         self.inputs = context.inputs
         self.recorder = context.recorder
         self.callers = context.part(Callers)
-        self.counts: dict[tuple[int, int], int] = {}
+        self.counts: dict[tuple[Any, int], int] = {}
 
     def patch(self, module: Any, name: str, fixed: Callable[..., Any] | None, n_arguments: int) -> None:
         original = getattr(module, name)
         read = fixed or original
         where = "time.%s()" % name
-        files, counts, frame_of, callers, inputs = (
-            self.callers.files, self.counts, _getframe, self.callers, self.inputs
+        modules, counts, frame_of, callers, inputs = (
+            self.callers.modules, self.counts, _getframe, self.callers, self.inputs
         )  # fmt: skip
 
         def call(*args: Any, **kwargs: Any) -> Any:
             frame = frame_of(1)
-            code = frame.f_code
-            file = files.get(code.co_filename, UNKNOWN)
-            if file is None or len(args) > n_arguments or kwargs:
+            module = frame.f_globals.get("__file__")
+            if modules.get(module, True) is False or len(args) > n_arguments or kwargs:
                 return original(*args, **kwargs)
-            if file == UNKNOWN and not callers.is_project(frame):
+            if not modules.get(module) and not callers.is_project(frame):
                 return original(*args)
             result = read(*args)
-            key = id(code), frame.f_lasti
+            key = module, frame.f_lineno
             count = counts.get(key, 0)
             if count < MOST_AT_PLACE and inputs.is_active:
                 counts[key] = count + 1
