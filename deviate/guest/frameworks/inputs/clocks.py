@@ -67,7 +67,7 @@ class Clocks:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             frame = frame_of(1)
-            module = frame.f_globals.get("__file__")
+            module: Any = frame.f_globals.get("__file__")
             if modules.get(module, True) is False or len(args) > n_arguments or kwargs:
                 return original(*args, **kwargs)
             if not modules.get(module) and not callers.is_project(frame):

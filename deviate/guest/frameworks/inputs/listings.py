@@ -86,7 +86,7 @@ class Listings:
 
     def begin(self, call: str, frame: FrameType, args: Sequence[Any], kwargs: dict[str, Any]) -> Listing | None:
         """A listing that is to be recorded; None if no line of the project leads to it, or if it is of a library."""
-        place = self.callers.place(frame)
+        place = -1 if _removes(frame) else self.callers.place(frame)
         if place < 0:
             return None
         path = args[0] if args else kwargs.get("path")
@@ -98,6 +98,11 @@ class Listings:
             return None
         is_temporary = self.callers.is_temporary(os.path.abspath(os.fsdecode(path)) + os.sep)
         return Listing(self, "%s(%r)" % (call, text), place, is_temporary=is_temporary)
+
+
+def _removes(frame: FrameType) -> bool:
+    """Whether the names are those of files that are removed, in any order: temporary folders end so."""
+    return frame.f_globals.get("__name__") == "shutil" and "rmtree" in frame.f_code.co_name
 
 
 class Listing:
