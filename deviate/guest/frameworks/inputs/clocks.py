@@ -67,13 +67,14 @@ class Clocks:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             frame = frame_of(1)
-            module: Any = frame.f_globals.get("__file__")
-            if modules.get(module, True) is False or len(args) > n_arguments or kwargs:
+            file: Any = frame.f_globals.get("__file__")
+            is_project = modules.get(file)  # the first look-up of `is_project`, without a call
+            if is_project is None:
+                is_project = callers.is_project(frame)
+            if not is_project or len(args) > n_arguments or kwargs:
                 return original(*args, **kwargs)
-            if not modules.get(module) and not callers.is_project(frame):
-                return original(*args)
             result = read(*args)
-            key = module, frame.f_lineno
+            key = file, frame.f_lineno
             count = counts.get(key, 0)
             if count < MOST_AT_PLACE and inputs.is_active:
                 counts[key] = count + 1

@@ -59,7 +59,7 @@ def test_without_the_cure_entropy_differs(tmp_path: Path) -> None:
 
 @pytest.mark.requires("numpy")
 def test_generators_of_numpy_without_a_seed_are_reached(tmp_path: Path) -> None:
-    text = "import numpy as np\nprint(np.random.default_rng().random(), np.random.rand(), np.random.RandomState().rand())\n"
+    text = "from numpy.random import *\nprint(default_rng().random(), rand(), RandomState().rand())\n"
     first, second = outputs(tmp_path, text, {"entropy": "seeded"})
     assert first == second
 
@@ -80,4 +80,4 @@ def test_sorted_listings_are_what_the_program_sees_and_what_is_recorded(tmp_path
     child = script(tmp_path, text)
     child.files.update(dict.fromkeys(("z.py", "b.py", "y.py"), ""))
     inputs = inputs_of(child, controls={"listing": "sorted"})
-    assert {it.shown for it in inputs} == {"4: b.py, train.py, y.py, z.py"}
+    assert {item.shown for item in inputs} == {"4: b.py, train.py, y.py, z.py"}

@@ -49,37 +49,37 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[list[Input]]:
     outside = tmp_path_factory.mktemp("outside")
     for name in ("b", "a"):
         (outside / name).write_text(name)
-    found = []
+    inputs = []
     for name in ("first", "second"):
         folder = tmp_path_factory.mktemp(name)
         (folder / "temporary").mkdir()
         variables = {"TMPDIR": str(folder / "temporary"), "SETS": "1", "SETS_TOKEN": name, "PWD": name}
-        found.append(inputs_of(script(folder, ALL), str(outside), environment=variables))
-    return found
+        inputs.append(inputs_of(script(folder, ALL), str(outside), environment=variables))
+    return inputs
 
 
 def test_each_source_is_recorded_at_its_line(runs: list[list[Input]]) -> None:
-    assert list(dict.fromkeys((it.source, it.line) for it in runs[0])) == CALLS
-    clocks = [it.call for it in runs[0] if it.source == "clock"]
+    assert list(dict.fromkeys((item.source, item.line) for item in runs[0])) == CALLS
+    clocks = [item.call for item in runs[0] if item.source == "clock"]
     assert clocks == ["time.time()", "time.perf_counter_ns()", "time.localtime()", "time.strftime()", "time.time()"]
-    assert len([it for it in runs[0] if it.source == "entropy"]) == 5
+    assert len([item for item in runs[0] if item.source == "entropy"]) == 5
 
 
 def test_equal_runs_have_equal_inputs_but_for_clocks_process_numbers_and_entropy(runs: list[list[Input]]) -> None:
-    first, second = ([it for it in run if it.source not in VOLATILE] for run in runs)
+    first, second = ([item for item in run if item.source not in VOLATILE] for run in runs)
     assert first == second
-    assert {it.source for it in runs[0]} - {it.source for it in first} == {"clock", "process-id", "entropy"}
+    assert {item.source for item in runs[0]} - {item.source for item in first} == {"clock", "process-id", "entropy"}
 
 
 def test_a_listing_shows_its_first_names_and_the_others_are_paths_and_answers(runs: list[list[Input]]) -> None:
-    shown = {(it.source, it.line): it.shown for it in runs[0]}
+    shown = {(item.source, item.line): item.shown for item in runs[0]}
     assert shown["listing", 3] in {"2: a, b", "2: b, a"}
     assert shown["network", 24].startswith("6 bytes")
     assert shown["file", 10].startswith("1 bytes")
 
 
 def test_of_a_secret_only_its_presence_is_recorded(runs: list[list[Input]]) -> None:
-    variables = {it.call: it.shown for it in runs[0] if it.source == "environment"}
+    variables = {item.call: item.shown for item in runs[0] if item.source == "environment"}
     assert variables == {"os.environ['SETS']": "1", "os.environ['SETS_TOKEN']": "set"}
 
 
@@ -98,12 +98,12 @@ def test_a_file_that_an_earlier_run_left_and_a_changed_variable_differ(tmp_path:
     left = str(tmp_path / "left.json")
     first = inputs_of(script(tmp_path / "1", LEFT), left)
     second = inputs_of(script(tmp_path / "2", LEFT), left, environment={"SETS": "0.2"})
-    assert [(it.source, it.shown, it.line) for it in first] == [
+    assert [(item.source, item.shown, item.line) for item in first] == [
         ("file-state", "False", 3), ("environment", "not set", 5)
     ]  # fmt: skip
-    sources = [(it.source, it.line) for it in second]
+    sources = [(item.source, item.line) for item in second]
     assert sources == [("file-state", 3), ("file", 4), ("environment", 5)]
-    assert {it.digest for it in first}.isdisjoint(it.digest for it in second)
+    assert {item.digest for item in first}.isdisjoint(item.digest for item in second)
 
 
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no file system that lists by creation")
@@ -146,7 +146,7 @@ def test_of_libraries_only_listings_count_of_imports_and_forked_processes_nothin
     (packages / "library.py").write_text(LIBRARY)
     (packages / "missing_until_now.py").write_text("import os\nos.listdir('.')\n")
     inputs = inputs_of(script(tmp_path / "1", CALLER), str(packages))
-    assert [(it.source, it.call, it.line) for it in inputs] == [("listing", "os.listdir('.')", 4)]
+    assert [(item.source, item.call, item.line) for item in inputs] == [("listing", "os.listdir('.')", 4)]
 
 
 UNCHANGED = """\
@@ -172,7 +172,7 @@ def test_patched_functions_look_and_behave_like_the_originals(tmp_path: Path) ->
         script(tmp_path / name, UNCHANGED).run(capture=capture)
         for name, capture in (("with", {"trace": "1"}), ("without", {}))
     ]
-    assert [it.code for it in results] == [0, 0], results[0].stderr
+    assert [item.code for item in results] == [0, 0], results[0].stderr
     assert results[0].stdout == results[1].stdout
 
 
@@ -192,5 +192,5 @@ def test_modules_that_were_imported_earlier_are_patched_too(version: str, tmp_pa
     variables = {"PYTHONUSERBASE": str(tmp_path)}
     child = script(tmp_path / "1", EARLY)
     inputs = inputs_of(child, python=interpreters(version), environment=variables)
-    assert {(it.source, it.line) for it in inputs} == {("listing", 2)}
+    assert {(item.source, item.line) for item in inputs} == {("listing", 2)}
     assert len(inputs) >= 2

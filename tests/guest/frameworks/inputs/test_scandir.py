@@ -55,7 +55,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(steps=st.lists(st.sampled_from(sorted(STEPS)), max_size=6))
 def test_any_use_gives_what_the_original_gives_and_records_the_names_once(steps: list[str], folder: Path) -> None:
     recorded: list[tuple[object, ...]] = []
-    listings = SimpleNamespace(inputs=SimpleNamespace(record=lambda *it: recorded.append(it)), recorder=_Recorder())
+    listings = SimpleNamespace(
+        inputs=SimpleNamespace(record=lambda *values: recorded.append(values)), recorder=_Recorder()
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # both give it
         original = os.scandir(folder)
