@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
+import time
 from functools import partial
 from itertools import islice
 from sys import _getframe
 from threading import get_ident
-from types import FrameType
+from types import FrameType, MethodType
 
 from . import taps
 from .annotations import TYPE_CHECKING, Any, Callable
@@ -37,7 +39,7 @@ NUMBERS = frozenset({int, float, bool, complex})
 """Types whose hashes are the same in all processes, and so the orders of sets of them."""
 HASH, ID = hash, id
 CLOCKS = ("now", "today", "utcnow")
-BUILTIN = type(len)
+CALLEES = (type(len), MethodType)
 
 # Known once the guest has started: no tap is called before.
 _inputs: Inputs
@@ -142,16 +144,18 @@ def _attempt(act: Callable[[], object]) -> None:
 
 
 def callee(function: Any) -> Any:
-    """For the callee `hash` or `id`, or a method that reads the clock: itself, or what records its result."""
-    if type(function) is not BUILTIN or taps.is_compiling():
+    """For the callee `hash` or `id`, or a method that reads the clock: itself, or what stands for it."""
+    if type(function) not in CALLEES or taps.is_compiling():
         return function
     try:
         if function is HASH:
             return _hash if _is_due(_getframe(1)) else function
         if function is ID:
             _record_id(_getframe(1))
-        elif function.__name__ in CLOCKS and _is_date(function.__self__):
-            return partial(_read_clock, function) if _is_clock_fixed or _is_due(_getframe(1)) else function
+        elif function.__name__ in CLOCKS and _is_date(function):
+            if _is_due(_getframe(1)):
+                _record_clock(function, _getframe(1))
+            return partial(_fixed_reading, function) if _is_clock_fixed else function
     except Exception as error:
         _context.recorder.fault("input", error)
     return function
@@ -180,32 +184,30 @@ def _record_id(frame: FrameType) -> None:
         _inputs.record("address", "id()", None, _inputs.place(frame), "an address")
 
 
-def _is_date(owner: object) -> bool:
-    """Whether a class has dates: `datetime`, `date`, `pandas.Timestamp`, or a class of these."""
-    return isinstance(owner, type) and any(
-        base.__module__ == "datetime" and base.__name__ in ("datetime", "date") for base in owner.__mro__
-    )
+def _is_date(function: Any) -> bool:
+    """Whether a method is that of a class with dates: `datetime`, `date`, `pandas.Timestamp`, or a class of these."""
+    owner = function.__self__
+    if not isinstance(owner, type) or (type(function) is MethodType and not owner.__module__.startswith("pandas")):
+        return False
+    return any(base.__module__ == "datetime" and base.__name__ in ("datetime", "date") for base in owner.__mro__)
 
 
-def _read_clock(function: Any, *args: Any, **kwargs: Any) -> Any:
-    result = _fixed_reading(function, *args, **kwargs) if _is_clock_fixed else function(*args, **kwargs)
-    _attempt(partial(_record_clock, function, result, _getframe(1)))
-    return result
-
-
-def _record_clock(function: Any, result: Any, frame: FrameType) -> None:
-    call = "%s.%s()" % (function.__self__.__name__, function.__name__)
-    _inputs.record("clock", call, result.isoformat(), _inputs.place(frame))
+def _record_clock(function: Any, frame: FrameType) -> None:
+    """Record a reading of our own, so that no frame of ours is between the script and the method."""
+    owner = function.__self__
+    module = sys.modules["datetime"]
+    kind = module.datetime if issubclass(owner, module.datetime) else module.date
+    value = "fixed" if _is_clock_fixed else kind.today().isoformat()
+    _inputs.record("clock", "%s.%s()" % (owner.__name__, function.__name__), value, _inputs.place(frame))
 
 
 def _fixed_reading(function: Any, tz: Any = None) -> Any:
     """The reading of a date class by `time.time`, which the fixed clock replaces."""
-    from time import time  # at each call: the fixed clock may have been installed since
-
-    owner, name = function.__self__, function.__name__
-    if name == "utcnow":
-        return owner.utcfromtimestamp(time())
-    return owner.fromtimestamp(time(), tz) if tz is not None else owner.fromtimestamp(time())
+    owner = function.__self__
+    seconds = time.time()  # looked up at each call, as the fixed clock may come later
+    if function.__name__ == "utcnow":
+        return owner.utcfromtimestamp(seconds)
+    return owner.fromtimestamp(seconds) if tz is None else owner.fromtimestamp(seconds, tz)
 
 
 # ------------------------------------------------------------ threads

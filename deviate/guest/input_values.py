@@ -7,8 +7,9 @@ from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, Metho
 from .annotations import Any, Iterator
 
 PLAIN = frozenset({int, float, complex, bool, type(None)})
-BY_REPR = frozenset({"datetime", "decimal", "fractions", "ipaddress", "numpy", "uuid", "zoneinfo"})
+BY_REPR = frozenset({"datetime", "decimal", "fractions", "ipaddress", "uuid", "zoneinfo"})
 """Modules of types whose representation is their value."""
+SIMPLE = PLAIN | {str, bytes, tuple}
 LONGEST = 200
 MOST_PARTS = 32
 DEPTH = 2
@@ -39,7 +40,7 @@ def describe(value: Any, work: str, depth: int = DEPTH) -> str:
         return "%s.%s" % (kind.__qualname__, value._name_)
     if ("pathlib", "PurePath") in bases:
         return repr(str(value).replace(work, "."))
-    if kind.__module__.partition(".")[0] in BY_REPR:
+    if kind.__module__.partition(".")[0] in BY_REPR or _is_scalar_of_numpy(kind):
         return _shortened(repr(value))
     if tuple in kind.__mro__:
         return kind.__qualname__ + _container(tuple.__getitem__(value, slice(MOST_PARTS)), work, depth)
@@ -67,6 +68,10 @@ def _container(value: Any, work: str, depth: int) -> str:
     return "%s(%s%s)" % ("" if type(value) is tuple else type(value).__name__, ", ".join(texts), more)
 
 
+def _is_scalar_of_numpy(kind: type) -> bool:
+    return kind.__module__ == "numpy" and any(base.__name__ == "generic" for base in kind.__mro__)
+
+
 def _object(value: Any, work: str, depth: int) -> str:
     """The type of an object with its attributes that are numbers, texts and the like."""
     name = type(value).__qualname__
@@ -74,7 +79,7 @@ def _object(value: Any, work: str, depth: int) -> str:
         return name
     texts = []
     for attribute, item in _attributes(value):
-        if type(item) in PLAIN or type(item) in (str, bytes, tuple):
+        if type(item) in SIMPLE or _is_scalar_of_numpy(type(item)):
             texts.append("%s=%s" % (attribute, describe(item, work, depth - 1)))
     return "%s(%s)" % (name, ", ".join(texts)) if texts else name
 

@@ -25,6 +25,11 @@ CONSUMERS = frozenset({
 """Functions and methods, by their last names, that take the items of arguments in order."""
 WITH_KEY = frozenset({"max", "min", "nlargest", "nsmallest", "sorted"})
 """Functions whose result depends on the order of items that are equal by `key`."""
+ORDER_FREE = frozenset({
+    "all", "any", "frozenset", "intersection", "issubset", "len", "max", "min", "set", "sorted", "symmetric_difference",
+    "union", "unique",
+})  # fmt: skip
+"""Functions whose result is the same in any order of the items, unless they have a `key`."""
 CLOCKS = frozenset({"now", "today", "utcnow"})
 """Methods of date types, which are written in C so that no other function can be put in their place."""
 WRITERS = frozenset({"append", "appendleft", "extend", "insert", "update"})
@@ -52,8 +57,8 @@ PLAIN_DECORATORS = frozenset({"abstractmethod", "classmethod", "dataclass", "pro
 COMPILERS = frozenset({"cfunc", "guvectorize", "njit", "stencil", "vectorize"})
 """Decorators, by their last names, of functions that are compiled from their bytecode."""
 
-THREADS = re.compile(r"^\s*(?:import|from)\s+(?:threading|_thread|concurrent|multiprocessing|joblib)\b", re.MULTILINE)
-BYTECODE = re.compile(r"^\s*(?:import|from)\s+(?:numba|taichi|warp|cupyx|pyopencl|llvmlite)\b", re.MULTILINE)
+THREADS = re.compile(r"^\s*(?:import|from)\b[^\n#]*\b(?:threading|_thread|concurrent|multiprocessing|joblib)\b", re.MULTILINE)
+BYTECODE = re.compile(r"^\s*(?:import|from)\b[^\n#]*\b(?:numba|taichi|warp|cupyx|pyopencl|llvmlite)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +127,12 @@ class _Collector(cst.CSTVisitor):
         self.statements: list[tuple[int, int, cst.BaseExpression]] = []
         self.ignored = {number for number, line in enumerate(lines, 1) if IGNORE.search(line)}
         self.targets: set[cst.CSTNode] = set()
+        self.order_free: set[cst.CSTNode] = set()
         self.functions: list[_Function] = []
         self.passed = _passed_names(parsed.module) if taps.is_compiled else frozenset[str]()
 
     def expression_at(self, line: int) -> cst.BaseExpression | None:
-        """The expression of the smallest statement around a line."""
+        """The expression of the smallest statement around a line; in a line with several, the first of them."""
         around = [statement for statement in self.statements if statement[0] <= line <= statement[1]]
         return min(around, key=lambda statement: statement[1] - statement[0])[2] if around else None
 
@@ -172,8 +178,13 @@ class _Collector(cst.CSTVisitor):
 
     def visit_CompFor(self, node: cst.CompFor) -> None:
         self.targets.add(node.target)
-        if node.asynchronous is None:
+        if node in self.order_free:
+            self._free(node.inner_for_in)
+        elif node.asynchronous is None:
             self._order(node.iter)
+
+    def visit_SetComp(self, node: cst.SetComp) -> None:
+        self._free(node)
 
     def visit_AsName(self, node: cst.AsName) -> None:
         self.targets.add(node.name)
@@ -198,13 +209,23 @@ class _Collector(cst.CSTVisitor):
             self._tap(CALLEE, node.func)
         elif isinstance(node.func, cst.Attribute) and name == "pop" and not node.args:
             self._order(node.func.value, POP)
-        elif name in CONSUMERS:
+        elif name in CONSUMERS and node not in self.order_free:
             for argument in arguments:
                 self._order(argument)
-        elif name in WITH_KEY and any(m.matches(argument.keyword, m.Name("key")) for argument in node.args):
-            self._order(arguments[-1] if arguments else None)
+        elif any(m.matches(argument.keyword, m.Name("key")) for argument in node.args):
+            self._order(arguments[-1] if arguments and name in WITH_KEY else None)
+        elif name in ORDER_FREE:
+            for argument in arguments:
+                self._free(argument)
         if isinstance(node.func, cst.Attribute) and name in WRITERS and arguments and self._is_shared(node.func.value):
             self._tap(WRITE, arguments[-1])
+
+    def _free(self, node: cst.CSTNode | None) -> None:
+        """Leave out what a node takes in order, as its result is used in no order."""
+        if isinstance(node, cst.BaseSimpleComp):
+            node = node.for_in
+        if node is not None:
+            self.order_free.add(node)
 
     def _order(self, node: cst.BaseExpression | None, tap: str = ORDER) -> None:
         if node is not None and _may_be_set(node):
@@ -221,15 +242,11 @@ class _Collector(cst.CSTVisitor):
 
     def visit_Assign(self, node: cst.Assign) -> None:
         targets = [target.target for target in node.targets]
-        for target in targets:
-            if isinstance(target, cst.Tuple | cst.List):
-                self.targets.add(target)
-                self._order(node.value)
-                break
-        for target in targets:
-            if isinstance(target, cst.Subscript) and self._is_shared(target.value):
-                self._tap(WRITE, node.value)
-                break
+        unpacked = [target for target in targets if isinstance(target, cst.Tuple | cst.List)]
+        self.targets.update(unpacked)
+        self._order(node.value if unpacked else None)
+        if any(isinstance(target, cst.Subscript) and self._is_shared(target.value) for target in targets):
+            self._tap(WRITE, node.value)
         self._mark(node.value, node)
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
