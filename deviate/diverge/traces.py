@@ -162,6 +162,8 @@ def columns(records: Sequence[TraceRecord]) -> Records:
 def read_file(path: Path, texts: Texts) -> list[Trace]:
     """The traces of a file; a process that replaced itself by another program continues in the same file.
 
+    A process that computed nothing has a trace if it executed watched lines.
+
     A line that is damaged or cut off is counted, and so is a file that cannot be read.
 
     Raises:
@@ -176,7 +178,7 @@ def read_file(path: Path, texts: Texts) -> list[Trace]:
             readers[-1].take(event)
     except OSError:
         readers[-1].n_damaged += 1
-    return [reader.trace(int(match[1], 16) if match else 0) for reader in readers if reader.is_begun]
+    return [reader.trace(int(match[1], 16) if match else 0) for reader in readers if reader.is_begun or reader.ran]
 
 
 def _begins(event: Any) -> bool:
@@ -331,22 +333,30 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     """The traces of all processes of an attempt that computed something, by rank.
 
     Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
-    started: the first keeps its rank, the others follow after the largest.
+    started: the first keeps its rank, the others follow after the largest. Watched lines that a process executed which
+    computed nothing, such as the worker of a data loader, are added to the first trace.
 
     Raises:
         RecordError: a newer deviate wrote them.
     """
     texts = Texts(snapshot_folder(attempt.parent.parent.parent))
     starts = _starts(attempt)
-    read = [
+    every = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
     ]
+    read = [trace for trace in every if _has_computed(trace)]
     in_time = sorted(read, key=lambda trace: (starts.get(trace.pid, 0), trace.pid))
     first = {trace.rank: trace for trace in reversed(in_time)}
     repeated = [trace for trace in in_time if first[trace.rank] is not trace]
     beyond = max(first, default=0) + 1
     traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
-    return tuple(sorted(traces, key=lambda trace: trace.rank))
+    traces.sort(key=lambda trace: trace.rank)
+    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if not _has_computed(trace)))
+    return tuple(dataclasses.replace(trace, ran=trace.ran | ran) if not at else trace for at, trace in enumerate(traces))
+
+
+def _has_computed(trace: Trace) -> bool:
+    return bool(trace.records or trace.seconds or trace.costs or trace.inputs)
 
 
 def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":

@@ -55,6 +55,10 @@ def start() -> None:
     _context = AdapterContext(
         recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace
     )
+    if "inputs" in manifest:
+        from . import input_taps
+
+        input_taps.install(_context, manifest["inputs"]["watched"], builtins)
     recorder.at_close.append(streams.report)
     Editable(manifest["root"], work).begin()
     source.show_originals(project)

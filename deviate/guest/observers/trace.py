@@ -279,11 +279,12 @@ class Trace:
             if file == UNKNOWN:
                 file = files[name] = self.project.file(name)
             if file is not None:
-                return self._number_of(file, frame.f_lineno)
+                return self.number_of(file, frame.f_lineno)
             frame = frame.f_back
         return -1
 
-    def _number_of(self, file: str, line: int) -> int:
+    def number_of(self, file: str, line: int) -> int:
+        """Number of a line of the project."""
         number = self.places.get((file, line))
         if number is None:
             new = next(self.numbers)  # two threads may give two numbers to one place, but never one to two
