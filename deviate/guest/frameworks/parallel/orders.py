@@ -11,7 +11,7 @@ from ...observers.inputs import MOST_AT_PLACE, Inputs
 
 BEFORE = 6
 """Items that the text of one shows before it."""
-LONGEST = 64
+LONGEST = 52
 """Characters of the items in a text."""
 
 
@@ -68,10 +68,15 @@ class Order:
     def text(self, index: int) -> str:
         """The items around one, as far as they have arrived."""
         first = max(0, index - BEFORE)
-        text = ", ".join(self.items[first : first + 40])
-        if first + 40 < len(self.items) or self.n_more or len(text) > LONGEST:
-            text = text[:LONGEST].rpartition(", ")[0] + ", ..."
-        return "order of %s %s%s" % (self.noun, "..., " * bool(first), text)
+        shown, length = ["..."] * bool(first), 0
+        for item in self.items[first:]:
+            length += len(item) + 2
+            if length > LONGEST:
+                break
+            shown.append(item)
+        if len(self.items) - first + bool(first) > len(shown) or self.n_more:
+            shown.append("...")
+        return "order of %s %s" % (self.noun, ", ".join(shown))
 
 
 class Places:

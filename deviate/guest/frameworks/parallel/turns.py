@@ -30,7 +30,7 @@ BUSY = 0.02
 
 
 class Turns:
-    """The tasks of one group, such as those of an executor. Forked processes have no other threads, and no turns."""
+    """The tasks of one group, such as those of an executor. A forked process has none of its parent's tasks."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -54,6 +54,8 @@ class Turns:
         Args:
             is_void: whether the task will never begin, as it was cancelled.
         """
+        if self.pid != os.getpid():
+            Turns.__init__(self)  # a thread that is not here may hold the lock
         with self.changed:
             ticket = self.waiting[self.n_tickets] = Ticket(self, self.n_tickets, is_void)
             self.n_tickets += 1
@@ -69,6 +71,7 @@ class Ticket:
 
     def __init__(self, turns: Turns, number: int, is_void: Callable[[], bool]) -> None:
         self.turns = turns
+        self.pid = turns.pid
         self.number = number
         self.is_void = is_void
         self.thread: tuple[int, int] | None = None
@@ -77,7 +80,7 @@ class Ticket:
     def begin(self) -> None:
         """Wait for the turn of this task."""
         turns = self.turns
-        if turns.pid != os.getpid():
+        if self.pid != os.getpid():
             return
         self.thread = threading.get_ident(), threading.get_native_id()
         end = monotonic() + MOST_S
@@ -99,7 +102,7 @@ class Ticket:
     def end(self) -> None:
         """The task has ended, or will not begin."""
         turns = self.turns
-        if turns.pid == os.getpid():
+        if self.pid == os.getpid():
             with turns.changed:
                 turns.waiting.pop(self.number, None)
                 turns.changed.notify_all()
