@@ -187,14 +187,14 @@ def threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return _differing(difference, evidence, THREADS, "the number of threads differs:")
 
 
-@machine_cause("environment-variable", sources=("environment",), code_for=_with_variable)
-def environment_variable(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+@machine_cause("environment", sources=("environment",), code_for=_with_variable)
+def environment(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """An environment variable with another value.
 
     The script reads a variable that the shell, the scheduler or a launcher sets to another value for each run.
 
     Signs: a variable that the script reads differs before the first difference
-    Cure: set it to the same value for all runs, or pass the value as an argument of the script
+    Cure: set it to the same value for all runs (`--env NAME=VALUE`), or pass the value as an argument of the script
     Source: https://docs.python.org/3/library/os.html#os.environ
     """
     return None

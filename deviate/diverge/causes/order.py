@@ -195,8 +195,8 @@ def _in_order(code: str) -> str:
     return next((cure for name, cure in ORDERED.items() if name in code), "")
 
 
-@timing_cause("thread-race", sources=("thread-order",), hold="workers")
-def thread_race(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+@timing_cause("thread-order", sources=("thread-order",), hold="workers")
+def thread_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Threads that write to a shared object in any order.
 
     Which thread appends, adds or stores first depends on timing, and so does the order of what they collect, or the
