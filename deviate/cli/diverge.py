@@ -42,7 +42,7 @@ LEVELS = (
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
     flags="""
-        command variant seeds confirm level rung ulps warn_only python env second_env name seed prepare wrap gpus
+        command variant hold seeds confirm level rung ulps warn_only python env second_env name seed prepare wrap gpus
         gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
     """,
 )
@@ -61,6 +61,10 @@ def diverge_command(
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Run further pairs without the likely causes, and compare.")
     ] = False,
+    hold: Annotated[
+        list[str] | None,
+        option("NAME,…", "Also hold: listing, clock, entropy, workers, threads, hash. Listings are sorted, and so on."),
+    ] = None,
     level: Annotated[
         str | None,
         option("NAME", f"Trace level to stop at, even if earlier levels are equal: {', '.join(RUNGS)}."),
@@ -95,7 +99,16 @@ def diverge_command(
 
     Each call makes new runs; where they are equal to the end, two are enough.
     """
-    from deviate.diverge import DivergeRequest, compare_recorded, diverge, free_base, is_of_records, refuse_varied
+    from deviate.diverge import (
+        DivergeRequest,
+        compare_recorded,
+        diverge,
+        free_base,
+        is_of_records,
+        parse_holds,
+        refuse_varied,
+        with_levels,
+    )
 
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
@@ -115,13 +128,15 @@ def diverge_command(
     launch = dataclasses.replace(launch, python=python)
     sides = _sides(command or (), cwd, launch, second_env)
     first = sides[0].prepared
-    chosen = _variant(variant, seeds, variant_flags, first)
+    held = parse_holds(hold or ())
+    chosen = with_levels(_variant(variant, seeds, variant_flags, first), held)
     if len(sides) == 1:
         refuse_varied(chosen)
     settings = dataclasses.replace(execution, jobs=None if execution.gpus else 1, keep="none").settings()
     request = launch.complete(
         Request(runs=2, variants=(chosen,), name=None, seed=seed, settings=settings, needs_metrics=False)
     )
+    request = dataclasses.replace(request, environment=(*request.environment, *held.environment))
     folder = records.deviate_folder(first.target.root)
     base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
@@ -142,6 +157,7 @@ def diverge_command(
     diverge_request = DivergeRequest(base, sides, request, tolerance, folder)
     ladder = diverge(diverge_request, carry, output.say, goal=goal, confirms=confirm)
     values = {
+        "--hold": hold,
         "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
         "--prepare": launch.prepare, "--gpus": execution.gpus,
         "--gpus-per-run": execution.gpus_per_run if execution.gpus_per_run > 1 else None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deviate.base import redact_words
+from deviate.base import place_text, redact_words
 from deviate.diverge.causes import Evidence, gather_evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces
@@ -17,13 +17,15 @@ from deviate.diverge.findings import (
     Confirmation,
     Difference,
     DivergenceFindings,
+    InputDifference,
     Rung,
     RungFindings,
     Switch,
     Trace,
     Ulps,
 )
-from deviate.diverge.inputs import compare_inputs, idle_lines
+from deviate.diverge.holds import combine_switches
+from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines, with_uses
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.requests import (
@@ -281,11 +283,18 @@ class Search:
         notes = [*self._notes(is_equal=findings.is_equal)]
         notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
         self.findings = dataclasses.replace(findings, notes=(*notes, *filter(None, [self.why])))
-        traces = self._deepest_pair.traces
-        self.findings = dataclasses.replace(self.findings, inputs=compare_inputs(*traces, self.findings.first))
+        self.findings = dataclasses.replace(
+            self.findings, inputs=self._inputs_of(self._deepest_pair, self.findings.first)
+        )
         if self.findings.first is not None:
             causes = find_causes(self.findings.first, self._evidence())
             self.findings = dataclasses.replace(self.findings, causes=causes)
+
+    def _inputs_of(self, pair: Pair, difference: Difference | None) -> tuple[InputDifference, ...]:
+        """The inputs of a pair that differ, with what the source does with them."""
+        prepared = self.request.sides[0].prepared
+        root = prepared.sources or prepared.target.root
+        return with_uses(compare_inputs(*pair.traces, difference), root / prepared.analysis.script, root)
 
     def _notes(self, *, is_equal: bool | None) -> Iterator[str]:
         """Limitations of the result."""
@@ -325,22 +334,24 @@ class Search:
             n_steps=(first, second),
             above=tuple(difference for difference in differences if difference is not None),
             inputs=self.findings.inputs,
+            equal_inputs=equal_inputs(*pair.traces),
             idle_lines=idle_lines(trace for side in pair.traces for trace in side),
             runs=request.labels,
         )
 
     def confirm(self) -> None:
-        """Try the switches of the causes in order, until one makes the runs equal."""
+        """Try the switches of the causes in order, each with those before it, until the runs are equal."""
         self.say("Confirm: one pair for the switch of each likely cause")
         confirmations: list[Confirmation] = []
+        switches: list[Switch] = []
         notes = self.findings.notes
         try:
             for cause in self.findings.causes:
-                switch, tried = cause.switch, {confirmation.flags for confirmation in confirmations}
-                if switch is None or switch.flags in tried or len(tried) >= MOST_CONFIRMED:
+                if cause.switch is None or cause.switch in switches or len(switches) >= MOST_CONFIRMED:
                     continue
-                number = f"-{len(tried) + 1}" if tried else ""
-                confirmation = self._confirm_cause(cause, switch, f".confirm{number}")
+                switches.append(cause.switch)
+                number = f"-{len(switches)}" if len(switches) > 1 else ""
+                confirmation = self._confirm_cause(cause, combine_switches(switches), f".confirm{number}")
                 self.say(f"         {confirmation.flags}: {confirmation.what}")
                 confirmations.append(confirmation)
                 if confirmation.is_equal:
@@ -371,7 +382,15 @@ class Search:
         else:
             at = f" from update {first.step} on" if first is not None and first.step is not None else ""
             what = f"{first.name if first is not None else 'a value'} still differs{at}"
+            what += self._remaining_input(pair, first)
         return Confirmation(cause.id, switch.flags, is_equal, n_steps, what, first)
+
+    def _remaining_input(self, pair: Pair, first: Difference | None) -> str:
+        """The first input that still differs before the first difference, as a clause; empty if there is none."""
+        suspects = (item for item in self._inputs_of(pair, first) if item.is_suspect)
+        item = next(suspects, None)
+        place = "" if item is None else place_text(item.place.file, item.place.line)
+        return "" if item is None else f"; {item.call} differs before it ({place})"
 
     def runs(self) -> Iterator[tuple[str, Run]]:
         """Both runs of the first level, and failed runs of further levels, each with its name."""

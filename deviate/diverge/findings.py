@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from deviate.model import InputUse
+
 Rung = Literal["metrics", "steps", "modules", "operations"]
 """Level of detail of a comparison, called *level* in texts. `metrics`: every reported value, and the loss of every
 step; `steps`: also batches, weights, gradients and random states of every step; `modules`: also the output and the
@@ -94,6 +96,12 @@ class InputEvent:
     n_folded: int = 0
 
 
+VOLATILE = frozenset({"clock", "process-id", "entropy", "address"})
+"""Sources whose values differ between any two runs, mostly without an effect."""
+HARMLESS: frozenset[InputUse] = frozenset({"reported", "sorted"})
+"""Uses of inputs that change no result."""
+
+
 @dataclass(frozen=True, slots=True)
 class InputDifference:
     """An input that differs between two runs.
@@ -103,6 +111,7 @@ class InputDifference:
         shown: the value in both runs; empty in a run without it.
         only_in: 1 or 2 if only that run has it.
         is_upstream: whether it entered before the first difference of the runs.
+        use: what the program does with it, from its source.
         ordinal: number of equal inputs of the same source and place before it.
     """
 
@@ -116,6 +125,14 @@ class InputDifference:
     only_in: Literal[1, 2] | None = None
     is_upstream: bool = False
     ordinal: int = 0
+    use: InputUse = "unknown"
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it may have made the runs differ: what differs in any two runs has to reach a result."""
+        if not self.is_upstream or self.use in HARMLESS:
+            return False
+        return self.source not in VOLATILE or self.use == "computed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +294,14 @@ Certainty = Literal["certain", "likely", "possible"]
 `possible`: the program has the cause, and the evidence does not distinguish it from others."""
 
 
+Standing = Literal["upstream", "observed", "possible"]
+"""How a cause was found. `upstream`: the runs recorded a difference of this kind before the first difference, or the
+first difference is itself of this kind; `observed`: they recorded it, but later, or it does not lead there for certain;
+`possible`: only the source or the versions speak for it."""
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
+"""In falling order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Switch:
     """What deviate can change against a cause: another variant, levels of factors, or environment variables.
@@ -306,6 +331,7 @@ class Cause:
         switch: None if only a change in the program helps.
         places: in the user's program.
         source: where it is documented.
+        standing: how it was found: observed in the runs, or only in the source.
     """
 
     id: str
@@ -316,6 +342,7 @@ class Cause:
     places: tuple[Place, ...] = ()
     source: str = ""
     certainty: Certainty = "possible"
+    standing: Standing = "possible"
 
     @property
     def is_certain(self) -> bool:

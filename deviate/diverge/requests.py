@@ -265,6 +265,11 @@ def with_switch(request: DivergeRequest, switch: Switch) -> Variant:
         defined, warns = request.sides[0].prepared.variants, records.WARNS in variant.controls
         chosen = replay.choose_variants([switch.variant], defined, is_warning_only=warns)[0]
         variant = dataclasses.replace(chosen, are_trackers_offline=variant.are_trackers_offline)
+    return with_levels(variant, switch)
+
+
+def with_levels(variant: Variant, switch: Switch) -> Variant:
+    """A variant with the levels of a switch in addition to its own."""
     controls = {**dict(variant.controls), **dict(switch.levels)}
     return dataclasses.replace(variant, controls=tuple(sorted(controls.items())))
 
