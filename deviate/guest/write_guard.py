@@ -7,9 +7,12 @@ import stat
 import sys
 from threading import RLock
 
-from .annotations import Any
+from .annotations import TYPE_CHECKING, Any
 from .checkpoint_guard import CheckpointGuard
 from .recorder import Recorder
+
+if TYPE_CHECKING:
+    from .observers.checkpoints import Checkpoints
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
 EVENTS = frozenset(("open", "os.rename", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
@@ -30,6 +33,9 @@ class WriteGuard:
         root: root of the original project.
         folder: the attempt folder; what is written below it, or to a temporary folder, is nobody's business.
         checkpoints: is told what is read and written too; None where nobody asks.
+
+    Attributes:
+        observer: is told the same in traced processes; None in others.
     """
 
     def __init__(
@@ -43,6 +49,7 @@ class WriteGuard:
         )
         self.recorder = recorder
         self.checkpoints = checkpoints
+        self.observer: Checkpoints | None = None
         self.reported: set[str] = set()
         self._begin_anew()
 
@@ -58,7 +65,7 @@ class WriteGuard:
 
         Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
         """
-        checkpoints, before_writing = self.checkpoints, self.before_writing
+        checkpoints, observer, before_writing = self.checkpoints, self.observer, self.before_writing
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event not in EVENTS or isinstance(arguments[0], int):
@@ -66,11 +73,16 @@ class WriteGuard:
             if event == "open":
                 if isinstance(arguments[2], int) and arguments[2] & WRITING:
                     before_writing(arguments[0], is_emptied=bool(arguments[2] & os.O_TRUNC))
-                elif checkpoints is not None:
-                    checkpoints.before_reading(arguments[0])
+                else:
+                    if checkpoints is not None:
+                        checkpoints.before_reading(arguments[0])
+                    if observer is not None:
+                        observer.before_reading(arguments[0])
             elif event == "os.rename":  # it replaces links by itself
                 if checkpoints is not None:
                     checkpoints.before_writing(arguments[1])
+                if observer is not None:
+                    observer.before_writing(arguments[1], arguments[0])
             else:
                 before_writing(arguments[0], is_touched=event != "os.truncate")
 
@@ -83,6 +95,8 @@ class WriteGuard:
         """Called with the path of a file by adapters of readers that are written in C."""
         if self.checkpoints is not None:
             self.checkpoints.before_reading(path)
+        if self.observer is not None:
+            self.observer.before_reading(path)
 
     def before_writing(
         self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False, is_touched: bool = False
@@ -94,6 +108,8 @@ class WriteGuard:
         """
         if self.checkpoints is not None and not is_touched and not self.is_busy:
             self.checkpoints.before_writing(path)
+        if self.observer is not None and not is_touched and not self.is_busy:
+            self.observer.before_writing(path)
         try:
             with self.lock:  # other threads wait, as they may write through the link that is being replaced
                 if self.is_busy:  # the guest's own writes

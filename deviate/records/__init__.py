@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from deviate.records.layout import result_file as result_file
     from deviate.records.layout import runs_folder as runs_folder
     from deviate.records.layout import snapshot_folder as snapshot_folder
+    from deviate.records.layout import PLANT as PLANT
+    from deviate.records.layout import planted_folder as planted_folder
     from deviate.records.layout import spec_file as spec_file
     from deviate.records.machine import machine_name as machine_name
     from deviate.records.machine import this_machine as this_machine
