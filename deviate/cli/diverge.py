@@ -42,8 +42,8 @@ LEVELS = (
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
     flags="""
-        command variant seeds confirm level rung level_time resume_with ulps warn_only python env second_env name seed prepare wrap gpus
-        gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
+        command variant seeds confirm level rung level_time resume_with ulps warn_only python env second_env name seed
+        prepare wrap gpus gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
     """,
 )
 def diverge_command(

@@ -60,7 +60,7 @@ def compare_checkpoints(first: Sequence[Trace], second: Sequence[Trace]) -> Brac
 
 def _pairs(mine: Trace, theirs: Trace) -> Iterable[tuple[Checkpoint, Checkpoint]]:
     """Checkpoints at the same position among those of their update."""
-    other = {key: checkpoint for key, checkpoint in _numbered(theirs)}
+    other = dict(_numbered(theirs))
     return ((checkpoint, other[key]) for key, checkpoint in _numbered(mine) if key in other)
 
 
@@ -131,9 +131,7 @@ class KeptCheckpoints:
         name = self._named(checkpoint)
         file = os.path.relpath(name, cwd or ".")
         words = tuple(word.replace("{checkpoint}", file) for word in shlex.split(template))
-        return Start(
-            checkpoint.step, name, planted.relative_to(self.experiment.parent).as_posix(), tuple(files), words
-        )
+        return Start(checkpoint.step, name, planted.relative_to(self.experiment.parent).as_posix(), tuple(files), words)
 
     def _named(self, checkpoint: Checkpoint) -> str:
         """The file or folder that stands for a checkpoint: the largest file, rather one that is not called best."""

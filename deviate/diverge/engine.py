@@ -2,9 +2,9 @@
 
 import dataclasses
 import re
-from functools import partial
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -399,6 +399,7 @@ class Search:
         notes += self.resumption.notes if len(self.rungs) > 1 else []
         notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
         self.findings = dataclasses.replace(findings, notes=(*notes, *filter(None, [self.why])))
+        self.findings = dataclasses.replace(self.findings, checkpoints=self.resumption.range)
         traces = self._deepest_pair.traces
         self.findings = dataclasses.replace(self.findings, inputs=compare_inputs(*traces, self.findings.first))
         if self.findings.first is not None:
@@ -500,9 +501,7 @@ class Search:
                     yield f"{label} of level {rung.findings.rung}", run
 
 
-def announce(
-    level: Level, forecast: float | None, estimate_s: float | None = None, start: Start | None = None
-) -> str:
+def announce(level: Level, forecast: float | None, estimate_s: float | None = None, start: Start | None = None) -> str:
     """`Level 4, operations: each operation; each step takes 2.1 times as long; about 3 h 2 min`."""
     dear = f"; each step takes {forecast:.1f} times as long" if forecast is not None and forecast > DEAR else ""
     long = f"; about {duration(estimate_s)}" if estimate_s is not None and estimate_s >= LONG_S else ""

@@ -305,6 +305,19 @@ class Growth:
     form: str = "float64"
 
 
+@dataclass(frozen=True, slots=True)
+class CheckpointRange:
+    """The checkpoints of both runs between which their weights came to differ.
+
+    Attributes:
+        last_equal: before the first difference; None if no checkpoint was equal.
+        first_different: None if all checkpoints are equal.
+    """
+
+    last_equal: Checkpoint | None
+    first_different: Checkpoint | None
+
+
 Certainty = Literal["certain", "likely", "possible"]
 """`certain`: the evidence leaves no other known explanation; `likely`: the first difference is typical of this cause;
 `possible`: the program has the cause, and the evidence does not distinguish it from others."""
@@ -390,6 +403,7 @@ class DivergenceFindings:
         growth: the loss or the primary metric first.
         ranks: number of processes that trained together.
         inputs: inputs that differ, in the order in which they entered.
+        checkpoints: between which the weights came to differ; None if no checkpoint of both runs was compared.
         causes: the likeliest first.
         notes: limits of the answer, a sentence each.
         flags: flags of the call that the runs depend on, apart from script and variant, such as ("--env", "A=1");
@@ -411,6 +425,7 @@ class DivergenceFindings:
     growth: tuple[Growth, ...] = ()
     ranks: int = 1
     inputs: tuple[InputDifference, ...] = ()
+    checkpoints: CheckpointRange | None = None
     causes: tuple[Cause, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     notes: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Starts of later pairs of runs from checkpoints of the first pair, as long as those pairs show the difference."""
 
 from deviate.diverge.checkpoints import MOST_KEPT, KeptCheckpoints, Start, can_resume, compare_checkpoints
-from deviate.diverge.findings import Difference
+from deviate.diverge.findings import CheckpointRange, Difference
 from deviate.diverge.levels import Window
 from deviate.diverge.requests import DivergeRequest, Pair, ending
 from deviate.report import counted
@@ -59,12 +59,11 @@ class Resumption:
         self.notes.append(f"{why}: levels begin at update 0")
         return why
 
-    def describe(self) -> str:
-        """Between which checkpoints the weights of the first pair came to differ; empty without checkpoints."""
+    @property
+    def range(self) -> CheckpointRange | None:
+        """The checkpoints between which the weights came to differ; None without checkpoints."""
         equal, different = self.bracket.last_equal(None), self.bracket.different
-        parts = [f"equal in {equal.file} (update {equal.step:,})"] if equal is not None else []
-        parts += [f"different in {different.file} (update {different.step:,})"] if different is not None else []
-        return f"checkpoints are {', '.join(parts)}" if parts else ""
+        return CheckpointRange(equal, different) if equal is not None or different is not None else None
 
     def remove(self) -> None:
         """Remove the kept files."""

@@ -243,6 +243,12 @@ class _Reader:
                 self.ends[framework] = (int(level), str(reason))
             case ["end", *_]:
                 self.is_whole = True
+            case _:
+                self.observed(event)
+
+    def observed(self, event: list[Any]) -> None:
+        """Process a line on the surroundings of the computation: inputs, checkpoints. Raises ValueError for others."""
+        match event:
             case ["input", source, call, digest, shown, place, more]:
                 self.inputs.append(self._input(source, call, digest, shown, self.places[place], more))
             case ["checkpoint", step, file, weights, contents, size]:

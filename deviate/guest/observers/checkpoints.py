@@ -102,7 +102,9 @@ class Checkpoints:
             models = [place for place in files if may_be_model(place)]
             folders = {os.path.dirname(place) + os.sep for place in models}
             for step in sorted({files[place] for place in models}):
-                chosen = [place for place in files if files[place] == step and (place in models or _is_beside(place, folders))]
+                chosen = [
+                    place for place in files if files[place] == step and (place in models or _is_beside(place, folders))
+                ]
                 self._note(step, [place for place in chosen if place in models], chosen)
             if not models:  # what belongs to a later checkpoint may have been written before it
                 self.waiting.update(waiting)
@@ -161,11 +163,17 @@ def _files(place: str) -> Iterator[str]:
 
 
 def _is_beside(place: str, folders: Iterable[str]) -> bool:
-    """Whether a file belongs to checkpoints in these folders: it is in one of them, or right above it."""
+    """Whether a file belongs to checkpoints in these folders.
+
+    It is in one of them, or right above one with a number, such as `latest` beside `step-500/`.
+    """
     if place.endswith(LOGS) or EVENTS_FILE in place:
         return False
-    above = os.path.dirname(place) + os.sep
-    return any(place.startswith(folder) or os.path.dirname(folder[:-1]) + os.sep == above for folder in folders)
+    above = os.path.dirname(place)
+    return any(
+        place.startswith(folder) or (folder[-2:-1].isdigit() and os.path.dirname(folder[:-1]) == above)
+        for folder in folders
+    )
 
 
 def contents_checksum(path: str) -> int:
