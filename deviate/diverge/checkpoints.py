@@ -19,7 +19,7 @@ NUMBERED = re.compile(r"(?:checkpoint|ckpt|epoch|step|global_step|iter|iteration
 """Folders that are one checkpoint, such as `checkpoint-500`."""
 BEST = re.compile(r"(?:^|[^a-z])best(?:[^a-z]|$)", re.IGNORECASE)
 LOADS = re.compile(
-    r"torch\.load|load_state_dict|load_checkpoint|load_weights|load_model|load_file|from_bytes|restore|resume"
+    r"torch\.load|load_state_dict|load_checkpoint|load_weights|load_model|load_file|from_bytes|from_checkpoint|ckpt_path|restore|resume"
     r"|pickle\.load|joblib\.load|np\.load|numpy\.load",
 )
 """Calls of programs that can go on from a checkpoint."""

@@ -399,7 +399,8 @@ class Search:
         notes += self.resumption.notes if len(self.rungs) > 1 else []
         notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
         self.findings = dataclasses.replace(findings, notes=(*notes, *filter(None, [self.why])))
-        self.findings = dataclasses.replace(self.findings, checkpoints=self.resumption.range)
+        step = None if self.findings.first is None else self.findings.first.step
+        self.findings = dataclasses.replace(self.findings, checkpoints=self.resumption.range_around(step))
         traces = self._deepest_pair.traces
         self.findings = dataclasses.replace(self.findings, inputs=compare_inputs(*traces, self.findings.first))
         if self.findings.first is not None:

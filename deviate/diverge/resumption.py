@@ -59,10 +59,13 @@ class Resumption:
         self.notes.append(f"{why}: levels begin at update 0")
         return why
 
-    @property
-    def range(self) -> CheckpointRange | None:
-        """The checkpoints between which the weights came to differ; None without checkpoints."""
-        equal, different = self.bracket.last_equal(None), self.bracket.different
+    def range_around(self, step: int | None) -> CheckpointRange | None:
+        """The checkpoints between which the weights came to differ; None without checkpoints.
+
+        Args:
+            step: the update of the first difference; None if unknown.
+        """
+        equal, different = self.bracket.last_equal(step), self.bracket.different
         return CheckpointRange(equal, different) if equal is not None or different is not None else None
 
     def remove(self) -> None:

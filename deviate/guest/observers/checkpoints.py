@@ -77,10 +77,12 @@ class Checkpoints:
                 self.waiting.pop(os.path.realpath(os.fsdecode(source)), None)
             if place.startswith(self.folder) and not place.startswith(self.work):
                 return
+            is_model, is_main = may_be_model(place), threading.get_ident() == self.main_thread
+            if is_model and is_main:
+                self.trace.recorder.tell(self.trace.at_boundary)
             if len(self.waiting) < MOST_WAITING:
                 self.waiting[place] = self.trace.step
-            if may_be_model(place) and self.weights[0] != self.trace.step:
-                is_main = threading.get_ident() == self.main_thread  # else the weights change meanwhile
+            if is_model and self.weights[0] != self.trace.step:  # in another thread the weights change meanwhile
                 self.weights = self.trace.step, self._digest() if is_main else None
         except Exception as error:
             self.trace.recorder.fault("checkpoint %r" % (path,), error)
@@ -96,7 +98,7 @@ class Checkpoints:
         if not self.waiting:
             return
         waiting, self.waiting = self.waiting, {}
-        self.is_busy = True
+        was_busy, self.is_busy = self.is_busy, True
         try:
             files = {file: step for place, step in waiting.items() for file in _files(place)}
             models = [place for place in files if may_be_model(place)]
@@ -109,7 +111,7 @@ class Checkpoints:
             if not models:  # what belongs to a later checkpoint may have been written before it
                 self.waiting.update(waiting)
         finally:
-            self.is_busy = False
+            self.is_busy = was_busy
 
     def _note(self, step: int, models: list[str], files: list[str]) -> None:
         weights = self.weights[1] if self.weights[0] == step else None

@@ -194,8 +194,8 @@ class Trace:
         at_level: told whenever the level changes, between two steps; adapters put themselves in.
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
         at_step_end: told before a step ends, while its lines can still be added.
-        at_boundary: told where the main loop goes on or ends, and where the process does: an update of which nothing
-            else tells that it is complete is so by now.
+        at_boundary: told where the main loop goes on or ends, where the process does, and where it writes a checkpoint:
+            an update of which nothing else tells that it is complete is so by now.
         requested_level, next: the level of the window, and those whose costs are measured.
     """
 
