@@ -11,7 +11,7 @@ import typer
 from deviate import project, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
-from deviate.cli.options import choice, option
+from deviate.cli.options import choice, option, seconds
 from deviate.cli.options.results import Documents
 from deviate.cli.options.runs import ExecutionFlags, LaunchFlags, VariantFlags, variables
 from deviate.cli.preview import announcement
@@ -42,8 +42,8 @@ LEVELS = (
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
     flags="""
-        command variant hold seeds confirm level rung ulps warn_only python env second_env name seed prepare wrap gpus
-        gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
+        command variant hold seeds confirm level rung level_time resume_with ulps warn_only python env second_env name
+        seed prepare wrap gpus gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
     """,
 )
 def diverge_command(
@@ -76,6 +76,20 @@ def diverge_command(
             "N",
             "Difference in units in the last place that counts as equal. Default: 0; between two environments 4.",
             min=0,
+        ),
+    ] = None,
+    level_time: Annotated[
+        str | None,
+        option(
+            "DURATION",
+            "Time limit of each level after the first: 30m, 4h. Default: the time of the first level and ten minutes.",
+        ),
+    ] = None,
+    resume_with: Annotated[
+        str | None,
+        option(
+            "WORDS",
+            "Arguments to continue from a checkpoint, so that later levels start there: '--resume {checkpoint}'.",
         ),
     ] = None,
     variant_flags: VariantFlags,
@@ -152,16 +166,24 @@ def diverge_command(
     def carry(experiments: Sequence[PreparedExperiment]) -> None:
         for note in dict.fromkeys(note for experiment in experiments for note in experiment.notes):
             output.say(f"Note     {note}")
-        output.execute(experiments, settings)
+        output.execute(experiments, experiments[0].plan.settings)
 
-    diverge_request = DivergeRequest(base, sides, request, tolerance, folder)
+    diverge_request = DivergeRequest(
+        base,
+        sides,
+        request,
+        tolerance,
+        folder,
+        level_limit_s=seconds(level_time, "--level-time"),
+        resume_words=resume_with or "",
+    )
     ladder = diverge(diverge_request, carry, output.say, goal=goal, confirms=confirm)
     values = {
         "--hold": hold,
         "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
         "--prepare": launch.prepare, "--gpus": execution.gpus,
         "--gpus-per-run": execution.gpus_per_run if execution.gpus_per_run > 1 else None,
-        "--timeout": execution.timeout,
+        "--timeout": execution.timeout, "--level-time": level_time, "--resume-with": resume_with,
         "--trackers": None if variant_flags.trackers == "offline" else variant_flags.trackers, "--seed": seed or None,
     }  # fmt: skip
     is_warning_only = variant_flags.warn_only

@@ -136,6 +136,25 @@ class InputDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A file with weights that the program wrote.
+
+    Attributes:
+        step: number of updates before it was written.
+        file: relative to the project, absolute if it lies outside.
+        weights: hash of the weights at that moment; None if unknown.
+        contents: checksum of the file without time stamps.
+        size: bytes.
+    """
+
+    step: int
+    file: str
+    weights: str | None
+    contents: int
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """The trace of one process.
 
@@ -153,6 +172,8 @@ class Trace:
         inputs: what entered from outside, in order.
         watched, ran: lines of the program, as file and line, of which it is recorded whether they ran, and those that
             did.
+        start: number of updates in the checkpoint from which the process went on; 0 if it began anew.
+        checkpoints: those that it wrote, in order. resumed: planted files that it read.
     """
 
     rank: int
@@ -170,6 +191,9 @@ class Trace:
     inputs: tuple[InputEvent, ...] = ()
     watched: frozenset[tuple[str, int]] = frozenset()
     ran: frozenset[tuple[str, int]] = frozenset()
+    start: int = 0
+    checkpoints: tuple[Checkpoint, ...] = ()
+    resumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +273,11 @@ class RungFindings:
             not measured.
         cost: the same as measured on the level; None if unknown.
         wall_time_s: of its runs.
+        estimate_s: duration of its runs as estimated before it began; None if it was not estimated.
+        limit_s: time limit of the level; None if it has none.
+        start: number of updates in the checkpoint from which its runs went on; 0 if they began anew. `n_steps` does not
+            count them.
+        checkpoint: the file of that checkpoint; empty without one.
         difference: None if both runs are equal on the level.
         by_rank: the first difference of each rank that has one; empty for one rank.
         why_not: why the search ends before this level, in words; empty if the level was compared.
@@ -263,6 +292,10 @@ class RungFindings:
     forecast: float | None = None
     cost: float | None = None
     wall_time_s: float = 0.0
+    estimate_s: float | None = None
+    limit_s: float | None = None
+    start: int = 0
+    checkpoint: str = ""
     difference: Difference | None = None
     by_rank: tuple[Difference, ...] = ()
     why_not: str = ""
@@ -287,6 +320,19 @@ class Growth:
     first: tuple[float, ...]
     second: tuple[float, ...]
     form: str = "float64"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRange:
+    """The checkpoints of both runs between which their weights came to differ.
+
+    Attributes:
+        last_equal: before the first difference; None if no checkpoint was equal.
+        first_different: None if all checkpoints are equal.
+    """
+
+    last_equal: Checkpoint | None
+    first_different: Checkpoint | None
 
 
 Certainty = Literal["certain", "likely", "possible"]
@@ -384,6 +430,7 @@ class DivergenceFindings:
         growth: the loss or the primary metric first.
         ranks: number of processes that trained together.
         inputs: inputs that differ, in the order in which they entered.
+        checkpoints: between which the weights came to differ; None if no checkpoint of both runs was compared.
         causes: the likeliest first.
         notes: limits of the answer, a sentence each.
         flags: flags of the call that the runs depend on, apart from script and variant, such as ("--env", "A=1");
@@ -405,6 +452,7 @@ class DivergenceFindings:
     growth: tuple[Growth, ...] = ()
     ranks: int = 1
     inputs: tuple[InputDifference, ...] = ()
+    checkpoints: CheckpointRange | None = None
     causes: tuple[Cause, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     notes: tuple[str, ...] = ()

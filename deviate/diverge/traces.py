@@ -12,7 +12,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from deviate.diverge.findings import InputEvent, Place, Trace, TraceRecord
+from deviate.diverge.findings import Checkpoint, InputEvent, Place, Trace, TraceRecord
 from deviate.diverge.source import Texts
 from deviate.errors import RecordError
 from deviate.records import BAD, artifacts_folder, event_files, json_lines, snapshot_folder
@@ -32,11 +32,13 @@ SHARED = frozenset({str, bool, type(None), Place})
 NOTHING: Mapping[str, object] = {}
 SCHEMA = 2
 # 2026-11-22  1  first format; written by the guest
-# 2026-11-26  2  lines `input`, `watched` and `ran`
+# 2026-11-26  2  lines `input`, `watched` and `ran`, `checkpoint` and `resumed`
 PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
-MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end", "input", "watched", "ran"})
+MARKS = frozenset(
+    {"start", "place", "main", "step", "cost", "ends", "end", "input", "watched", "ran", "checkpoint", "resumed"}
+)
 """Prefix of lines that are not records."""
 
 
@@ -204,7 +206,9 @@ class _Reader:
         self.inputs: list[InputEvent] = []
         self.watched: set[tuple[str, int]] = set()
         self.ran: set[tuple[str, int]] = set()
-        self.step, self.main_step = 0, NONE
+        self.checkpoints: list[Checkpoint] = []
+        self.resumed: list[str] = []
+        self.step, self.main_step, self.began_at = 0, NONE, 0
         self.is_whole = False
         self.n_damaged = 0
 
@@ -241,8 +245,19 @@ class _Reader:
                 self.ends[framework] = (int(level), str(reason))
             case ["end", *_]:
                 self.is_whole = True
+            case _:
+                self.observed(event)
+
+    def observed(self, event: list[Any]) -> None:
+        """Process a line on the surroundings of the computation: inputs, checkpoints. Raises ValueError for others."""
+        match event:
             case ["input", source, call, digest, shown, place, more]:
                 self.inputs.append(self._input(source, call, digest, shown, self.places[place], more))
+            case ["checkpoint", step, file, weights, contents, size]:
+                digest = None if weights is None else str(weights)
+                self.checkpoints.append(Checkpoint(_step(step), str(file), digest, int(contents), int(size)))
+            case ["resumed", file]:
+                self.resumed.append(str(file))
             case ["watched", place]:
                 self.watched.add((self.places[place].file, self.places[place].line))
             case ["ran", place]:
@@ -294,6 +309,7 @@ class _Reader:
         self.rank, self.pid = int(facts["rank"]), int(facts["pid"])
         self.level, self.first = int(facts["level"]), int(facts["from"])
         self.until = None if facts["until"] is None else int(facts["until"])
+        self.step = self.began_at = _step(facts.get("start", 0))
 
     def trace(self, pid: int) -> Trace:
         return Trace(
@@ -312,6 +328,9 @@ class _Reader:
             inputs=tuple(self.inputs),
             watched=frozenset(self.watched),
             ran=frozenset(self.ran),
+            start=self.began_at,
+            checkpoints=tuple(self.checkpoints),
+            resumed=tuple(self.resumed),
         )
 
 

@@ -82,7 +82,7 @@ class CheckpointGuard:
             return
         try:
             name = os.fsdecode(path)
-            if _may_be_model(name):
+            if may_be_model(name):
                 self._note(name)
         except Exception as error:
             self.recorder.fault("reading of %r" % (path,), error)
@@ -93,7 +93,7 @@ class CheckpointGuard:
             return
         try:
             name = os.fsdecode(path)
-            if not _may_be_model(name):
+            if not may_be_model(name):
                 return
             place = _place(name)
             if place in self.read and (self.recorder.has_stepped or not self.has_main):
@@ -136,7 +136,8 @@ class CheckpointGuard:
         self.recorder.event("checkpoint", self._project_path(place), reason)
 
 
-def _may_be_model(name: str) -> bool:
+def may_be_model(name: str) -> bool:
+    """Whether the name of a file is that of a model or a checkpoint."""
     slash = name.rfind(os.sep) + 1
     dot = name.rfind(".", slash + 1)
     if dot < 0:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, RungFindings
+from deviate.diverge.findings import Checkpoint, Confirmation, Difference, DivergenceFindings, RungFindings
 from deviate.diverge.report.words import (
     PHASES,
     again,
@@ -211,6 +211,7 @@ def _levels(findings: DivergenceFindings) -> Iterator[Point]:
     if climbed:
         total = f" · {duration(seconds)} in total" if seconds else ""
         yield Point("Levels", f"{' · '.join(map(_rung, climbed))}{total}")
+    yield from _checkpoints(findings)
     yield from _not_reproduced(findings)
     yield from _ends(findings)
     command = again(findings)
@@ -222,6 +223,27 @@ def _rung(rung: RungFindings) -> str:
     source = "" if rung.n_runs else ", from records"
     cost = f" {times(rung.cost)}" if rung.cost is not None else ""
     return f"{rung.rung} {counted_of(rung.n_steps, 'update')}{cost}{source}"
+
+
+def _checkpoints(findings: DivergenceFindings) -> Iterator[Point]:
+    """Between which checkpoints the weights came to differ, and where levels began."""
+    parts = []
+    files = findings.checkpoints
+    if files is not None and findings.is_equal is False:
+        states = (("equal", files.last_equal), ("different", files.first_different))
+        known = [f"{state} in {checkpoint_text(one)}" for state, one in states if one is not None]
+        parts.append(f"the weights of both runs are {', '.join(known)}")
+    begun = [rung for rung in findings.rungs if rung.start]
+    if begun:
+        at = f"{clean(begun[-1].checkpoint)}, update {begun[-1].start:,}"
+        parts.append(f"levels from {begun[0].rung} on begin at a checkpoint ({at})")
+    if parts:
+        yield Point("Note", "; ".join(parts))
+
+
+def checkpoint_text(checkpoint: Checkpoint) -> str:
+    """`ckpt/step-1400.pt (update 1,400)`."""
+    return f"{clean(checkpoint.file)} (update {checkpoint.step:,})"
 
 
 def _not_reproduced(findings: DivergenceFindings) -> Iterator[Point]:

@@ -373,8 +373,9 @@ def _rung(rung: RungFindings) -> Row:
         _cost(rung),
         cell(*duration_of(rung.wall_time_s), value=rung.wall_time_s) if rung.n_runs else Absent("from records"),
     )
+    begun = f"; begins at update {rung.start:,}, from {clean(rung.checkpoint)}" if rung.start else ""
     ended = f"; ended: {clean(rung.why_not)}" if rung.why_not else ""
-    return Row(rung.rung, cells, note=f"compares {LEVEL_OF[rung.rung].compares}{ended}")
+    return Row(rung.rung, cells, note=f"compares {LEVEL_OF[rung.rung].compares}{begun}{ended}")
 
 
 def _window(rung: RungFindings) -> str:

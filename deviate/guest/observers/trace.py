@@ -114,12 +114,14 @@ class Levels:
 
     Attributes:
         requested: the level of the window; 0 for no trace.
+        start: number of updates in the checkpoint from which the program goes on; 0 if it begins anew.
         first, until: first step of the window, and the first one after (None: all that follow).
         next: levels whose costs are measured, after the window where it ends.
     """
 
     def __init__(self, wanted: dict[str, str]) -> None:
         self.requested = int(wanted.get("trace", "0"))
+        self.start = int(wanted.get("trace-start", "0"))
         self.first = int(wanted.get("trace-from", "0"))
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
@@ -181,7 +183,8 @@ class Trace:
 
     Args:
         wanted: of `Spec.capture`: `trace`, the level; `trace-from` and `trace-until`, the first step at that level and
-            the first one after, where the process ends (absent: all steps); `trace-next`, levels with commas between
+            the first one after, where the process ends (absent: all steps); `trace-start`, the number of updates in
+            the checkpoint from which the program goes on; `trace-next`, levels with commas between
             whose costs are to be measured; `trace-keep`, the kind, the name and the ordinal within its step, with "|"
             between, of records whose arrays are kept.
 
@@ -193,8 +196,8 @@ class Trace:
         at_level: told whenever the level changes, between two steps; adapters put themselves in.
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
         at_step_end: told before a step ends, while its lines can still be added.
-        at_boundary: told where the main loop goes on or ends, and where the process does: an update of which nothing
-            else tells that it is complete is so by now.
+        at_boundary: told where the main loop goes on or ends, where the process does, and where it writes a checkpoint:
+            an update of which nothing else tells that it is complete is so by now.
         requested_level, next: the level of the window, and those whose costs are measured.
     """
 
@@ -217,7 +220,7 @@ class Trace:
         self.at_step_end: list[Callable[[], object]] = []
         self.at_boundary: list[Callable[[], object]] = []
         self.level = 0
-        self.step = 0
+        self.step = self.levels.start
         self.has_updates = False
         self.is_closing = False
         self.is_dropped = False
@@ -235,8 +238,8 @@ class Trace:
             if hasattr(os, "register_at_fork"):
                 os.register_at_fork(after_in_child=self.leave)
             self._close_before_exit()
-            self.is_dropped = self.levels.is_dropped(0)
-            self.level = self.levels.at(0)
+            self.is_dropped = self.levels.is_dropped(self.step)
+            self.level = self.levels.at(self.step)
 
     # ------------------------------------------------------------ records
 
@@ -365,7 +368,7 @@ class Trace:
 
     def _facts(self) -> dict[str, object]:
         levels = self.levels
-        window = {"level": levels.requested, "from": levels.first, "until": levels.until}
+        window = {"level": levels.requested, "from": levels.first, "until": levels.until, "start": levels.start}
         return {"rank": self.rank(), "pid": self.pid, **window}
 
     def close(self) -> None:
@@ -379,7 +382,7 @@ class Trace:
         for level, traced, plain, n in self.levels.costs():
             self.file.add("cost", level, round(traced, 9), round(plain, 9), n)
         self.file.add("end", self.step, round(perf_counter() - self.began, 6))
-        if self.step or len(self.file.lines) > 1:
+        if self.step > self.levels.start or len(self.file.lines) > 1:
             self.flush()
 
     def _close_before_exit(self) -> None:
