@@ -219,6 +219,9 @@ class Boosting(Observations):
             with self.recorder.guarded("trace of %s in %s" % (self.framework, where)):
                 act(self.tracing)
 
+    def trace_gradient(self, name: str, array: Any, frame: FrameType) -> None:
+        self.trace("gradients", lambda tracing: tracing.gradient(name, array, frame))
+
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         """Hash and size of the trees of models that still exist.
 
@@ -405,7 +408,7 @@ class LightGBM(Boosting):
             self.n_iterations = booster.current_iteration()
             self.trace(
                 "update",
-                lambda tracing: tracing.iteration(booster, self.n_iterations, lambda: self.trees(booster), caller)
+                lambda tracing: tracing.iteration(booster, self.n_iterations, lambda: self.trees(booster), caller),
             )
 
     def _see_iteration(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
@@ -421,7 +424,8 @@ class LightGBM(Boosting):
 
     def _see_gradients(self, booster: Any, *args: Any, **kwargs: Any) -> None:
         frame = _getframe(1)
-        self.trace("gradients", lambda tracing: tracing.gradients((*args, *kwargs.values()), frame))
+        for name, array in zip(("gradient", "hessian"), (*args, *kwargs.values())):
+            self.trace_gradient(name, array, frame)
 
     def _report(self, results: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
         caller = _getframe(2)
@@ -459,6 +463,7 @@ class XGBoost(Boosting):
         super().__init__(context)
         self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
         self.traced: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.n_gradients = 0
 
     def patch_core(self, module: Any) -> None:
         booster = module.Booster
@@ -471,6 +476,7 @@ class XGBoost(Boosting):
             )
         if self.tracing is not None:
             self.context.observe(booster, "eval_set", after=self._see_evaluation)
+            self.context.observe(module, "_grad_arrinf", before=self._see_gradient)  # from version 2.1
 
     def patch_training(self, module: Any) -> None:
         self.divide(module, "mknfold", "xgboost.cv.seed", 3, "seed")
@@ -538,7 +544,13 @@ class XGBoost(Boosting):
                 tracing.data(xgboost_data(_argument(args, kwargs, 0, "dtrain")), frame)
             n_rounds = booster.num_boosted_rounds()
             tracing.iteration(booster, n_rounds, lambda: self.trees(booster), frame)
-        tracing.gradients([part for part in (*args[1:], *kwargs.values()) if hasattr(part, "__len__")], frame)
+            self.n_gradients = 0
+
+    def _see_gradient(self, array: Any, *args: Any, **kwargs: Any) -> None:
+        """The gradient, then the hessian of an objective of the script."""
+        name = ("gradient", "hessian")[self.n_gradients % 2]
+        self.n_gradients += 1
+        self.trace_gradient(name, array, _getframe(1))
 
     def _see_iteration(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
         self.see_model(booster)
@@ -582,7 +594,7 @@ XGBOOST_THREADS = ("nthread", "n_jobs")
 
 
 class CatBoost(Boosting):
-    """CatBoost trains in C++ without a call in between; its history and its trees are read when the training is over."""
+    """CatBoost trains in C++ without a call in between; history and trees are read when the training is over."""
 
     framework = "catboost"
 

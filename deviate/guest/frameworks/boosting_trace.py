@@ -75,12 +75,10 @@ class BoostingTrace:
         self.begun[id(model)] = weakref.ref(model)
         return True
 
-    def gradients(self, arrays: Iterable[Any], frame: FrameType) -> None:
-        """Gradient and hessian of an objective that the script computes itself."""
-        if self.is_active:
-            named = zip(("gradient", "hessian"), arrays)
-            parts = [(name, array) for name, part in named for _, array in arrays_in(part)]
-            self.steps.gradients(parts, self.trace.place(frame))
+    def gradient(self, name: str, array: Any, frame: FrameType) -> None:
+        """`gradient` or `hessian` of an objective that the script computes itself."""
+        if self.is_active and type(array).__module__ == "numpy":  # the array may be on an accelerator
+            self.steps.gradients([(name, array)], self.trace.place(frame))
 
     def update(self, arrays: Callable[[], Iterable[tuple[str, Any]]], frame: FrameType) -> None:
         """An iteration has added trees, whose arrays are given if they are wanted."""
