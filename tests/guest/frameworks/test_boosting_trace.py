@@ -10,6 +10,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.requires("lightgbm", "xgboost", "cat
 DATA = """\
 import hashlib, warnings
 import numpy as np
+np.random.seed(0)
 import catboost, lightgbm as lgb, xgboost as xgb
 warnings.filterwarnings("ignore")
 draw = np.random.default_rng(0)
