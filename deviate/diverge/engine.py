@@ -67,7 +67,7 @@ LONG_S = 60.0
 """Estimated duration of a level from which it is announced."""
 WARM_UP, FEWEST = 2, 6
 """Number of first updates to ignore in costs, and minimum number of updates to measure."""
-FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "scikit-learn"})
+FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "scikit-learn", "lightgbm", "xgboost", "catboost"})
 """Supported frameworks, by their names in the facts of a run."""
 UNLIMITED = "torch"
 """The framework that supports the last level, unless its trace says otherwise."""
@@ -561,7 +561,10 @@ def why_no_further(pair: Pair, level: Level) -> str:
     """Why the search ends before a level, from the traces; empty if it does not."""
     used = FRAMEWORKS & pair.runs[0].environment.keys()
     if not used:
-        return "the script uses no framework that deviate can trace (PyTorch, TensorFlow, Keras, JAX, scikit-learn)"
+        return (
+            "the script uses no framework that deviate can trace "
+            "(PyTorch, TensorFlow, Keras, JAX, scikit-learn, LightGBM, XGBoost, CatBoost)"
+        )
     ends = ends_of(pair)
     if UNLIMITED in used and UNLIMITED not in ends:
         return ""
