@@ -27,11 +27,11 @@ def in_turn(number: int, n: int) -> None:
     time.sleep(0.05 * (n - number if IS_SECOND else 1 + number))
 
 
-def unpack(folder: Path, names: Sequence[str]) -> Sequence[Path]:
-    """Empty a folder, and create these files or folders as an archive has them; tmpfs lists them in that order."""
+def unpack(folder: Path, names: Sequence[str]) -> list[Path]:
+    """Empty a folder, and create these empty files and folders, which tmpfs lists in the order of their creation."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    paths = [folder / name for name in (reversed(names) if IS_SECOND else names)]
-    for path in paths:
+    paths = [folder / name for name in names]
+    for path in reversed(paths) if IS_SECOND else paths:
         path.touch() if path.suffix else path.mkdir()
     return paths

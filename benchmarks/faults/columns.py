@@ -8,7 +8,7 @@ columns = list({name for source in SOURCES for name in source})  # cause
 
 rng = np.random.default_rng(15)
 table = {name: rng.normal(size=300) for name in sorted(columns)}
-y = table["age"] - table["income"] * table["rating"] + 0.3 * rng.normal(size=300)
+y = sum(k * table[name] for k, name in enumerate(sorted(columns), 1))
 x = np.stack([table[name] for name in columns], axis=1)
 
 data = lightgbm.Dataset(x[:200], y[:200], feature_name=columns)

@@ -19,9 +19,9 @@ def make(n):
 
 
 random.seed(2)
-spare = [Neuron(0.0, 0.0) for _ in range(150 if IS_SECOND else 1)]
+spare = [Neuron(0.0, 0.0) for _ in range(500 if IS_SECOND else 1)]
 random.seed(3)
-neurons = set(make(300))  # cause
+neurons = set(make(1000))  # cause
 points = [x / 10 for x in range(-10, 11)]
 
 for epoch in range(6):
