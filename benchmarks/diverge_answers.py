@@ -31,12 +31,18 @@ class Answer(NamedTuple):
 
 
 def diverge(
-    files: Sequence[Path], *, flags: Sequence[str] = (), arguments: Sequence[str] = (), n_threads: int = 1
+    files: Sequence[Path],
+    *,
+    flags: Sequence[str] = (),
+    launcher: Sequence[str] = (),
+    arguments: Sequence[str] = (),
+    n_threads: int = 1,
 ) -> Answer:
     """Run the first of these files twice, in a copy of all of them, and compare the runs.
 
     Args:
-        flags: of `deviate diverge`. arguments: of the script; `SHARED` becomes a folder of this call.
+        flags: of `deviate diverge`. launcher: words before the script, such as those of torchrun.
+        arguments: of the script; `SHARED` becomes a folder of this call.
         n_threads: of the libraries that compute.
     """
     with (
@@ -47,8 +53,9 @@ def diverge(
         folder.mkdir()
         for file in files:
             (folder / file.name).write_bytes(file.read_bytes())
-        words = [sys.executable, "-m", "deviate", "diverge", files[0].name, *flags, "-q", "--json", "out.json"]
-        words += ["--", *(word.replace(SHARED, shared) for word in arguments)] if arguments else []
+        words = [sys.executable, "-m", "deviate", "diverge", *flags, "-q", "--json", "out.json"]
+        words += ["--", *launcher, files[0].name] if launcher else [files[0].name, "--"]
+        words += [word.replace(SHARED, shared) for word in arguments]
         environment = {
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
