@@ -57,7 +57,9 @@ PLAIN_DECORATORS = frozenset({"abstractmethod", "classmethod", "dataclass", "pro
 COMPILERS = frozenset({"cfunc", "guvectorize", "njit", "stencil", "vectorize"})
 """Decorators, by their last names, of functions that are compiled from their bytecode."""
 
-THREADS = re.compile(r"^\s*(?:import|from)\b[^\n#]*\b(?:threading|_thread|concurrent|multiprocessing|joblib)\b", re.MULTILINE)
+THREADS = re.compile(
+    r"^\s*(?:import|from)\b[^\n#]*\b(?:threading|_thread|concurrent|multiprocessing|joblib)\b", re.MULTILINE
+)
 BYTECODE = re.compile(r"^\s*(?:import|from)\b[^\n#]*\b(?:numba|taichi|warp|cupyx|pyopencl|llvmlite)\b", re.MULTILINE)
 
 
