@@ -9,7 +9,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...seeds import wraps_like
+from ...stand_ins import replace
 from .callers import Callers
 
 MODULES = ("os",)
@@ -45,7 +45,7 @@ def install(module: Any, context: AdapterContext) -> None:
         reads.record(frame, key, value)
         return value
 
-    owner.__getitem__ = wraps_like(__getitem__, original)
+    replace(owner, "__getitem__", __getitem__)
 
 
 class EnvironmentReads:
