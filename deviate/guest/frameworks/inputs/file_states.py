@@ -52,7 +52,8 @@ class FileStates:
 
         def record(frame: FrameType, result: Any, path: Any = None, *args: Any, **kwargs: Any) -> None:
             path = kwargs.get("path", path)
-            text = None if path is None or isinstance(path, int) else self.callers.path(path)
+            is_unknown = path is None or isinstance(path, int) or kwargs.get("dir_fd") is not None
+            text = None if is_unknown else self.callers.path(path)
             if text is not None:
                 value, shown = ("absent", "") if isinstance(result, OSError) else describe(result, path)
                 self.inputs.record("file-state", "%s(%r)" % (call, text), value, self.inputs.place(frame), shown)
