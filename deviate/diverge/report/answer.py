@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator
 
-from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, RungFindings
+from deviate.diverge.findings import (
+    VOLATILE,
+    Confirmation,
+    Difference,
+    DivergenceFindings,
+    InputDifference,
+    RungFindings,
+)
 from deviate.diverge.report.words import (
     PHASES,
     again,
@@ -107,14 +114,27 @@ def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
 
 def _inputs(findings: DivergenceFindings) -> Iterator[Point]:
     """The first inputs that may have made the runs differ."""
-    suspects = [item for item in findings.inputs if item.is_suspect]
-    for item in suspects[:MOST_INPUTS]:
+    for item in _leading_inputs(findings)[:MOST_INPUTS]:
+        first, second = shown_values(item)
         values = "; ".join(
-            f"{text} in {name_text(run)}" for text, run in zip(shown_values(item), findings.runs, strict=True)
+            f"{text} in {name_text(run)}" for text, run in zip((first, second), findings.runs, strict=True)
         )
+        when = input_time(item, findings.first)
         yield Point(
-            "Input", f"{clean(item.call)} ({place_text(item.place)}), {input_time(item, findings.first)}: {values}"
+            "Input",
+            f"{clean(item.call)} ({place_text(item.place)}), {when}: {values if first != second else 'not the same'}",
         )
+
+
+def _leading_inputs(findings: DivergenceFindings) -> list[InputDifference]:
+    """Inputs that may have made the runs differ, without those that follow from others; that of the cause is first."""
+    suspects = [item for item in findings.inputs if item.is_suspect]
+    suspects = [item for item in suspects if item.only_in is None] or suspects
+    named = findings.causes[0].places[:1] if findings.causes else ()
+    lines = [(place.file, place.line) for place in named]
+    suspects.sort(key=lambda item: (item.place.file, item.place.line) not in lines)
+    leading = {item.source: item for item in reversed(suspects)}
+    return [item for item in suspects if item.source not in VOLATILE or leading[item.source] is item]
 
 
 def _difference(difference: Difference, findings: DivergenceFindings) -> Iterator[Point]:
