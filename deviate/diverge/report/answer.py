@@ -113,8 +113,8 @@ def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
 
 
 def _inputs(findings: DivergenceFindings) -> Iterator[Point]:
-    """The first inputs that may have made the runs differ."""
-    for item in _leading_inputs(findings)[:MOST_INPUTS]:
+    """The first inputs that may have made the runs differ; one beside ranks, which need room."""
+    for item in _leading_inputs(findings)[: MOST_INPUTS if findings.ranks < 2 else 1]:
         first, second = shown_values(item)
         values = "; ".join(
             f"{text} in {name_text(run)}" for text, run in zip((first, second), findings.runs, strict=True)
