@@ -102,11 +102,13 @@ def _answer_if_equal(findings: DivergenceFindings) -> Iterator[Point]:
 
 
 def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
-    yield from _inputs(findings)
+    inputs = tuple(_inputs(findings))
+    yield from inputs
     if findings.first is not None:
         yield from _difference(findings.first, findings)
     yield from _ranks(findings)
-    yield from _growth(findings)
+    if not inputs or findings.ranks < 2:  # a screen has no room for all three
+        yield from _growth(findings)
     yield from _causes(findings)
     yield from _list_confirmations(findings)
     yield from _levels(findings)
