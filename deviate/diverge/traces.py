@@ -36,7 +36,7 @@ SCHEMA = 2
 PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
-MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end", "input", "watched", "ran"})
+MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end", "input", "watched", "ran", "note"})
 """Prefix of lines that are not records."""
 
 
@@ -199,6 +199,7 @@ class _Reader:
         self.seconds: list[float] = []
         self.costs: dict[int, tuple[float, float, int]] = {}
         self.ends: dict[str, tuple[int, str]] = {}
+        self.notes: dict[tuple[str, str], None] = {}
         self.inputs: list[InputEvent] = []
         self.watched: set[tuple[str, int]] = set()
         self.ran: set[tuple[str, int]] = set()
@@ -237,6 +238,8 @@ class _Reader:
                 self.costs[int(level)] = (float(traced), float(plain), int(n))
             case ["ends", framework, level, reason]:
                 self.ends[framework] = (int(level), str(reason))
+            case ["note", framework, text]:
+                self.notes[str(framework), str(text)] = None
             case ["end", *_]:
                 self.is_whole = True
             case ["input", source, call, digest, shown, place, more]:
@@ -307,6 +310,7 @@ class _Reader:
             n_damaged=self.n_damaged,
             pid=pid or self.pid,
             ends=self.ends,
+            notes=tuple(self.notes),
             inputs=tuple(self.inputs),
             watched=frozenset(self.watched),
             ran=frozenset(self.ran),
