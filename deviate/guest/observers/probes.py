@@ -63,6 +63,7 @@ class Probes:
         self.pid = os.getpid()
         self.n_probes = 0
         self.values: list[tuple[Probe, Value]] = []
+        self.gradients_seen: dict[int, Any] = {}
 
     # ------------------------------------------------------------ calls of programs
 
@@ -70,10 +71,15 @@ class Probes:
         """A call of a program begins whose values are wanted."""
         self.is_open = self.is_wanted
         self.values = []
+        self.gradients_seen = {}
 
     def end(self) -> None:
         """It has ended, and its results can be read."""
         self.is_open = False
+        self.gradients_seen = {}
+
+    def wait(self, result: Any) -> None:
+        """Wait until a program has given its result."""
 
     def write_forward(self) -> None:
         """Record the outputs of modules."""
@@ -127,9 +133,16 @@ class Probes:
         if not self.is_open:
             return arrays
         with self.trace.recorder.guarded("trace of %s" % self.framework):
-            pairs = zip(names, arrays)
-            return [self.insert(self._probe(GRADIENT, name, place), array) for name, array in pairs]
+            return [self._gradient(name, array, place) for name, array in zip(names, arrays)]
         return arrays
+
+    def _gradient(self, name: str, array: Any, place: int) -> Any:
+        """A gradient with a probe, which it may have already."""
+        if id(array) in self.gradients_seen:
+            return array
+        probed = self.insert(self._probe(GRADIENT, name, place), array)
+        self.gradients_seen[id(probed)] = probed
+        return probed
 
     def _module(self, path: str, result: Any, place: int) -> Any:
         leaves, rebuild = self.split(result)

@@ -114,15 +114,16 @@ class JaxTrace:
     def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
         self.probes.wait(result)
-        self.probes.write_forward()
         if program.trains:
             roles = call.function.roles.get(call.shape)
             if roles is None:
                 roles = call.function.roles[call.shape] = _roles(call.function, program, args, kwargs, result)
                 self._record_arguments(call, roles, frame)
+            self.probes.write_forward()
             self._record_training(call, program, roles[1], result, frame)
         else:  # a compiled function is recorded like a module
             leaves = [leaf for _, leaf in named_leaves(result) if is_concrete(leaf)]
+            self.probes.write_forward()
             self.steps.module(call.function.name, leaves, self.trace.place(frame))
             self.probes.write_backward()
 
