@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
+from types import FrameType
 
-from ..annotations import Any
+from ..annotations import Any, Array
 from .steps import Steps, checksum, numbered
 from .trace import MODULES
 
@@ -31,12 +33,12 @@ class Probe:
         number: position among all probes of the process.
     """
 
-    def __init__(self, kind: str, name: str, place: int, number: int, more: dict[str, object]) -> None:
+    def __init__(self, kind: str, name: str, place: int, number: int, more: dict[str, Any]) -> None:
         self.kind = kind
         self.name = name
         self.place = place
         self.number = number
-        self.more = more
+        self.more: dict[str, Any] = more
         self._of_gradient: Probe | None = None
 
     @property
@@ -85,9 +87,13 @@ class Probes:
         """Record the outputs of modules."""
         self._write((MODULE,))
 
-    def write_backward(self) -> None:
-        """Record gradients."""
-        self._write(BACKWARD)
+    def write_backward(self, *, has_gradients: bool = False) -> None:
+        """Record gradients.
+
+        Args:
+            has_gradients: whether the gradients of weights are recorded anyway, as results.
+        """
+        self._write((OF_MODULE,) if has_gradients else BACKWARD)
 
     def _write(self, kinds: tuple[str, ...]) -> None:
         by_probe: dict[Probe, list[Value]] = {}
@@ -99,15 +105,16 @@ class Probes:
 
     def _record(self, probe: Probe, values: list[Value]) -> None:
         """Record what arrived; if a probe ran several times, in a loop or on several devices, as one record."""
-        first, more = values[0], probe.more
-        if len(values) == 1:
-            give = None if first.array is None else lambda: first.array
-            more = dict(more, sums=first.sums) if first.sums else more
-            self.trace.record(probe.kind, probe.name, first.digest, first.form, probe.place, give, **more)
-        else:
-            form = first.form if all(value.form == first.form for value in values) else ""
+        first, more = values[0], dict(probe.more)
+        digest, form, array = first.digest, first.form, first.array
+        if len(values) > 1:
             digest = sum(value.digest for value in values) & ALL_BITS
-            self.trace.record(probe.kind, probe.name, digest, form, probe.place, calls=len(values), **more)
+            form = form if all(value.form == form for value in values) else ""
+            array, more["calls"] = None, len(values)
+        elif first.sums:
+            more["sums"] = first.sums
+        give = None if array is None else partial(_same, array)
+        self.trace.record(probe.kind, probe.name, digest, form, probe.place, give, **more)
 
     # ------------------------------------------------------------ values
 
@@ -155,13 +162,17 @@ class Probes:
                 number += 1
         return rebuild(leaves)
 
-    def _probe(self, kind: str, name: str, place: int, **more: object) -> Probe:
+    def _probe(self, kind: str, name: str, place: int, **more: Any) -> Probe:
         if not self.n_probes:
             self.trace.note(self.framework, NOTE)
         self.n_probes += 1
         return Probe(kind, name, place, self.n_probes, more)
 
     # ------------------------------------------------------------ of a framework
+
+    def place(self, frame: FrameType | None) -> int:
+        """Number of the nearest place in the project."""
+        return self.trace.place(frame)
 
     def split(self, result: Any) -> tuple[list[Any], Any]:
         """The parts of a result, and what puts them together again."""
@@ -191,7 +202,11 @@ class Value:
         if has_sums and "float" in array.dtype.name:
             double = array.astype("float64")
             self.sums = [float(double.sum()), float(abs(double).sum())]
-        self.array = (str(array.dtype), array.shape, data.tobytes()) if is_kept else None
+        self.array: Array | None = (str(array.dtype), array.shape, data.tobytes()) if is_kept else None
+
+
+def _same(array: Array) -> Array:
+    return array
 
 
 def _order(probe: Probe) -> tuple[int, int]:

@@ -280,6 +280,11 @@ class Trace:
             frame = frame.f_back
         return -1
 
+    def place_of(self, file: str, line: int) -> int:
+        """Number of a line of a file; -1 if it is not in the project."""
+        name = self.project.file(file)
+        return -1 if name is None else self._number_of(name, line)
+
     def _number_of(self, file: str, line: int) -> int:
         number = self.places.get((file, line))
         if number is None:

@@ -152,9 +152,7 @@ def _patch_key_streams(rnglib: Any, keys: Keys) -> None:
     patch("__getitem__")
 
 
-def _patch_modules(
-    module: Any, context: AdapterContext, capture: NnxCapture | None, probes: NnxProbes | None
-) -> None:
+def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | None, probes: NnxProbes | None) -> None:
     """Constructors draw from `init`, calls from `dropout`, as in all libraries."""
     streams, meta = context.streams, type(module)
     name = "_pytree_meta_construct" if hasattr(meta, "_pytree_meta_construct") else "_object_meta_construct"
@@ -171,14 +169,13 @@ def _patch_modules(
         if type(original) is not FunctionType or hasattr(original, "__deviate__"):
             return
 
+        call = original if probes is None else probes.calling(original)
+
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             with Region(streams, "dropout"):
-                frame = sys._getframe(1)
                 if capture is not None:
-                    return capture.call_module(original, self, args, kwargs, frame)
-                if probes is not None:
-                    return probes.call(original, self, args, kwargs, frame)
-                return original(self, *args, **kwargs)
+                    return capture.call_module(call, self, args, kwargs, sys._getframe(1))
+                return call(self, *args, **kwargs)
 
         cls.__call__ = wraps_like(__call__, original)
 

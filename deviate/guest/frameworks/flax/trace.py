@@ -102,14 +102,18 @@ class NnxProbes:
         self.probes = jax_trace.probes
         self.paths: dict[int, str] = {}
 
-    def call(self, original: Any, module: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
-        """Call a module."""
-        if not self.probes.is_open:
-            return original(module, *args, **kwargs)
-        with Held(self, "paths", self.paths or _paths(module)):
-            path = self.paths.get(id(module), type(module).__name__)
-            result = original(module, *args, **kwargs)
-        return self.probes.module(path, result, self.trace.place(frame))
+    def calling(self, original: Any) -> Any:
+        """The method by which modules of a class are called, with probes in its result."""
+
+        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if not self.probes.is_open:
+                return original(module, *args, **kwargs)
+            with Held(self, "paths", self.paths or _paths(module)):
+                path = self.paths.get(id(module), type(module).__name__)
+                result = original(module, *args, **kwargs)
+            return self.probes.module(path, result, self.trace.place(sys._getframe(1)))
+
+        return call
 
 
 def _paths(module: Any) -> dict[int, str]:

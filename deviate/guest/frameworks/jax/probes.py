@@ -143,13 +143,9 @@ def _batch(primitive: Any, arrays: Any, axes: Any, *, probe: Probe) -> tuple[Any
 
 
 def _n_devices(axes: Any) -> int:
-    for count in (
-        lambda: axes.num_devices,
-        lambda: axes.mesh.size,
-        lambda: axes.axis_env.nreps,
-    ):
-        try:
-            return int(count())
-        except (AttributeError, TypeError):
-            continue
-    return 1
+    """Number of devices of a program, from what JAX knows of its axes."""
+    if hasattr(axes, "num_devices"):
+        return int(axes.num_devices or 1)
+    if hasattr(axes, "mesh"):
+        return int(axes.mesh.size)
+    return int(getattr(getattr(axes, "axis_env", None), "nreps", 1))

@@ -135,7 +135,7 @@ class JaxTrace:
         is_update = bool(program.updates or program.weights_index is not None)
         values = [pair for number, pair in enumerate(results) if number not in states and is_concrete(pair[1])]
         losses = self.record_losses(values, place)
-        self.probes.write_backward()
+        self.probes.write_backward(has_gradients=not is_update)
         if self.steps.wants_steps:
             recorded_names = losses | {results[number][0] for number in states}
             others = enumerate(leaf for name, leaf in results if name not in recorded_names)

@@ -219,7 +219,7 @@ class KerasTrace:
 
     def _probe_gradients(self, frame: Any, grads: list[Any], variables: list[Any]) -> list[Any]:
         """The gradients with probes, those of a program that is being traced."""
-        place, probes = self.trace.place(frame), self.probes
+        place, probes = self.probes.place(frame), self.probes
         for number, (variable, grad) in enumerate(zip(variables, grads)):
             parts = [part for part in _dense(variable.path, grad) if probes.can_insert(part[1])]
             probed = probes.gradients([name for name, _ in parts], [part for _, part in parts], place)
@@ -258,7 +258,9 @@ class KerasTrace:
 
     def _probe_call(self, original: Any, layer: Any, frame: Any, args: Any, kwargs: Any) -> Any:
         outputs = original(layer, *args, **kwargs)
-        return self.probes.module(layer.path or layer.name, outputs, self.trace.place(frame))
+        if not self.probes.is_open:
+            return outputs
+        return self.probes.module(layer.path or layer.name, outputs, self.probes.place(frame))
 
     def _begin(self, layer: Any, frame: Any, args: Any, kwargs: Any) -> None:
         inputs = list(named_parts([*args, {name: each for name, each in kwargs.items() if name != "mask"}], "input"))

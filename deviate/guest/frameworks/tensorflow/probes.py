@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from types import FrameType
 
 from ...annotations import Any
 from ...observers.probes import GRADIENT, Probe, Probes
 
 XLA = "level 3 compiles the step without XLA, which has no probes"
+
+
+REWRITTEN = "__autograph_generated_file"
+"""Part of the names of files that AutoGraph writes."""
 
 
 class GraphProbes(Probes):
@@ -18,6 +23,17 @@ class GraphProbes(Probes):
         """A call of a function begins; XLA cannot compile probes."""
         if not getattr(function, "_jit_compile", None):
             self.begin()
+
+    def place(self, frame: FrameType | None) -> int:
+        """Number of the nearest place in the project, also in a function that AutoGraph has rewritten."""
+        while frame is not None:
+            file = frame.f_code.co_filename
+            origin = _origin(frame) if REWRITTEN in file else (file, frame.f_lineno)
+            place = -1 if origin is None else self.trace.place_of(*origin)
+            if place >= 0:
+                return place
+            frame = frame.f_back
+        return -1
 
     def split(self, result: Any) -> tuple[list[Any], Any]:
         nest = sys.modules["tensorflow"].nest
@@ -58,3 +74,19 @@ class GraphProbes(Probes):
             self.receive(probe, values)
 
         sys.modules["tensorflow"].numpy_function(hand_out, [array], [])
+
+
+def _origin(frame: FrameType) -> tuple[str, int] | None:
+    """Line of the script that a line of a rewritten function stands for.
+
+    Source: `converted_call` in tensorflow/python/autograph/impl/api.py, whose variable has the map of the lines.
+    """
+    name, line = frame.f_code.co_filename, frame.f_lineno
+    caller = frame.f_back
+    while caller is not None:
+        lines = getattr(caller.f_locals.get("converted_f"), "ag_source_map", None) or {}
+        for place, origin in lines.items():
+            if (place.filename, place.lineno) == (name, line):
+                return origin.loc.filename, origin.loc.lineno
+        caller = caller.f_back
+    return None
