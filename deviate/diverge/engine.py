@@ -165,20 +165,11 @@ class Search:
         for level in LEVELS[LEVEL_OF[last.rung].number :]:
             if self.goal is not None and level.number > LEVEL_OF[self.goal].number:
                 return None
-            is_useless = last.difference is not None and self._explains_nothing(level, last.difference)
-            if not is_useless or self.goal == level.rung:
+            if self.goal == level.rung or last.difference is None:
+                return level
+            if level.is_useful(last.difference.phase, (self.rungs[-1].pair or self.pair).kinds):
                 return level
         return None
-
-    def _explains_nothing(self, level: Level, difference: Difference) -> bool:
-        """Whether a level shows nothing more about a difference.
-
-        An update without recorded gradients, as of a compiled program, may differ because of any module.
-        """
-        pair = self.rungs[-1].pair
-        if difference.phase == "update" and pair is not None and "gradient" not in pair.kinds:
-            return False
-        return difference.phase in level.useless_for
 
     def climb(self, level: Level) -> None:
         """Run pairs of a level until one has its first difference inside the window, or say why there is none."""

@@ -50,3 +50,6 @@ LIMITS: dict[str, dict[str, str]] = {
     "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, GRADIENTS: WHOLE, MODULE_OUTPUTS: WHOLE},
 }
 """Reasons by framework and observer. Where several frameworks share an adapter, each is a row of its own."""
+COMPILED = ("Keras on TensorFlow", "Keras on JAX", "TensorFlow", "Flax linen", "Flax nnx", "Haiku", "JAX with Optax")
+LEVELS: dict[str, dict[str, int]] = dict.fromkeys(COMPILED, {GRADIENTS: 3})
+"""Levels other than those of TRACE. Only probes, which level 3 has, show gradients inside compiled programs."""

@@ -114,6 +114,7 @@ class Levels:
         requested: the level of the window; 0 for no trace.
         first, until: first step of the window, and the first one after (None: all that follow).
         next: levels whose costs are measured, after the window where it ends.
+        has_probes: whether the level of modules needs probes in the programs, so that its costs show only with them.
     """
 
     def __init__(self, wanted: dict[str, str]) -> None:
@@ -122,6 +123,7 @@ class Levels:
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
         self.seconds: dict[tuple[int, bool], list[float]] = {}
+        self.has_probes = False
 
     def at(self, step: int) -> int:
         """The level of a step."""
@@ -151,7 +153,7 @@ class Levels:
         The fastest step is the one that other processes delayed least.
         """
         costs = []
-        for level in self.next:
+        for level in [each for each in self.next if each < MODULES or not self.has_probes]:
             traced, plain = (sorted(self.seconds.get((level, on), ())[WARM_UP:]) for on in (True, False))
             if traced and plain:
                 costs.append((level, traced[0], plain[0], len(traced)))
@@ -302,6 +304,7 @@ class Trace:
         """Record once that a framework shows nothing above a level, with the reason for the user."""
         if self.level and framework not in self.ended:
             self.ended.add(framework)
+            self.levels.has_probes |= level == MODULES
             self.file.add("ends", framework, level, reason)
 
     def note(self, framework: str, text: str) -> None:
