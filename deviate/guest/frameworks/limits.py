@@ -51,5 +51,5 @@ LIMITS: dict[str, dict[str, str]] = {
 }
 """Reasons by framework and observer. Where several frameworks share an adapter, each is a row of its own."""
 COMPILED = ("Keras on TensorFlow", "Keras on JAX", "TensorFlow", "Flax linen", "Flax nnx", "Haiku", "JAX with Optax")
-LEVELS: dict[str, dict[str, int]] = dict.fromkeys(COMPILED, {GRADIENTS: 3})
+LEVELS: dict[str, dict[str, int]] = {framework: {GRADIENTS: 3} for framework in COMPILED}
 """Levels other than those of TRACE. Only probes, which level 3 has, show gradients inside compiled programs."""
