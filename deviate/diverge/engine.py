@@ -184,8 +184,9 @@ class Search:
         for level in LEVELS[LEVEL_OF[last.rung].number :]:
             if self.goal is not None and level.number > LEVEL_OF[self.goal].number:
                 return None
-            is_useless = last.difference is not None and last.difference.phase in level.useless_for
-            if not is_useless or self.goal == level.rung:
+            if self.goal == level.rung or last.difference is None:
+                return level
+            if level.is_useful(last.difference.phase, (self.rungs[-1].pair or self.pair).kinds):
                 return level
         return None
 
