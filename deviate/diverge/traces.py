@@ -330,6 +330,8 @@ def _events(path: Path, readers: list[_Reader]) -> Iterator[Any]:
 def read_traces(attempt: Path) -> tuple[Trace, ...]:
     """The traces of all processes of an attempt that computed something, by rank.
 
+    If none did, those of the processes that recorded inputs.
+
     Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
     started: the first keeps its rank, the others follow after the largest.
 
@@ -341,7 +343,8 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     read = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
     ]
-    in_time = sorted(read, key=lambda trace: (starts.get(trace.pid, 0), trace.pid))
+    computing = [trace for trace in read if trace.records or trace.n_steps or trace.costs]
+    in_time = sorted(computing or read, key=lambda trace: (starts.get(trace.pid, 0), trace.pid))
     first = {trace.rank: trace for trace in reversed(in_time)}
     repeated = [trace for trace in in_time if first[trace.rank] is not trace]
     beyond = max(first, default=0) + 1

@@ -340,6 +340,8 @@ class Trace:
         if now - self.flushed >= WINDOW_S or len(self.file.lines) >= MOST_WAITING or self.file.arrays:
             self.flushed = now
             self.flush()
+            if not self.level:
+                return
         if self.levels.is_last(self.step) and not self.is_closing:
             self.stop()
         self.is_dropped = self.levels.is_dropped(self.step)
@@ -355,6 +357,9 @@ class Trace:
 
     def flush(self) -> None:
         """Write pending lines: complete steps only, so that a killed process leaves complete steps."""
+        if not self.file.path and _is_pool_worker():
+            self.leave()
+            return
         self.recorder.tell(self.at_flush)
         self.file.write(self.step)
 
@@ -408,6 +413,30 @@ class Trace:
 
 
 def _rank_of_environment() -> int:
-    """Rank of this process. Source: environment variables of torchrun."""
+    """Rank of this process: that of a launcher, or the place among the processes that its parent has started.
+
+    Source: environment variables of torchrun; `multiprocessing.process.BaseProcess`, which numbers the children of a
+    process from 1.
+    """
     rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdecimal() else 0
+    if rank.isdecimal():
+        return int(rank)
+    processes = sys.modules.get("multiprocessing.process")
+    identity = getattr(processes.current_process(), "_identity", ()) if processes is not None else ()
+    return int(identity[-1]) - 1 if identity else 0
+
+
+POOLS = (
+    "multiprocessing.pool",
+    "concurrent.futures.process",
+    "loky.process_executor",
+    "torch.utils.data._utils.worker",
+)
+"""Ends of the names of modules whose functions are what workers of pools and loaders run."""
+
+
+def _is_pool_worker() -> bool:
+    """Whether this process takes tasks from a pool, in an order that is not the same in two runs."""
+    processes = sys.modules.get("multiprocessing.process")
+    target = getattr(processes.current_process(), "_target", None) if processes is not None else None
+    return str(getattr(target, "__module__", "")).endswith(POOLS)
