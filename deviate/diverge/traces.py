@@ -370,7 +370,8 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     beyond = max(first, default=0) + 1
     traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
     traces.sort(key=lambda trace: trace.rank)
-    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if trace not in read))
+    ids = {id(trace) for trace in read}
+    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if id(trace) not in ids))
     return tuple(
         dataclasses.replace(trace, ran=trace.ran | ran) if not at else trace for at, trace in enumerate(traces)
     )

@@ -365,10 +365,13 @@ class Trace:
 
     def flush(self) -> None:
         """Write pending lines: complete steps only, so that a killed process leaves complete steps."""
-        if not self.file.path and _is_pool_worker():
-            self.leave()
-            return
         self.recorder.tell(self.at_flush)
+        if not self.file.path and _is_pool_worker():
+            lines = [line for line in self.file.lines if isinstance(line, str) and line.startswith(OF_WORKERS)]
+            self.leave()
+            self.file.lines += lines
+        if not self.file.lines:
+            return
         self.file.write(self.step)
 
     def _facts(self) -> dict[str, object]:
@@ -434,6 +437,8 @@ def _rank_of_environment() -> int:
     return int(identity[-1]) - 1 if identity else 0
 
 
+OF_WORKERS = ('["place"', '["watched"', '["ran"')
+"""Beginnings of the lines that the workers of a pool keep."""
 POOLS = (
     "multiprocessing.pool",
     "concurrent.futures.process",
