@@ -63,7 +63,7 @@ def _records(lines: list[list]) -> list[Record]:
     for line in lines:
         if line[0] == "step":
             step = line[1]
-        elif line[0] not in {"start", "place", "main", "cost", "end", "ends"}:
+        elif line[0] not in {"start", "place", "main", "cost", "end", "ends", "input", "watched", "ran"}:
             found.append((step, *line[:4]))
     return found
 

@@ -89,7 +89,7 @@ def read_trace(result: Result) -> list[Record]:
     for line in lines:
         if line[0] == "step":
             step = line[1]
-        elif line[0] not in {"start", "place", "main", "cost", "end", "ends"}:
+        elif line[0] not in {"start", "place", "main", "cost", "end", "ends", "input", "watched", "ran"}:
             records.append(Record(step, *line[:4]))
     return records
 
