@@ -21,6 +21,7 @@ from types import FrameType
 
 from ..annotations import TYPE_CHECKING, Any, Array, Callable
 from ..npz import write_npz
+from ..pool_workers import is_pool_worker
 from ..seeds import wraps_like
 
 if TYPE_CHECKING:
@@ -366,7 +367,7 @@ class Trace:
     def flush(self) -> None:
         """Write pending lines: complete steps only, so that a killed process leaves complete steps."""
         self.recorder.tell(self.at_flush)
-        if not self.file.path and _is_pool_worker():
+        if not self.file.path and is_pool_worker():
             lines = [line for line in self.file.lines if isinstance(line, str) and line.startswith(OF_WORKERS)]
             self.leave()
             self.file.lines += lines
@@ -439,17 +440,3 @@ def _rank_of_environment() -> int:
 
 OF_WORKERS = ('["place"', '["watched"', '["ran"')
 """Beginnings of the lines that the workers of a pool keep."""
-POOLS = (
-    "multiprocessing.pool",
-    "concurrent.futures.process",
-    "loky.process_executor",
-    "torch.utils.data._utils.worker",
-)
-"""Ends of the names of modules whose functions are what workers of pools and loaders run."""
-
-
-def _is_pool_worker() -> bool:
-    """Whether this process takes tasks from a pool, in an order that is not the same in two runs."""
-    processes = sys.modules.get("multiprocessing.process")
-    target = getattr(processes.current_process(), "_target", None) if processes is not None else None
-    return str(getattr(target, "__module__", "")).endswith(POOLS)
