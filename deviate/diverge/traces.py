@@ -353,11 +353,11 @@ def _events(path: Path, readers: list[_Reader]) -> Iterator[Any]:
 
 
 def read_traces(attempt: Path) -> tuple[Trace, ...]:
-    """The traces of all processes of an attempt that computed something, by rank.
+    """The traces of all processes of an attempt that computed something, by rank; if none did, of all with inputs.
 
     Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
-    started: the first keeps its rank, the others follow after the largest. Watched lines that a process executed which
-    computed nothing, such as the worker of a data loader, are added to the first trace.
+    started: the first keeps its rank, the others follow after the largest. Watched lines that another process executed,
+    such as the worker of a data loader, are added to the first trace.
 
     Raises:
         RecordError: a newer deviate wrote them.
@@ -367,21 +367,22 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     every = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
     ]
-    read = [trace for trace in every if _has_computed(trace)]
+    read = [trace for trace in every if _has_computed(trace)] or [trace for trace in every if trace.inputs]
     in_time = sorted(read, key=lambda trace: (starts.get(trace.pid, 0), trace.pid))
     first = {trace.rank: trace for trace in reversed(in_time)}
     repeated = [trace for trace in in_time if first[trace.rank] is not trace]
     beyond = max(first, default=0) + 1
     traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
     traces.sort(key=lambda trace: trace.rank)
-    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if not _has_computed(trace)))
+    ids = {id(trace) for trace in read}
+    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if id(trace) not in ids))
     return tuple(
         dataclasses.replace(trace, ran=trace.ran | ran) if not at else trace for at, trace in enumerate(traces)
     )
 
 
 def _has_computed(trace: Trace) -> bool:
-    return bool(trace.records or trace.seconds or trace.costs or trace.inputs)
+    return bool(trace.records or trace.seconds or trace.costs)
 
 
 def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":

@@ -15,9 +15,10 @@ training step for TensorFlow and JAX, `partial_fit` for scikit-learn. For other 
 framework](traces-by-framework.md) and [Capture predictions and
 weights](../how-to/capture-predictions.md#what-is-captured-in-each-framework).
 
-LightGBM, XGBoost and CatBoost train in C++ without a call in between, so they have no rows. Their trees are hashed like
-weights, predictions are captured, and their evaluations in training are recorded for each iteration. For Keras 2
-(`tf_keras`) the functions of TensorFlow below it are observed: weights, one bit, losses and updates.
+LightGBM, XGBoost and CatBoost grow trees, which are no arrays, so they have no rows. Their trees are hashed like
+weights, predictions are captured, their evaluations in training are recorded for each iteration, and so are its trees
+in a trace. For Keras 2 (`tf_keras`) the functions of TensorFlow below it are observed: weights, one bit, losses and
+updates.
 
 Written from `deviate/guest/frameworks/limits.py` by `python -m scripts.reference`.
 """

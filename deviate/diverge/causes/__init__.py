@@ -12,7 +12,9 @@ from deviate.diverge.findings import Certainty, Difference, InputDifference, Pla
 from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
 from deviate.records import ALWAYS_TOLD, VARIABLE
 
-LIBRARIES = frozenset({"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn"})
+LIBRARIES = frozenset(
+    {"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn", "lightgbm", "xgboost", "catboost"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ VALUES_ALONE = (
     "only reported values could be compared: report their inputs as well; check sets of objects, the clock, threads, "
     "and random numbers from the operating system"
 )
-TRACED = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn"})
+TRACED = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn", "lightgbm", "xgboost", "catboost"})
 """Libraries for which deviate compares more than reported values."""
 SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 

@@ -21,6 +21,7 @@ from types import FrameType
 
 from ..annotations import TYPE_CHECKING, Any, Array, Callable
 from ..npz import write_npz
+from ..pool_workers import is_pool_worker
 from ..seeds import wraps_like
 
 if TYPE_CHECKING:
@@ -361,6 +362,8 @@ class Trace:
         if now - self.flushed >= WINDOW_S or len(self.file.lines) >= MOST_WAITING or self.file.arrays:
             self.flushed = now
             self.flush()
+            if not self.level:
+                return
         if self.levels.is_last(self.step) and not self.is_closing:
             self.stop()
         self.is_dropped = self.levels.is_dropped(self.step)
@@ -377,6 +380,12 @@ class Trace:
     def flush(self) -> None:
         """Write pending lines: complete steps only, so that a killed process leaves complete steps."""
         self.recorder.tell(self.at_flush)
+        if not self.file.path and is_pool_worker():
+            lines = [line for line in self.file.lines if isinstance(line, str) and line.startswith(OF_WORKERS)]
+            self.leave()
+            self.file.lines += lines
+        if not self.file.lines:
+            return
         self.file.write(self.step)
 
     def _facts(self) -> dict[str, object]:
@@ -429,6 +438,18 @@ class Trace:
 
 
 def _rank_of_environment() -> int:
-    """Rank of this process. Source: environment variables of torchrun."""
+    """Rank of this process: that of a launcher, or the place among the processes that its parent has started.
+
+    Source: environment variables of torchrun; `multiprocessing.process.BaseProcess`, which numbers the children of a
+    process from 1.
+    """
     rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdecimal() else 0
+    if rank.isdecimal():
+        return int(rank)
+    processes = sys.modules.get("multiprocessing.process")
+    identity = getattr(processes.current_process(), "_identity", ()) if processes is not None else ()
+    return int(identity[-1]) - 1 if identity else 0
+
+
+OF_WORKERS = ('["place"', '["watched"', '["ran"')
+"""Beginnings of the lines that the workers of a pool keep."""
