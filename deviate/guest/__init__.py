@@ -48,6 +48,10 @@ def start() -> None:
     wanted = dict(spec.get("capture") or {})
     capture = Capture(wanted, folder, recorder)
     trace = Trace(wanted, folder, recorder, project)
+    if trace.requested_level:
+        from .observers.checkpoints import Checkpoints  # most runs are not traced
+
+        guard.observer = Checkpoints(wanted, work, folder, trace)
     if manifest.get("patterns"):
         from . import printed_text
 
@@ -55,6 +59,10 @@ def start() -> None:
     _context = AdapterContext(
         recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace
     )
+    if "inputs" in manifest:
+        from . import input_taps
+
+        input_taps.install(_context, manifest["inputs"]["watched"], builtins)
     recorder.at_close.append(streams.report)
     Editable(manifest["root"], work).begin()
     source.show_originals(project)

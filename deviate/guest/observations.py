@@ -62,6 +62,8 @@ class Observations:
         self._evidence = INPUTS
         if context.capture.wants_weights:
             context.capture.weights_of[self.framework] = lambda: list(self.kept_weights())
+        if context.guard.observer is not None:
+            context.guard.observer.digests.append(self.weights_digest)
         self.recorder.at_main_end.append(lambda: self.end("loop"))
         self.recorder.at_close.append(lambda: self.end("exit"))
 
@@ -228,6 +230,11 @@ class Observations:
     def record_weights(self, moment: str) -> None:
         """Record the hash of the weights, if there are any."""
         record_weights(self.recorder, self.arrays, self.framework, moment, self.weights())
+
+    def weights_digest(self) -> str | None:
+        """The hash of the weights; None if there are none."""
+        exact = [(name, self.arrays.exact(array)) for name, array, _ in self.weights()]
+        return weights_digest(exact) if exact else None
 
     # ------------------------------------------------------------ arrays
 

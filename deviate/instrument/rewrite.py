@@ -1,13 +1,13 @@
 """Inserts taps into source text within lines, so that line numbers and comments are preserved."""
 
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from deviate.errors import ToolError
+from deviate.instrument.edits import Edit, Parsed, split_lines, wrap
+from deviate.instrument.input_taps import CALLEE, ORDER, POP, RAN, WRITE, InputTaps, input_edits
 from deviate.model import Loop, Site, Span, TapForm
 
 LOG = "__deviate_log__"
@@ -38,6 +38,12 @@ BOOTSTRAP = (
 """Loads the guest where sitecustomize did not, and makes every tap an identity where there is no guest.
 
 An expression, so that it defines no name in the module; joined to a statement of the file."""
+INPUT_BOOTSTRAP = BOOTSTRAP.replace(
+    '\\n", {})',
+    f"; {' = '.join(f'b.{tap}' for tap in (ORDER, POP, CALLEE, WRITE))} = lambda v: v; b.{RAN} = lambda i, v: v"
+    '\\n", {})',
+)
+"""The bootstrap of a file with taps of inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,82 +53,56 @@ class Instrumented:
     Attributes:
         edits: (line, column in the instrumented line, characters gained there), in order; the guest maps the
             columns of tracebacks back with them. A negative gain is a deletion.
+        watched: numbers of the lines with a marker, which is called when they run.
     """
 
     text: str
     edits: tuple[tuple[int, int, int], ...]
+    watched: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replace `removed` characters at (line, column) of the original by `inserted`.
-
-    `order` sorts the edits of one place: ends before beginnings, inner ends first, outer beginnings first; of equal
-    spans, the one that was given first is outermost.
-    """
-
-    line: int
-    column: int
-    removed: int
-    inserted: str
-    order: tuple[int, int, int] = (0, 0, 0)
-
-
-def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> Instrumented:
+def instrument_text(
+    text: str,
+    sites: Sequence[Site],
+    loops: Sequence[Loop],
+    inputs: InputTaps | None = None,
+    watched: Sequence[tuple[int, int]] = (),
+) -> Instrumented:
     """Insert a tap at every site and loop, and the bootstrap before the first executed statement.
 
     A managed loop has no tap, but its file has to load the guest that records it.
+
+    Args:
+        inputs: for runs that are traced: what is tapped besides.
+        watched: number and line of hazards, of which such runs record whether they are executed.
 
     Raises:
         ToolError: the result is no Python any more, the lines moved, or what a site names as called is not called;
             nothing may be run from it then.
     """
-    lines = _lines(text)
+    lines = split_lines(text)
     edits = [edit for site in sites if site.form not in AROUND for edit in _site_edits(site, lines)]
     shared = _sites_by_tap(sites)
     edits += [edit for (span, form), ours in shared.items() for edit in _shared_edits(span, form, ours)]
     edits += [edit for loop in loops if loop.kind != "managed" for edit in _loop_edits(loop)]
-    if sites or loops:
-        parsed = _Parsed(text, lines)
-        edits = _bootstrap_edits(parsed) + edits
+    marked: tuple[int, ...] = ()
+    if sites or loops or inputs is not None:
+        parsed = Parsed(text, lines)
+        bootstrap = BOOTSTRAP
+        if inputs is not None:
+            more, marked = input_edits(parsed, lines, inputs, watched)
+            edits += more
+            bootstrap = INPUT_BOOTSTRAP if more else BOOTSTRAP
+        if edits or loops:
+            edits = _bootstrap_edits(parsed, bootstrap) + edits
         edits += _call_edits([span for span, form in shared if form in IN_TWO_STEPS], parsed)
-    instrumented = _apply(lines, edits)
+    instrumented = _apply(lines, edits, marked)
     _check(text, instrumented.text)
     return instrumented
 
 
-class _Parsed:
-    """A text parsed by libcst, with corrected columns, as libcst drops form feeds before a statement."""
-
-    def __init__(self, text: str, lines: Sequence[str]) -> None:
-        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
-        self.module = wrapper.module
-        self.positions = wrapper.resolve(PositionProvider)
-        written = _lines(self.module.code) if "\f" in text else lines
-        self.lacking = [len(before) - len(after) for before, after in zip(lines, written, strict=False)]
-
-    def span(self, node: cst.CSTNode) -> Span:
-        """The span of a node; for an empty tuple that of its parentheses."""
-        start, end = self.positions[node].start, self.positions[node].end
-        if isinstance(node, cst.Tuple) and node.lpar:
-            start, end = self.positions[node.lpar[0]].start, self.positions[node.rpar[-1]].end
-        lacking = self.lacking
-        return Span(start.line, start.column + lacking[start.line - 1], end.line, end.column + lacking[end.line - 1])
-
-
-def _lines(text: str) -> list[str]:
-    return list(io.StringIO(text, newline=""))  # str.splitlines breaks at form feeds, Python does not
-
-
-def _wrap(span: Span, before: str, after: str) -> list[Edit]:
-    return [
-        Edit(span.line, span.column, 0, before, (1, -span.end_line, -span.end_column)),
-        Edit(span.end_line, span.end_column, 0, after, (0, -span.line, -span.column)),
-    ]
-
-
 def _site_edits(site: Site, lines: Sequence[str]) -> list[Edit]:
-    tap = _wrap(site.span, f"{LOG}({site.id}, (", _end(site))
+    tap = wrap(site.span, f"{LOG}({site.id}, (", _end(site))
     return tap if site.form == "value" else _shown_edits(site, lines, tap)
 
 
@@ -165,14 +145,14 @@ def _sites_by_tap(sites: Sequence[Site]) -> dict[tuple[Span, TapForm], list[Site
 
 def _shared_edits(span: Span, form: TapForm, sites: Sequence[Site]) -> list[Edit]:
     ids = ", ".join(str(site.id) for site in sites)
-    return _wrap(span, f"{AROUND[form]}(({ids},), (", _end(sites[0]))
+    return wrap(span, f"{AROUND[form]}(({ids},), (", _end(sites[0]))
 
 
 def _end(site: Site) -> str:
     return f"), {site.label})" if site.label else "))"
 
 
-def _call_edits(callees: Sequence[Span], parsed: _Parsed) -> list[Edit]:
+def _call_edits(callees: Sequence[Span], parsed: Parsed) -> list[Edit]:
     """The call `()` of the second step; added last, as everything else that ends there is inside of it."""
     if not callees:
         return []
@@ -191,11 +171,11 @@ def _call_edits(callees: Sequence[Span], parsed: _Parsed) -> list[Edit]:
 
 def _loop_edits(loop: Loop) -> list[Edit]:
     if loop.kind == "for":  # called in two steps, so that the script itself requests the iterator
-        return _wrap(loop.span, f"{LOOP}({loop.id})((", "))")
-    return _wrap(loop.span, f"{WHILE}({loop.id}, (", "))")
+        return wrap(loop.span, f"{LOOP}({loop.id})((", "))")
+    return wrap(loop.span, f"{WHILE}({loop.id}, (", "))")
 
 
-def _bootstrap_edits(parsed: _Parsed) -> list[Edit]:
+def _bootstrap_edits(parsed: Parsed, bootstrap: str) -> list[Edit]:
     """Insert the bootstrap before the first executed statement, after docstring and `__future__`.
 
     If only definitions are executed, it is appended to docstring or `__future__`, or else inserted in each function.
@@ -203,12 +183,12 @@ def _bootstrap_edits(parsed: _Parsed) -> list[Edit]:
     body = list(parsed.module.body)
     head = [body[0]] if parsed.module.get_docstring() is not None else []
     head += [statement for statement in body if _is_future_import(statement)]
-    edits = _before_first([statement for statement in body if statement not in head], parsed)
+    edits = _before_first([statement for statement in body if statement not in head], parsed, bootstrap)
     if not edits and head and isinstance(head[-1], cst.SimpleStatementLine):
         place = parsed.span(head[-1].body[-1])
-        return [Edit(place.end_line, place.end_column, 0, f"; {BOOTSTRAP}")]
+        return [Edit(place.end_line, place.end_column, 0, f"; {bootstrap}")]
     return edits or [
-        edit for function in _functions(body) for edit in _before_first(_without_docstring(function), parsed)
+        edit for function in _functions(body) for edit in _before_first(_without_docstring(function), parsed, bootstrap)
     ]
 
 
@@ -224,7 +204,7 @@ def _without_docstring(definition: cst.FunctionDef | cst.ClassDef) -> list[cst.C
     return list(definition.body.body[definition.get_docstring() is not None :])
 
 
-def _before_first(body: list[cst.CSTNode], parsed: _Parsed) -> list[Edit]:
+def _before_first(body: list[cst.CSTNode], parsed: Parsed, bootstrap: str) -> list[Edit]:
     """Insert the bootstrap before the first executed statement in a list; empty if there is none.
 
     The body of a function is skipped, as it runs no tap yet; bodies of `try` and classes are entered, as they run at
@@ -234,10 +214,10 @@ def _before_first(body: list[cst.CSTNode], parsed: _Parsed) -> list[Edit]:
         statement = body.pop(0)
         if isinstance(statement, cst.SimpleStatementLine | cst.BaseSmallStatement):
             place = parsed.span(statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement)
-            return [Edit(place.line, place.column, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
+            return [Edit(place.line, place.column, 0, bootstrap + "; ", (1, -(10**9), 0))]
         first = _evaluated_first(statement)
         if first is not None:
-            return _wrap(parsed.span(first), f"({BOOTSTRAP}, (", "))[1]")
+            return wrap(parsed.span(first), f"({bootstrap}, (", "))[1]")
         if isinstance(statement, cst.Try):
             body = [*statement.body.body, *body]
         if isinstance(statement, cst.ClassDef):
@@ -272,7 +252,7 @@ def _is_future_import(statement: cst.CSTNode) -> bool:
     )
 
 
-def _apply(lines: Sequence[str], edits: Sequence[Edit]) -> Instrumented:
+def _apply(lines: Sequence[str], edits: Sequence[Edit], watched: tuple[int, ...]) -> Instrumented:
     """Apply the edits line by line, and record how columns shift in each line."""
     by_line: dict[int, list[tuple[int, Edit]]] = {}
     for index, edit in enumerate(edits):
@@ -289,7 +269,7 @@ def _apply(lines: Sequence[str], edits: Sequence[Edit]) -> Instrumented:
             column += len(edit.inserted)
             done = edit.column + edit.removed
         texts[number - 1] = "".join([*parts, line[done:]])
-    return Instrumented("".join(texts), tuple(gains))
+    return Instrumented("".join(texts), tuple(gains), watched)
 
 
 def _check(original: str, instrumented: str) -> None:

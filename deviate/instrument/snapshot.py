@@ -23,6 +23,7 @@ import deviate
 from deviate.base import file_digest, is_notebook, notebook_script, pattern_regex, with_digest
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.git import GitState, freeze_git, freeze_provenance
+from deviate.instrument.input_taps import InputTaps
 from deviate.instrument.rewrite import Instrumented, instrument_text
 from deviate.instrument.tree import (
     COPY_BELOW,
@@ -50,6 +51,7 @@ def freeze(
     cwd: str = ".",
     fresh: Sequence[str] = (),
     is_tapped: bool = True,
+    has_input_taps: bool = False,
     sources: Path | None = None,
     received: Collection[str] = (),
 ) -> Snapshot:
@@ -60,6 +62,7 @@ def freeze(
         cwd: working folder of the command, relative to the root: the outputs of the analysis are relative to it.
         fresh: further paths, relative to the root, that start empty.
         is_tapped: without taps the tree holds the original text; the guest is there all the same.
+        has_input_taps: whether the runs are traced, so that inputs are tapped in all files of the project.
         sources: where the files are taken from, for another state of the project than the one at its root.
         received: files that output of earlier commands went to, relative to the root; they are not hashed.
 
@@ -76,7 +79,7 @@ def freeze(
         git = freeze_provenance(root, destination / "git.diff")
         tree = freeze_tree(root, destination / "tree", empty=_empty(analysis, cwd, fresh), received=received)
         converted = _convert_notebooks(analysis, destination / "tree", tree)
-        edits, tapped = _instrument(analysis, destination) if is_tapped else ({}, [])
+        edits, tapped = _instrument(analysis, destination, has_input_taps=has_input_taps) if is_tapped else ({}, [])
         tapped = list(dict.fromkeys([*tapped, *converted]))
         changed = [*tapped, *tree.emptied]
         warning = freeze_git(root, destination / "tree", changed=changed, linked=list(tree.linked_folders))
@@ -84,7 +87,9 @@ def freeze(
         snapshot = Snapshot(destination, analysis.root, hash_tree(tree))
         _copy_guest(destination / "guest")
         adapters = copy_plugins(destination / "guest" / GUEST / "plugins")
-        guest_manifest = _guest_manifest(analysis, destination, edits, adapters)
+        guest_manifest = _guest_manifest(
+            analysis, destination, edits, adapters, has_input_taps=is_tapped and has_input_taps
+        )
         write_json(destination / "guest" / GUEST / "manifest.json", guest_manifest)
         write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, tapped, is_tapped=is_tapped))
     except OSError as error:
@@ -121,24 +126,32 @@ def _convert_notebooks(analysis: Analysis, folder: Path, tree: Tree) -> list[str
     return names
 
 
-def _instrument(analysis: Analysis, destination: Path) -> tuple[dict[str, Instrumented], list[str]]:
+def _instrument(
+    analysis: Analysis, destination: Path, *, has_input_taps: bool
+) -> tuple[dict[str, Instrumented], list[str]]:
     """Insert taps into the tree, and store the original text.
 
     Returns: what was done to each file, under each name by which the project knows it; and the files that changed.
     """
     tree = (destination / "tree").resolve()
     names: dict[Path, list[str]] = {}
-    for name in sorted({site.file for site in analysis.sites} | {loop.file for loop in analysis.loops}):
+    files = {site.file for site in analysis.sites} | {loop.file for loop in analysis.loops}
+    for name in sorted({*files, *analysis.files} if has_input_taps else files):
         place = _place(tree, name)
         if place is not None:
             names.setdefault(place, []).append(name)
+    texts = {place: _decode(place.read_bytes(), names[place][0]) for place in names}
+    inputs = InputTaps.of_texts(text for text, _ in texts.values()) if has_input_taps else None
     done: dict[str, Instrumented] = {}
     for place, project_names in names.items():
-        data = place.read_bytes()
-        text, encoding = _decode(data, project_names[0])
+        text, encoding = texts[place]
         sites = [site for site in analysis.sites if site.file in project_names]
         loops = [loop for loop in analysis.loops if loop.file in project_names]
-        instrumented = instrument_text(text, sites, loops)
+        lines = enumerate((hazard.file, hazard.line) for hazard in analysis.hazards)
+        watched = [(number, line) for number, (file, line) in lines if file in project_names]
+        instrumented = instrument_text(text, sites, loops, inputs, watched)
+        if not instrumented.edits:
+            continue
         name_in_tree = place.relative_to(tree).as_posix()
         for name in {name_in_tree, *project_names}:
             done[name] = instrumented
@@ -146,7 +159,7 @@ def _instrument(analysis: Analysis, destination: Path) -> tuple[dict[str, Instru
         place.unlink()  # it may be a link, and another name of the user's own file
         place.write_bytes(instrumented.text.encode(encoding))
         shutil.copystat(destination / "originals" / name_in_tree, place)
-    return done, [place.relative_to(tree).as_posix() for place in names]
+    return done, [name for place in names if (name := place.relative_to(tree).as_posix()) in done]
 
 
 def _place(tree: Path, name: str) -> Path | None:
@@ -245,7 +258,12 @@ def digests_of(snapshot: Path, edited: Sequence[str]) -> dict[str, str]:
 
 
 def _guest_manifest(
-    analysis: Analysis, destination: Path, edits: dict[str, Instrumented], adapters: dict[str, list[str]]
+    analysis: Analysis,
+    destination: Path,
+    edits: dict[str, Instrumented],
+    adapters: dict[str, list[str]],
+    *,
+    has_input_taps: bool,
 ) -> dict[str, object]:
     texts = [metric.expression for metric in analysis.metrics if metric.sink == TEXT_SINK]
     patterns = {text: pattern_regex(text, f"{analysis.script}") for text in texts}
@@ -268,9 +286,16 @@ def _guest_manifest(
             }
             for loop in analysis.loops
         },
+        **({"inputs": {"watched": _watched(analysis, edits)}} if has_input_taps else {}),
         **({"adapters": adapters} if adapters else {}),
         **({"patterns": patterns} if patterns else {}),
     }
+
+
+def _watched(analysis: Analysis, edits: dict[str, Instrumented]) -> dict[str, tuple[str, int]]:
+    """File and line of each hazard with a marker, by the number of the marker."""
+    numbers = {number for done in edits.values() for number in done.watched}
+    return {str(number): (analysis.hazards[number].file, analysis.hazards[number].line) for number in sorted(numbers)}
 
 
 def write_json(path: Path, document: dict[str, object]) -> None:

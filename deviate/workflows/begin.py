@@ -191,6 +191,7 @@ def _frozen(prepared: PreparedScript, request: Request, folder: Path, place: Pat
         records.snapshot_folder(place),
         cwd=target.cwd,
         fresh=prepared.config.fresh,
+        has_input_taps="trace" in dict(request.capture),
         sources=prepared.sources,
         received=records.output_names(folder),
     )

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sources import sources
 from tapping import Program, Spot, sites_of, statements, untapped, watched
 
+from deviate.instrument.input_taps import InputTaps
 from deviate.instrument.rewrite import instrument_text
 from deviate.model import Loop, Site
 
@@ -43,8 +44,15 @@ class Worker:
             text=True,
         )
 
-    def run(self, text: str, sites: list[Site] | None = None, loops: list[Loop] | None = None) -> dict[str, Any]:
-        manifest = {"originals": "", "files": {}, **taps_of(sites or [], loops or [])} if sites is not None else None
+    def run(
+        self,
+        text: str,
+        sites: list[Site] | None = None,
+        loops: list[Loop] | None = None,
+        watched: dict[int, tuple[str, int]] | None = None,
+    ) -> dict[str, Any]:
+        taps = {**taps_of(sites or [], loops or []), "watched": watched or {}}
+        manifest = {"originals": "", "files": {}, **taps} if sites is not None else None
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps({"text": text, "manifest": manifest}) + "\n")
@@ -80,6 +88,12 @@ class Tapped:
     def text(self) -> str:
         return instrument_text(self.program.text, self.sites, self.made_loops).text
 
+    @property
+    def text_of_traced_run(self) -> str:
+        """The text with taps of inputs as well, and a marker in every line that can have one."""
+        lines = [(line, line) for line in range(1, self.program.text.count("\n") + 2)]
+        return instrument_text(self.program.text, self.sites, self.made_loops, InputTaps(True, False), lines).text
+
 
 @st.composite
 def tapped(draw: st.DrawFn, *, forms: bool = True) -> Tapped:
@@ -103,18 +117,17 @@ def tapped(draw: st.DrawFn, *, forms: bool = True) -> Tapped:
 @CHECKS
 @given(it=tapped())
 def test_text_tree_and_behaviour_stay(worker: Worker, it: Tapped) -> None:
-    original, result = it.program.text, it.text
-    assert untapped(result) == ast.dump(ast.parse(original))
-    assert result.count("\n") == original.count("\n")
-    assert statements(ast.parse(result)) == statements(ast.parse(original))
-    plain, with_guest, without_guest = (
-        worker.run(original),
-        worker.run(result, it.sites, it.made_loops),
-        worker.run(result),
-    )
-    for run in (with_guest, without_guest):
-        assert (run["stdout"], run["raised"], run["guests"]) == (plain["stdout"], plain["raised"], 0)
-    assert [event for event in with_guest["events"] if event[0] == "error"] == []
+    original = it.program.text
+    plain = worker.run(original)
+    watched_lines = {line: ("train.py", line) for line in range(1, original.count("\n") + 2)}
+    for result, lines in ((it.text, {}), (it.text_of_traced_run, watched_lines)):
+        assert untapped(result) == ast.dump(ast.parse(original))
+        assert result.count("\n") == original.count("\n")
+        assert statements(ast.parse(result)) == statements(ast.parse(original))
+        with_guest, without_guest = worker.run(result, it.sites, it.made_loops, lines), worker.run(result)
+        for run in (with_guest, without_guest):
+            assert (run["stdout"], run["raised"], run["guests"]) == (plain["stdout"], plain["raised"], 0)
+        assert [event for event in with_guest["events"] if event[0] == "error"] == []
 
 
 @CHECKS

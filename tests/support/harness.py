@@ -16,6 +16,7 @@ import forked
 
 import deviate
 from deviate import eventlog
+from deviate.instrument.input_taps import InputTaps
 from deviate.instrument.rewrite import instrument_text
 from deviate.model import Loop, Site, Span
 
@@ -136,10 +137,12 @@ class Child:
         varied: Sequence[str] = (),
         is_tapped: bool = True,
         is_cold: bool = False,
+        watched: Sequence[int] | None = None,
     ) -> Result:
         """Run the script to its end.
 
         Args:
+            watched: lines with a marker, for a run that taps inputs.
             is_cold: whether its frameworks are to be imported anew, as in the process of a user.
         """
         work = self.folder / "attempt-1" / "work" / "parent" / "project"
@@ -148,7 +151,9 @@ class Child:
         for path in (work, originals):
             path.mkdir(parents=True, exist_ok=True)
         copy_guest(guest.parent)
-        instrumented = instrument_text(self.text, self.sites, self.loops)
+        inputs = None if watched is None else InputTaps.of_texts([self.text])
+        markers = list(enumerate(watched or ()))
+        instrumented = instrument_text(self.text, self.sites, self.loops, inputs, markers)
         (originals / self.name).write_text(self.text, encoding="utf-8")
         (work / self.name).write_text(instrumented.text if is_tapped else self.text, encoding="utf-8")
         for name, text in self.files.items():
@@ -160,6 +165,7 @@ class Child:
             "files": {self.name: {"edits": instrumented.edits}} if is_tapped else {},
             **taps_of(self.sites, self.loops),
             "adapters": self.adapters,
+            **({"inputs": {"watched": {number: (self.name, line) for number, line in markers}}} if inputs else {}),
         }
         (guest / "manifest.json").write_text(json.dumps(manifest))
         spec = self.folder / "spec.json"

@@ -43,6 +43,9 @@ EXPRESSIONS = (
     "float('%.2f' % {})",
     "float('{{:.2f}}'.format({}))",
     "(not {})",
+    "sorted([*{{{}, {}}}, *(x for x in frozenset([{}]))], key=abs)[0]",
+    "len({{{}, 'é', *{{'r', 's'}}}}) + hash(({}, 'x')) * 0",
+    "len([k for k in {{{}, 'q'}} for _ in (k, *{{1, 'r'}})].pop() and 'z' or 'z') + id(None) * 0 + {}",
     "({}  # a comment\n  * 0.5)",
 )
 PRINTS = (

@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import traceback
+import types
 import warnings
 from pathlib import Path
 from typing import Any
@@ -54,14 +55,22 @@ def answer(text: str, manifest: object) -> dict[str, object]:
     return {"stdout": out.getvalue(), "raised": raised, "guests": n_guests, "events": events, "seen": seen}
 
 
-def begin(manifest: object) -> Any:
+def begin(manifest: Any) -> Any:
     """A recorder of its own for one program, with its taps."""
-    from _deviate_guest.runtime import project, recorder, taps
+    from _deviate_guest.runtime import input_taps, project, recorder, taps
+    from _deviate_guest.runtime.observers import inputs, trace
 
     folder = WORK / "events"
     folder.mkdir()
-    made = recorder.Recorder(str(folder), {}, project.Project(str(WORK), manifest))
+    files = project.Project(str(WORK), manifest)
+    made = recorder.Recorder(str(folder), {}, files)
     taps.install(made, builtins)
+    traced = trace.Trace({}, str(folder), made, files)
+    traced.level = 1  # without what a trace does at the end of the process
+    context = types.SimpleNamespace(
+        recorder=made, project=files, trace=traced, inputs=inputs.Inputs(traced), controls={}
+    )
+    input_taps.install(context, manifest.get("watched", {}), builtins)
     return made
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from deviate.instrument.rewrite import BOOTSTRAP
+from deviate.instrument.rewrite import BOOTSTRAP, INPUT_BOOTSTRAP
 from deviate.model import Loop, Site, Span, TapForm
 
 EVALUATED = {
@@ -161,13 +161,13 @@ def untapped(text: str) -> str:
 class _Untapping(ast.NodeTransformer):
     """Knows taps by their names alone. Calls of a callee that was tapped n times end in n times `()`."""
 
-    bootstrap = ast.dump(ast.parse(BOOTSTRAP, mode="eval").body)
+    bootstraps = frozenset(ast.dump(ast.parse(text, mode="eval").body) for text in (BOOTSTRAP, INPUT_BOOTSTRAP))
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if ast.dump(node.value) == self.bootstrap else self.generic_visit(node)
+        return None if ast.dump(node.value) in self.bootstraps else self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if isinstance(node.value, ast.Tuple) and node.value.elts and ast.dump(node.value.elts[0]) == self.bootstrap:
+        if isinstance(node.value, ast.Tuple) and node.value.elts and ast.dump(node.value.elts[0]) in self.bootstraps:
             return self.visit(node.value.elts[1])
         return self.generic_visit(node)
 
@@ -178,7 +178,7 @@ class _Untapping(ast.NodeTransformer):
         if is_tap and name in ("call", "meter"):
             node.args[1].steps = getattr(node.args[1], "steps", 0) + 1
         if is_tap:
-            return node if name == "loop" else node.args[1]
+            return node if name == "loop" else node.args[min(1, len(node.args) - 1)]
         if isinstance(node.func, ast.Call) and getattr(node.func.func, "id", "") == "__deviate_loop__":
             return node.args[0]
         if getattr(node.func, "left", 0) and not node.args and not node.keywords:
@@ -191,7 +191,7 @@ class _Untapping(ast.NodeTransformer):
 def statements(tree: ast.AST) -> list[tuple[str, int]]:
     """Kind and line of each statement, the bootstrap left out."""
     found = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    kept = [it for it in found if not (isinstance(it, ast.Expr) and ast.dump(it.value) == _Untapping.bootstrap)]
+    kept = [it for it in found if not (isinstance(it, ast.Expr) and ast.dump(it.value) in _Untapping.bootstraps)]
     return [(type(node).__name__, node.lineno) for node in kept]
 
 

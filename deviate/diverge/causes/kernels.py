@@ -67,7 +67,7 @@ def _operation_seen(family: Family, difference: Difference, evidence: Evidence) 
     if not device:
         why += "; its device is unknown"
     is_likely = bool(device) and device not in family.merely_possible_on
-    return CauseMatch("likely" if is_likely else "possible", why, here(difference))
+    return CauseMatch("likely" if is_likely else "possible", why, here(difference), standing="upstream")
 
 
 def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseMatch | None:
@@ -133,6 +133,7 @@ def no_version(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         "likely" if is_alone else "possible",
         f"{names} ran without a deterministic version{format_places(places)}",
         places,
+        standing="upstream" if is_alone else "observed",
     )
 
 
@@ -182,7 +183,7 @@ def collectives(difference: Difference, evidence: Evidence) -> CauseMatch | None
         why = f"{difference.name} is the first operation with different outputs, on rank {difference.rank}"
         # NCCL chooses the order of additions; other backends are not known to.
         is_nccl = device_of(difference, evidence) == "cuda"
-        return CauseMatch("likely" if is_nccl else "possible", why, here(difference))
+        return CauseMatch("likely" if is_nccl else "possible", why, here(difference), standing="upstream")
     if difference.kind != "gradient" or difference.phase != "backward":
         return None
     return CauseMatch("possible", f"{evidence.n_ranks} processes add their gradients, and a gradient differs first")

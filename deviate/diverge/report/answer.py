@@ -2,27 +2,31 @@
 
 from collections.abc import Iterator
 
-from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, RungFindings
+from deviate.diverge.findings import Checkpoint, Confirmation, Difference, DivergenceFindings, RungFindings
 from deviate.diverge.report.words import (
     PHASES,
     again,
     called_at,
     code_text,
     growth_text,
+    input_time,
     label,
     label_difference,
     place_text,
     run_of,
+    shown_values,
     size,
     step_text,
     times,
     ulps,
+    weight,
     what,
     where,
 )
 from deviate.model import value_text
 from deviate.report import Answer, Point, clean, counted, counted_of, duration, name_text
 
+MOST_INPUTS = 2
 NO_LINE = "no line of the program was recorded for it"
 
 
@@ -91,6 +95,7 @@ def _answer_if_equal(findings: DivergenceFindings) -> Iterator[Point]:
 
 
 def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
+    yield from _inputs(findings)
     if findings.first is not None:
         yield from _difference(findings.first, findings)
     yield from _ranks(findings)
@@ -98,6 +103,18 @@ def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
     yield from _causes(findings)
     yield from _list_confirmations(findings)
     yield from _levels(findings)
+
+
+def _inputs(findings: DivergenceFindings) -> Iterator[Point]:
+    """The first inputs that may have made the runs differ."""
+    suspects = [item for item in findings.inputs if item.is_suspect]
+    for item in suspects[:MOST_INPUTS]:
+        values = "; ".join(
+            f"{text} in {name_text(run)}" for text, run in zip(shown_values(item), findings.runs, strict=True)
+        )
+        yield Point(
+            "Input", f"{clean(item.call)} ({place_text(item.place)}), {input_time(item, findings.first)}: {values}"
+        )
 
 
 def _difference(difference: Difference, findings: DivergenceFindings) -> Iterator[Point]:
@@ -163,13 +180,13 @@ def _causes(findings: DivergenceFindings) -> Iterator[Point]:
         yield Point("Cause", "no known cause matches the evidence")
         return
     first, *alternatives = findings.causes
-    yield Point("Cause", f"{clean(first.title)} ({first.certainty}): {clean(first.why)}")
+    yield Point("Cause", f"{clean(first.title)} ({weight(first)}): {clean(first.why)}")
     words, _, code = first.cure.partition("\n")
     yield Point("Cure", clean(words), code_text(code))
     if first.switch is not None and (command := again(findings, first.switch.flags)):
         yield Point("Run", "", command, is_command=True)
     if alternatives:
-        yield Point("Or", "; ".join(f"{clean(cause.title)} ({cause.certainty})" for cause in alternatives))
+        yield Point("Or", "; ".join(f"{clean(cause.title)} ({weight(cause)})" for cause in alternatives))
 
 
 def _list_confirmations(findings: DivergenceFindings) -> Iterator[Point]:
@@ -194,6 +211,7 @@ def _levels(findings: DivergenceFindings) -> Iterator[Point]:
     if climbed:
         total = f" · {duration(seconds)} in total" if seconds else ""
         yield Point("Levels", f"{' · '.join(map(_rung, climbed))}{total}")
+    yield from _checkpoints(findings)
     yield from _not_reproduced(findings)
     yield from _ends(findings)
     command = again(findings)
@@ -205,6 +223,27 @@ def _rung(rung: RungFindings) -> str:
     source = "" if rung.n_runs else ", from records"
     cost = f" {times(rung.cost)}" if rung.cost is not None else ""
     return f"{rung.rung} {counted_of(rung.n_steps, 'update')}{cost}{source}"
+
+
+def _checkpoints(findings: DivergenceFindings) -> Iterator[Point]:
+    """Between which checkpoints the weights came to differ, and where levels began."""
+    parts = []
+    files = findings.checkpoints
+    if files is not None and findings.is_equal is False:
+        states = (("equal", files.last_equal), ("different", files.first_different))
+        known = [f"{state} in {checkpoint_text(one)}" for state, one in states if one is not None]
+        parts.append(f"the weights of both runs are {', '.join(known)}")
+    begun = [rung for rung in findings.rungs if rung.start]
+    if begun:
+        at = f"{clean(begun[-1].checkpoint)}, update {begun[-1].start:,}"
+        parts.append(f"levels from {begun[0].rung} on begin at a checkpoint ({at})")
+    if parts:
+        yield Point("Note", "; ".join(parts))
+
+
+def checkpoint_text(checkpoint: Checkpoint) -> str:
+    """`ckpt/step-1400.pt (update 1,400)`."""
+    return f"{clean(checkpoint.file)} (update {checkpoint.step:,})"
 
 
 def _not_reproduced(findings: DivergenceFindings) -> Iterator[Point]:
@@ -246,5 +285,5 @@ def paste_text(findings: DivergenceFindings) -> str:
         parts.append(f"first difference: {what(difference)}{at}")
         parts += [size(difference.ulps)] if difference.ulps is not None else []
     parts += [growth for growth in map(growth_text, findings.growth[:1]) if growth]
-    parts += [f"cause: {clean(findings.causes[0].title)} ({findings.causes[0].certainty})"] if findings.causes else []
+    parts += [f"cause: {clean(findings.causes[0].title)} ({weight(findings.causes[0])})"] if findings.causes else []
     return f"{'; '.join(parts)}."

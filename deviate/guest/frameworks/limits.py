@@ -55,6 +55,6 @@ LIMITS: dict[str, dict[str, str]] = {
     "Flax nnx": {EVALUATION_HASH: NNX_MODEL, **COMPILED},
     "Haiku": COMPILED,
     "JAX with Optax": {EVALUATION_HASH: NO_MODEL, AUGMENTATION: OWN_FUNCTION, **COMPILED},
-    "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, GRADIENTS: WHOLE, MODULE_OUTPUTS: WHOLE},
+    "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, MODULE_OUTPUTS: WHOLE},
 }
 """Reasons by framework and observer. Where several frameworks share an adapter, each is a row of its own."""

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 from functools import partial
+from itertools import count
 from json.encoder import encode_basestring_ascii as _quoted
 from time import perf_counter
 from types import FrameType
@@ -72,8 +73,9 @@ class TraceFile:
             os.makedirs(self.folder, exist_ok=True)
             self.path = os.path.join(self.folder, "trace-%x.jsonl" % self.pid)
             begin.append(json.dumps(["start", SCHEMA, self.facts()]))
-        lines = self.lines[:]
-        del self.lines[:]
+        n_lines = len(self.lines)  # other threads may add lines now
+        lines = self.lines[:n_lines]
+        del self.lines[:n_lines]
         with open(self.path, "a", encoding="utf-8") as file:
             file.write("".join([(line if isinstance(line, str) else line()) + "\n" for line in begin + lines]))
         if self.arrays:
@@ -112,12 +114,14 @@ class Levels:
 
     Attributes:
         requested: the level of the window; 0 for no trace.
+        start: number of updates in the checkpoint from which the program goes on; 0 if it begins anew.
         first, until: first step of the window, and the first one after (None: all that follow).
         next: levels whose costs are measured, after the window where it ends.
     """
 
     def __init__(self, wanted: dict[str, str]) -> None:
         self.requested = int(wanted.get("trace", "0"))
+        self.start = int(wanted.get("trace-start", "0"))
         self.first = int(wanted.get("trace-from", "0"))
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
@@ -179,7 +183,8 @@ class Trace:
 
     Args:
         wanted: of `Spec.capture`: `trace`, the level; `trace-from` and `trace-until`, the first step at that level and
-            the first one after, where the process ends (absent: all steps); `trace-next`, levels with commas between
+            the first one after, where the process ends (absent: all steps); `trace-start`, the number of updates in
+            the checkpoint from which the program goes on; `trace-next`, levels with commas between
             whose costs are to be measured; `trace-keep`, the kind, the name and the ordinal within its step, with "|"
             between, of records whose arrays are kept.
 
@@ -191,8 +196,8 @@ class Trace:
         at_level: told whenever the level changes, between two steps; adapters put themselves in.
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
         at_step_end: told before a step ends, while its lines can still be added.
-        at_boundary: told where the main loop goes on or ends, and where the process does: an update of which nothing
-            else tells that it is complete is so by now.
+        at_boundary: told where the main loop goes on or ends, where the process does, and where it writes a checkpoint:
+            an update of which nothing else tells that it is complete is so by now.
         requested_level, next: the level of the window, and those whose costs are measured.
     """
 
@@ -215,12 +220,13 @@ class Trace:
         self.at_step_end: list[Callable[[], object]] = []
         self.at_boundary: list[Callable[[], object]] = []
         self.level = 0
-        self.step = 0
+        self.step = self.levels.start
         self.has_updates = False
         self.is_closing = False
         self.is_dropped = False
         self.files: dict[str, str | None] = {}
         self.places: dict[tuple[str, int], int] = {}
+        self.numbers = count()
         self.ended: set[str] = set()
         self.n_kept = 0
         self.began = self.stepped = perf_counter()
@@ -232,8 +238,8 @@ class Trace:
             if hasattr(os, "register_at_fork"):
                 os.register_at_fork(after_in_child=self.leave)
             self._close_before_exit()
-            self.is_dropped = self.levels.is_dropped(0)
-            self.level = self.levels.at(0)
+            self.is_dropped = self.levels.is_dropped(self.step)
+            self.level = self.levels.at(self.step)
 
     # ------------------------------------------------------------ records
 
@@ -276,15 +282,17 @@ class Trace:
             if file == UNKNOWN:
                 file = files[name] = self.project.file(name)
             if file is not None:
-                return self._number_of(file, frame.f_lineno)
+                return self.number_of(file, frame.f_lineno)
             frame = frame.f_back
         return -1
 
-    def _number_of(self, file: str, line: int) -> int:
+    def number_of(self, file: str, line: int) -> int:
+        """Number of a line of the project."""
         number = self.places.get((file, line))
         if number is None:
-            number = self.places[file, line] = len(self.places)
-            self.file.add("place", number, file, line)
+            new = next(self.numbers)  # two threads may give two numbers to one place, but never one to two
+            self.file.add("place", new, file, line)
+            number = self.places.setdefault((file, line), new)
         return number
 
     def attempt(self, where: str, act: Callable[[], object]) -> None:
@@ -360,7 +368,7 @@ class Trace:
 
     def _facts(self) -> dict[str, object]:
         levels = self.levels
-        window = {"level": levels.requested, "from": levels.first, "until": levels.until}
+        window = {"level": levels.requested, "from": levels.first, "until": levels.until, "start": levels.start}
         return {"rank": self.rank(), "pid": self.pid, **window}
 
     def close(self) -> None:
@@ -374,7 +382,7 @@ class Trace:
         for level, traced, plain, n in self.levels.costs():
             self.file.add("cost", level, round(traced, 9), round(plain, 9), n)
         self.file.add("end", self.step, round(perf_counter() - self.began, 6))
-        if self.step or len(self.file.lines) > 1:
+        if self.step > self.levels.start or len(self.file.lines) > 1:
             self.flush()
 
     def _close_before_exit(self) -> None:

@@ -1,0 +1,276 @@
+"""The taps of inputs, which the files of traced runs call: orders of sets, hashes, clocks, writes of threads, markers.
+
+Each returns its argument, or for callees something that gives what they give. The cost at a place is bounded: after
+MOST_AT_PLACE evaluations only one in SAMPLED is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from functools import partial
+from itertools import islice
+from sys import _getframe
+from threading import get_ident
+from types import FrameType, MethodType
+
+from . import taps
+from .annotations import TYPE_CHECKING, Any, Callable
+from .input_values import describe, is_by_address
+from .observers.trace import SCHEMA
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from .adapter_context import AdapterContext
+    from .observers.inputs import Inputs
+
+    V = TypeVar("V")
+
+MOST_AT_PLACE = 200
+SAMPLED = 64
+MOST_ITEMS = 256
+"""Items of a set that are looked at."""
+MOST_SHOWN = 4
+NUMBERS = frozenset({int, float, bool, complex})
+"""Types whose hashes are the same in all processes, and so the orders of sets of them."""
+HASH, ID = hash, id
+CLOCKS = ("now", "today", "utcnow")
+CALLEES = (type(len), MethodType)
+
+# Known once the guest has started: no tap is called before.
+_inputs: Inputs
+_context: AdapterContext
+_main_thread: int | None = None
+_counts: dict[tuple[int, int], int] = {}
+_waiting: dict[int, tuple[str, int]] = {}
+_is_clock_fixed = False
+
+
+def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) -> None:
+    """Make the taps available in every module of the process; without a trace they only return their arguments.
+
+    Args:
+        watched: file and line of each marker, by its number.
+    """
+    global _inputs, _context, _main_thread, _is_clock_fixed
+    _inputs, _context = context.inputs, context
+    _main_thread = threading.main_thread().ident
+    _is_clock_fixed = context.controls.get("clock") == "fixed"
+    names.__deviate_order__ = order
+    names.__deviate_pop__ = pop
+    names.__deviate_callee__ = callee
+    names.__deviate_write__ = write
+    names.__deviate_ran__ = ran
+    if _inputs.is_active:
+        _waiting.update((int(number), (file, line)) for number, (file, line) in watched.items())
+        context.trace.at_flush.append(_Watched(tuple(_waiting.values())))
+
+
+# ------------------------------------------------------------ orders
+
+
+def order(value: V) -> V:
+    """For an expression whose items are taken in order."""
+    if (type(value) is set or type(value) is frozenset) and not taps.is_compiling():
+        _attempt(partial(_record_order, value, _getframe(1)))
+    return value
+
+
+def pop(value: V) -> V:
+    """For the object of a call `.pop()`."""
+    if type(value) is set and not taps.is_compiling():
+        _attempt(partial(_record_pop, value, _getframe(1)))
+    return value
+
+
+def _record_order(items: Any, frame: FrameType) -> None:
+    if len(items) < 2 or not _is_due(frame):
+        return
+    try:
+        first = list(islice(items, MOST_ITEMS))
+    except RuntimeError:  # another thread changes the set
+        return
+    if all(type(item) in NUMBERS for item in first):
+        return
+    kinds = sorted({type(item).__name__ for item in first})
+    what = "set of %s" % ", ".join(kinds[:MOST_SHOWN])
+    texts = [describe(item, _context.project.work) for item in first]
+    place = _inputs.place(frame)
+    if len(set(texts)) == 1:
+        shown = "a set of %d %s objects, ordered by address" % (len(items), kinds[0])
+        _inputs.record("address", what, None, place, shown)
+        return
+    more = ", ..." if len(items) > MOST_SHOWN else ""
+    shown = "%d items: %s%s" % (len(items), ", ".join(texts[:MOST_SHOWN]), more)
+    _inputs.record("set-order", what, "%d\n%s" % (len(items), "\n".join(texts)), place, shown)
+
+
+def _record_pop(items: set[Any], frame: FrameType) -> None:
+    if len(items) < 2 or not _is_due(frame):
+        return
+    first, second = islice(items, 2)
+    if type(first) in NUMBERS:
+        return
+    place = _inputs.place(frame)
+    what = "pop() of a set of %s" % type(first).__name__
+    text = describe(first, _context.project.work)
+    if text == describe(second, _context.project.work):
+        _inputs.record("address", what, None, place, "one of %d %s objects" % (len(items), type(first).__name__))
+    else:
+        _inputs.record("set-order", what, text, place)
+
+
+def _is_due(frame: FrameType) -> bool:
+    """Whether this evaluation at a place is looked at."""
+    if not _inputs.is_active:
+        return False
+    key = id(frame.f_code), frame.f_lasti
+    count = _counts[key] = _counts.get(key, 0) + 1
+    return count <= MOST_AT_PLACE or not count % SAMPLED
+
+
+def _attempt(act: Callable[[], object]) -> None:
+    try:
+        act()
+    except Exception as error:
+        _context.recorder.fault("input", error)
+
+
+# ------------------------------------------------------------ callees
+
+
+def callee(function: Any) -> Any:
+    """For the callee `hash` or `id`, or a method that reads the clock: itself, or what stands for it."""
+    if type(function) not in CALLEES or taps.is_compiling():
+        return function
+    try:
+        if function is HASH:
+            return _hash if _is_due(_getframe(1)) else function
+        if function is ID:
+            _record_id(_getframe(1))
+        elif function.__name__ in CLOCKS and _is_date(function):
+            if _is_due(_getframe(1)):
+                _record_clock(function, _getframe(1))
+            return partial(_fixed_reading, function) if _is_clock_fixed else function
+    except Exception as error:
+        _context.recorder.fault("input", error)
+    return function
+
+
+def _hash(*args: Any, **kwargs: Any) -> int:
+    result = HASH(*args, **kwargs)
+    if type(args[0]) not in NUMBERS:
+        _attempt(partial(_record_hash, args[0], result, _getframe(1)))
+    return result
+
+
+def _record_hash(value: object, result: int, frame: FrameType) -> None:
+    place = _inputs.place(frame)
+    call = "hash(%s)" % describe(value, _context.project.work)
+    if is_by_address(value):
+        _inputs.record("address", call, None, place, "by address")
+    else:
+        _inputs.record("hash", call, str(result), place)
+
+
+def _record_id(frame: FrameType) -> None:
+    key = id(frame.f_code), frame.f_lasti
+    if key not in _counts and _inputs.is_active:
+        _counts[key] = 1
+        _inputs.record("address", "id()", None, _inputs.place(frame), "an address")
+
+
+def _is_date(function: Any) -> bool:
+    """Whether a method is that of a class with dates: `datetime`, `date`, `pandas.Timestamp`, or a class of these."""
+    owner = function.__self__
+    if not isinstance(owner, type) or (type(function) is MethodType and not owner.__module__.startswith("pandas")):
+        return False
+    return any(base.__module__ == "datetime" and base.__name__ in ("datetime", "date") for base in owner.__mro__)
+
+
+def _record_clock(function: Any, frame: FrameType) -> None:
+    """Record a reading of our own, so that no frame of ours is between the script and the method."""
+    owner = function.__self__
+    module = sys.modules["datetime"]
+    kind = module.datetime if issubclass(owner, module.datetime) else module.date
+    value = "fixed" if _is_clock_fixed else kind.today().isoformat()
+    _inputs.record("clock", "%s.%s()" % (owner.__name__, function.__name__), value, _inputs.place(frame))
+
+
+def _fixed_reading(function: Any, tz: Any = None) -> Any:
+    """The reading of a date class by `time.time`, which the fixed clock replaces."""
+    owner = function.__self__
+    seconds = time.time()  # looked up at each call, as the fixed clock may come later
+    if function.__name__ == "utcnow":
+        return owner.utcfromtimestamp(seconds)
+    return owner.fromtimestamp(seconds) if tz is None else owner.fromtimestamp(seconds, tz)
+
+
+# ------------------------------------------------------------ threads
+
+
+def write(value: V) -> V:
+    """For a value that is written to an object which other threads may have."""
+    if get_ident() != _main_thread and not taps.is_compiling():
+        _attempt(partial(_record_write, value, _getframe(1)))
+    return value
+
+
+def _record_write(value: object, frame: FrameType) -> None:
+    if not _is_due(frame):
+        return
+    thread = threading._active.get(get_ident())  # type: ignore[attr-defined]  # current_thread() may create an object
+    name = "a thread" if thread is None else thread.name
+    text = describe(value, _context.project.work) if type(value) in WRITTEN else name
+    _inputs.record("thread-order", "write of a thread", text, _inputs.place(frame), "%s: %s" % (name, text))
+
+
+WRITTEN = NUMBERS | {str, bytes, tuple, type(None)}
+"""Types of values by which writes are compared; others by the names of their threads."""
+
+
+# ------------------------------------------------------------ markers
+
+
+def ran(number: int, value: V) -> V:
+    """For an expression of a line that is watched."""
+    if number in _waiting and not taps.is_compiling():
+        _attempt(partial(_record_ran, number))
+    return value
+
+
+def _record_ran(number: int) -> None:
+    file, line = _waiting.pop(number)
+    trace = _context.trace
+    if trace.pid != os.getpid():
+        _tell_from_fork(file, line)
+    elif _inputs.is_active:
+        _inputs.ran(trace.number_of(file, line))
+
+
+def _tell_from_fork(file: str, line: int) -> None:
+    """Write the line at once, to a file of the forked process, whose trace has ended."""
+    folder, pid = _context.trace.file.folder, os.getpid()
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "trace-%x.jsonl" % pid)
+    facts = {"rank": 0, "pid": pid, "level": 1, "from": 0, "until": None}
+    start = [] if os.path.exists(path) else [["start", SCHEMA, facts]]
+    with open(path, "a", encoding="utf-8") as out:
+        lines = [*start, ["place", 0, file, line], ["ran", 0]]  # a place may be given anew
+        out.write("".join(json.dumps(entry) + "\n" for entry in lines))
+
+
+class _Watched:
+    """Writes which lines are watched, once, before the first records of a process that has any."""
+
+    def __init__(self, lines: tuple[tuple[str, int], ...]) -> None:
+        self.lines = lines
+
+    def __call__(self) -> None:
+        lines, self.lines = self.lines, ()
+        for file, line in lines:
+            _inputs.ran(_context.trace.number_of(file, line), is_watched=True)
