@@ -63,7 +63,7 @@ FAULTS = (
     Fault("folds", "Python", "hash() of strings as folds", 0, ("hash-order",), is_curable=True, flags=AS_IS),
     Fault("neurons", "Python", "order of a set of objects", 0, ("address-order",)),
     Fault("decay", "Python", "clock in a condition", 1, ("clock",), is_curable=True),
-    Fault("budget", "Python", "time limit of a loop", 2, ("time-limit",)),
+    Fault("budget", "Python", "time limit of a loop", 2, ("time-limit",), is_curable=True),
     Fault("resume", "Python", "left-over file", 0, ("leftover-file",), arguments=("--state", f"{SHARED}/state.json")),
     Fault("process", "Python", "process id in a seed", 0, ("process-id", "changing-seed")),
     Fault("futures", "Python", "as_completed", 0, ("unordered-results",), is_curable=True),
