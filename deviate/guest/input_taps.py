@@ -10,7 +10,6 @@ import json
 import os
 import sys
 import threading
-import time
 from functools import partial
 from itertools import islice
 from sys import _getframe
@@ -19,6 +18,7 @@ from types import FrameType, MethodType
 
 from . import taps
 from .annotations import TYPE_CHECKING, Any, Callable
+from .fixed_clock import FixedClock, fixed_clock
 from .input_values import describe, is_by_address
 from .observers.trace import SCHEMA
 
@@ -47,7 +47,7 @@ _context: AdapterContext
 _main_thread: int | None = None
 _counts: dict[tuple[int, int], int] = {}
 _waiting: dict[int, tuple[str, int]] = {}
-_is_clock_fixed = False
+_fixed_clock: FixedClock | None = None
 
 
 def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) -> None:
@@ -56,10 +56,10 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
     Args:
         watched: file and line of each marker, by its number.
     """
-    global _inputs, _context, _main_thread, _is_clock_fixed
+    global _inputs, _context, _main_thread, _fixed_clock
     _inputs, _context = context.inputs, context
     _main_thread = threading.main_thread().ident
-    _is_clock_fixed = context.controls.get("clock") == "fixed"
+    _fixed_clock = fixed_clock(context)
     names.__deviate_order__ = order
     names.__deviate_pop__ = pop
     names.__deviate_callee__ = callee
@@ -155,7 +155,7 @@ def callee(function: Any) -> Any:
         elif function.__name__ in CLOCKS and _is_date(function):
             if _is_due(_getframe(1)):
                 _record_clock(function, _getframe(1))
-            return partial(_fixed_reading, function) if _is_clock_fixed else function
+            return function if _fixed_clock is None else partial(_fixed_reading, _fixed_clock, function)
     except Exception as error:
         _context.recorder.fault("input", error)
     return function
@@ -197,14 +197,14 @@ def _record_clock(function: Any, frame: FrameType) -> None:
     owner = function.__self__
     module = sys.modules["datetime"]
     kind = module.datetime if issubclass(owner, module.datetime) else module.date
-    value = "fixed" if _is_clock_fixed else kind.today().isoformat()
+    value = "fixed" if _fixed_clock is not None else kind.today().isoformat()
     _inputs.record("clock", "%s.%s()" % (owner.__name__, function.__name__), value, _inputs.place(frame))
 
 
-def _fixed_reading(function: Any, tz: Any = None) -> Any:
-    """The reading of a date class by `time.time`, which the fixed clock replaces."""
+def _fixed_reading(clock: FixedClock, function: Any, tz: Any = None) -> Any:
+    """The reading of a date class, by the fixed clock."""
     owner = function.__self__
-    seconds = time.time()  # looked up at each call, as the fixed clock may come later
+    seconds = clock.now_ns() / 1e9
     if function.__name__ == "utcnow":
         return owner.utcfromtimestamp(seconds)
     return owner.fromtimestamp(seconds) if tz is None else owner.fromtimestamp(seconds, tz)
