@@ -352,7 +352,9 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
     traces.sort(key=lambda trace: trace.rank)
     ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if not _has_computed(trace)))
-    return tuple(dataclasses.replace(trace, ran=trace.ran | ran) if not at else trace for at, trace in enumerate(traces))
+    return tuple(
+        dataclasses.replace(trace, ran=trace.ran | ran) if not at else trace for at, trace in enumerate(traces)
+    )
 
 
 def _has_computed(trace: Trace) -> bool:

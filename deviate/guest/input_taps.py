@@ -109,7 +109,7 @@ def _record_order(items: Any, frame: FrameType) -> None:
     _inputs.record("set-order", what, "%d\n%s" % (len(items), "\n".join(texts)), place, shown)
 
 
-def _record_pop(items: set[Any], frame: FrameType) -> None:
+def _record_pop(items: Any, frame: FrameType) -> None:
     if len(items) < 2 or not _is_due(frame):
         return
     first, second = islice(items, 2)

@@ -57,7 +57,9 @@ PLAIN_DECORATORS = frozenset({"abstractmethod", "classmethod", "dataclass", "pro
 COMPILERS = frozenset({"cfunc", "guvectorize", "njit", "stencil", "vectorize"})
 """Decorators, by their last names, of functions that are compiled from their bytecode."""
 
-THREADS = re.compile(r"^\s*(?:import|from)\b[^\n#]*\b(?:threading|_thread|concurrent|multiprocessing|joblib)\b", re.MULTILINE)
+THREADS = re.compile(
+    r"^\s*(?:import|from)\b[^\n#]*\b(?:threading|_thread|concurrent|multiprocessing|joblib)\b", re.MULTILINE
+)
 BYTECODE = re.compile(r"^\s*(?:import|from)\b[^\n#]*\b(?:numba|taichi|warp|cupyx|pyopencl|llvmlite)\b", re.MULTILINE)
 
 CONVERTED = re.compile(
@@ -224,7 +226,7 @@ class _Collector(cst.CSTVisitor):
         elif name in CONSUMERS and node not in self.order_free:
             for argument in arguments:
                 self._order(argument)
-        elif any(m.matches(argument.keyword, m.Name("key")) for argument in node.args):
+        elif any(argument.keyword is not None and argument.keyword.value == "key" for argument in node.args):
             self._order(arguments[-1] if arguments and name in WITH_KEY else None)
         elif name in ORDER_FREE:
             for argument in arguments:
