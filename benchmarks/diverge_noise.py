@@ -1,136 +1,116 @@
 """Whether `deviate diverge` names noise that is there, and none that is not.
 
-    python benchmarks/diverge_noise.py [--check] [--times 10]
+    python benchmarks/diverge_noise.py [--check] [--times 10] [--only noise,quiet,ranks]
 
-Noise: rows of a table taken by index, whose gradient two threads add up in the order in which they arrive; the ladder
-has to end at `aten.index_put.default` and the line that takes the rows, and `--confirm` at equal runs. No noise: a
-script on one thread full of memory that nothing has written yet, views, and changes in place, looked at down to its
-operations; it has to be told equal on every rung. With `--check` the exit code is 1 where fewer than nine in ten of
-the first, or any of the second, are right.
+- *noise*: rows of a table are looked up by index, and two threads add up their gradient in the order in which they
+  arrive. The search has to end at `aten.index_put.default` and the line that looks up the rows, and `--confirm` at
+  equal runs.
+- *quiet*: a script on one thread with memory that nothing has written yet, views, and operations in place, down to its
+  operations. It has to be equal on every level.
+- *ranks*: two processes under torchrun, of which only the second one has that noise. Rank 1 has to be named, and the
+  line; a third of the trials.
+
+With `--check` the exit code is 1 where fewer than nine in ten of the noisy trials, or not all others, are right.
 """
 
 import argparse
-import json
-import os
-import subprocess
 import sys
-import tempfile
-import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
-NOISY = """
-import torch
+from diverge_answers import diverge
 
-torch.manual_seed(0)
-table = torch.nn.Parameter(torch.randn(17, 64))
-head = torch.nn.Linear(64, 10)
-optimizer = torch.optim.SGD([table, *head.parameters()], lr=0.1)
-index = torch.randint(0, 17, (65536,))
-target = torch.randint(0, 10, (65536,))
-for step in range(12):
-    rows = table[index]
-    loss = torch.nn.functional.cross_entropy(head(rows), target)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    print(f"step {step} loss {loss.item():.9f}")
-"""
-LINE = "rows = table[index]"
-QUIET = """
-import torch
-from torch import nn
+FOLDER = Path(__file__).parent
+IMPL = ("--variant", "impl")
+LAUNCHER = ("torchrun", "--nproc-per-node", "2")
+OPERATION = "aten.index_put.default"
+LOOKUPS = ("rows = table[index]", "rows = self.table[index]")
 
 
-class Padded(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv1d(3, 8, 3, padding=1)
-        self.norm = nn.BatchNorm1d(8)
-        self.head = nn.Linear(8, 4)
+class Trial(NamedTuple):
+    """A script, what is right to say of it, and how many of a hundred trials have to be right.
 
-    def forward(self, x):
-        room = torch.empty(x.shape[0], x.shape[1], x.shape[2] + 2)
-        room[:, :, 1:-1] = x
-        room[:, :, 0], room[:, :, -1] = 0.0, 0.0
-        x = nn.functional.relu(self.norm(self.conv(room)), inplace=True)
-        spare = torch.empty_like(x)
-        spare.copy_(x).mul_(0.5)
-        x = torch.cat([x, spare], dim=2).transpose(1, 2).reshape(x.shape[0], -1, 8)
-        out = x.new_empty(x.shape[0], 8)
-        torch.sum(x.detach(), dim=1, out=out)
-        x = nn.functional.dropout(x, 0.2, self.training)
-        return self.head(x.mean(dim=1) + 0.001 * out)
+    Attributes:
+        times: number of trials, relative to those that were asked for.
+    """
 
-
-torch.manual_seed(0)
-data, target = torch.randn(256, 3, 20), torch.randint(0, 4, (256,))
-model = Padded()
-optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-for epoch in range(2):
-    for batch in torch.randperm(256).split(64):
-        loss = nn.functional.cross_entropy(model(data[batch]), target[batch])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    print(f"epoch {epoch} loss {loss.item():.9f}")
-"""
-LEAST = 0.9
+    script: Path
+    is_right: Callable[[dict[str, Any]], bool]
+    least: float
+    flags: tuple[str, ...]
+    launcher: tuple[str, ...] = ()
+    n_threads: int = 1
+    times: float = 1.0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--only", default=",".join(TRIALS))
     options = parser.parse_args()
-    noisy, quiet = [], []
-    for number in range(1, options.times + 1):
-        began = time.monotonic()
-        answer = asked(NOISY, ["--variant", "impl", "--confirm"], n_threads=2)
-        named, removed = is_named(answer), is_removed(answer)
-        noisy.append(named and removed)
-        seconds = time.monotonic() - began
-        print(f"noise {number}: {told(answer)}; named: {named}, removed by --confirm: {removed} ({seconds:.0f} s)")
-    for number in range(1, options.times + 1):
-        answer = asked(QUIET, ["--variant", "impl", "--rung", "operations"], n_threads=1)
-        quiet.append(is_quiet(answer))
-        compared = ", ".join(f"{it['rung']} {it['n_compared']}" for it in answer["rungs"])
-        print(f"no noise {number}: {told(answer)}; compared: {compared}; right: {quiet[-1]}")
-    print(f"noise named and removed: {sum(noisy)} of {len(noisy)}; equal told equal: {sum(quiet)} of {len(quiet)}")
-    return 1 if options.check and (sum(noisy) < LEAST * len(noisy) or not all(quiet)) else 0
+    is_enough = True
+    for name in options.only.split(","):
+        trial = TRIALS[name]
+        n_times, n_right = max(1, round(options.times * trial.times)), 0
+        for number in range(1, n_times + 1):
+            files = (trial.script,)
+            answer = diverge(files, flags=trial.flags, launcher=trial.launcher, n_threads=trial.n_threads)
+            if answer.code:
+                sys.exit(f"{name}: exit code {answer.code}:\n{answer.text}")
+            is_right = trial.is_right(answer.document)
+            n_right += is_right
+            word = "right" if is_right else "wrong"
+            print(f"{name} {number}: {describe(answer.document)}: {word} ({answer.seconds:.0f} s)", flush=True)
+        print(f"{name}: {n_right} of {n_times} right", flush=True)
+        is_enough = is_enough and n_right >= trial.least * n_times
+    return 1 if options.check and not is_enough else 0
 
 
-def asked(script: str, flags: list[str], *, n_threads: int) -> dict[str, object]:
-    """The answer to `deviate diverge`, in a new folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "train.py").write_text(script.lstrip(), encoding="utf-8")
-        words = [sys.executable, "-m", "deviate", "diverge", "train.py", *flags, "-q", "--json", "-"]
-        environment = {**os.environ, "OMP_NUM_THREADS": str(n_threads)}
-        done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            sys.exit(f"exit code {done.returncode}:\n{done.stdout}\n{done.stderr}")
-        return json.loads(done.stdout)
+def is_named(document: dict[str, Any]) -> bool:
+    first = document["first"]
+    text = (first["place"] or {}).get("text", "") if first else ""
+    return bool(first) and first["name"] == OPERATION and text.startswith(LOOKUPS)
 
 
-def is_named(answer: dict) -> bool:
-    first = answer["first"]
-    return bool(first) and first["name"] == "aten.index_put.default" and (first["place"] or {}).get("text") == LINE
+def is_named_and_removed(document: dict[str, Any]) -> bool:
+    return is_named(document) and any(item["is_equal"] for item in document["confirmations"])
 
 
-def is_removed(answer: dict) -> bool:
-    return any(it["is_equal"] for it in answer["confirmations"])
+def is_rank_named(document: dict[str, Any]) -> bool:
+    return is_named(document) and document["first"]["rank"] == 1
 
 
-def is_quiet(answer: dict) -> bool:
+def is_equal(document: dict[str, Any]) -> bool:
+    rungs = document["rungs"]
     return (
-        answer["is_equal"] is True
-        and [it["rung"] for it in answer["rungs"]][-1] == "operations"
-        and all(it["difference"] is None and it["n_compared"] and not it["why_not"] for it in answer["rungs"])
+        document["is_equal"] is True
+        and rungs[-1]["rung"] == "operations"
+        and all(rung["difference"] is None and rung["n_compared"] and not rung["why_not"] for rung in rungs)
     )
 
 
-def told(answer: dict) -> str:
-    first = answer["first"]
-    return "equal" if first is None else f"update {first['step']}, {first['kind']} {first['name']}"
+def describe(document: dict[str, Any]) -> str:
+    first = document["first"]
+    if first is None:
+        return "equal, " + ", ".join(f"{rung['rung']} {rung['n_compared']}" for rung in document["rungs"])
+    text = f"update {first['step']}, rank {first['rank']}, {first['kind']} {first['name']}"
+    results = {True: "equal", False: "not equal", None: "not compared"}
+    return ", ".join([text, *(f"{item['flags']} {results[item['is_equal']]}" for item in document["confirmations"])])
+
+
+TRIALS = {
+    "noise": Trial(
+        FOLDER / "faults" / "lookup.py", is_named_and_removed, least=0.9, flags=(*IMPL, "--confirm"), n_threads=2
+    ),
+    "quiet": Trial(
+        FOLDER / "noise" / "padded.py", is_equal, least=1.0, flags=(*IMPL, "--level", "operations")
+    ),
+    "ranks": Trial(
+        FOLDER / "noise" / "ranks.py", is_rank_named, least=1.0, flags=IMPL, launcher=LAUNCHER, times=0.3
+    ),
+}  # fmt: skip
 
 
 if __name__ == "__main__":

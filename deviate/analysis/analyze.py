@@ -87,13 +87,25 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
         InputError: the script is missing, outside the project, or no Python.
     """
     file = _relative(script, root)
+    with call_graph(script, root) as graph:
+        return _analyze(graph, root, file, shared, is_whole=is_whole)
+
+
+@contextmanager
+def call_graph(script: Path, root: Path) -> Iterator[CallGraph]:
+    """The calls of a script and its project, released afterwards.
+
+    Raises:
+        InputError: as `analyze`.
+    """
+    file = _relative(script, root)
     with _without_collector():
         source = read_source(script, file, ParsedFiles(root))
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, DEEPEST))
         try:
             graph = CallGraph(Project(source, root))
-            analysis = _analyze(graph, root, file, shared, is_whole=is_whole)
+            yield graph
             graph.release()
         except RecursionError:
             raise InputError(
@@ -101,7 +113,6 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
             ) from None
         finally:
             sys.setrecursionlimit(limit)
-    return analysis
 
 
 @contextmanager

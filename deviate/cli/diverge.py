@@ -11,7 +11,7 @@ import typer
 from deviate import project, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
-from deviate.cli.options import choice, option
+from deviate.cli.options import choice, option, seconds
 from deviate.cli.options.results import Documents
 from deviate.cli.options.runs import ExecutionFlags, LaunchFlags, VariantFlags, variables
 from deviate.cli.preview import announcement
@@ -42,8 +42,8 @@ LEVELS = (
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
     flags="""
-        command variant seeds confirm level rung ulps warn_only python env second_env name seed prepare wrap gpus
-        gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
+        command variant hold seeds confirm level rung level_time resume_with ulps warn_only python env second_env name
+        seed prepare wrap gpus gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
     """,
 )
 def diverge_command(
@@ -61,6 +61,10 @@ def diverge_command(
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Run further pairs without the likely causes, and compare.")
     ] = False,
+    hold: Annotated[
+        list[str] | None,
+        option("NAME,…", "Also hold: listing, clock, entropy, workers, threads, hash. Listings are sorted, and so on."),
+    ] = None,
     level: Annotated[
         str | None,
         option("NAME", f"Trace level to stop at, even if earlier levels are equal: {', '.join(RUNGS)}."),
@@ -72,6 +76,20 @@ def diverge_command(
             "N",
             "Difference in units in the last place that counts as equal. Default: 0; between two environments 4.",
             min=0,
+        ),
+    ] = None,
+    level_time: Annotated[
+        str | None,
+        option(
+            "DURATION",
+            "Time limit of each level after the first: 30m, 4h. Default: the time of the first level and ten minutes.",
+        ),
+    ] = None,
+    resume_with: Annotated[
+        str | None,
+        option(
+            "WORDS",
+            "Arguments to continue from a checkpoint, so that later levels start there: '--resume {checkpoint}'.",
         ),
     ] = None,
     variant_flags: VariantFlags,
@@ -95,7 +113,16 @@ def diverge_command(
 
     Each call makes new runs; where they are equal to the end, two are enough.
     """
-    from deviate.diverge import DivergeRequest, compare_recorded, diverge, free_base, is_of_records, refuse_varied
+    from deviate.diverge import (
+        DivergeRequest,
+        compare_recorded,
+        diverge,
+        free_base,
+        is_of_records,
+        parse_holds,
+        refuse_varied,
+        with_levels,
+    )
 
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
@@ -115,13 +142,15 @@ def diverge_command(
     launch = dataclasses.replace(launch, python=python)
     sides = _sides(command or (), cwd, launch, second_env)
     first = sides[0].prepared
-    chosen = _variant(variant, seeds, variant_flags, first)
+    held = parse_holds(hold or ())
+    chosen = with_levels(_variant(variant, seeds, variant_flags, first), held)
     if len(sides) == 1:
         refuse_varied(chosen)
     settings = dataclasses.replace(execution, jobs=None if execution.gpus else 1, keep="none").settings()
     request = launch.complete(
         Request(runs=2, variants=(chosen,), name=None, seed=seed, settings=settings, needs_metrics=False)
     )
+    request = dataclasses.replace(request, environment=(*request.environment, *held.environment))
     folder = records.deviate_folder(first.target.root)
     base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
@@ -137,15 +166,24 @@ def diverge_command(
     def carry(experiments: Sequence[PreparedExperiment]) -> None:
         for note in dict.fromkeys(note for experiment in experiments for note in experiment.notes):
             output.say(f"Note     {note}")
-        output.execute(experiments, settings)
+        output.execute(experiments, experiments[0].plan.settings)
 
-    diverge_request = DivergeRequest(base, sides, request, tolerance, folder)
+    diverge_request = DivergeRequest(
+        base,
+        sides,
+        request,
+        tolerance,
+        folder,
+        level_limit_s=seconds(level_time, "--level-time"),
+        resume_words=resume_with or "",
+    )
     ladder = diverge(diverge_request, carry, output.say, goal=goal, confirms=confirm)
     values = {
+        "--hold": hold,
         "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
         "--prepare": launch.prepare, "--gpus": execution.gpus,
         "--gpus-per-run": execution.gpus_per_run if execution.gpus_per_run > 1 else None,
-        "--timeout": execution.timeout,
+        "--timeout": execution.timeout, "--level-time": level_time, "--resume-with": resume_with,
         "--trackers": None if variant_flags.trackers == "offline" else variant_flags.trackers, "--seed": seed or None,
     }  # fmt: skip
     is_warning_only = variant_flags.warn_only

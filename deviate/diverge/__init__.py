@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from deviate.diverge.findings import RUNGS as RUNGS
     from deviate.diverge.findings import DivergenceFindings as DivergenceFindings
     from deviate.diverge.findings import Rung as Rung
+    from deviate.diverge.holds import parse_holds as parse_holds
     from deviate.diverge.recorded import compare_recorded as compare_recorded
     from deviate.diverge.recorded import is_of_records as is_of_records
     from deviate.diverge.report.document import diverge_document as diverge_document
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from deviate.diverge.requests import ending as ending
     from deviate.diverge.requests import free_base as free_base
     from deviate.diverge.requests import refuse_varied as refuse_varied
+    from deviate.diverge.requests import with_levels as with_levels
     from deviate.diverge.source import attach_source_context as attach_source_context
 
 load_on_first_use(__name__)

@@ -4,12 +4,15 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from deviate.base import redact_words
+from deviate import replay
+from deviate.base import place_text, redact_words
 from deviate.diverge.causes import Evidence, gather_evidence
 from deviate.diverge.causes.find import find_causes
+from deviate.diverge.checkpoints import Start
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import (
     RUNGS,
@@ -17,13 +20,16 @@ from deviate.diverge.findings import (
     Confirmation,
     Difference,
     DivergenceFindings,
+    InputDifference,
     Rung,
     RungFindings,
     Switch,
     Trace,
     Ulps,
 )
-from deviate.diverge.inputs import compare_inputs, idle_lines
+from deviate.diverge.forecast import default_limit_s, elapsed_s, estimate_pair_s, proposed_limit
+from deviate.diverge.holds import combine_switches
+from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines, with_uses
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.requests import (
@@ -37,11 +43,12 @@ from deviate.diverge.requests import (
     with_switch,
     without_following,
 )
+from deviate.diverge.resumption import Resumption
 from deviate.diverge.traces import columns, kept_arrays
 from deviate.diverge.ulps import float_form, ulps
 from deviate.model import Experiment, Run
 from deviate.records import TAP_FAILED
-from deviate.report import counted
+from deviate.report import counted, duration
 from deviate.workflows import read
 
 FACTS = (
@@ -54,9 +61,13 @@ DEAR = 1.5
 """Slowdown of a step above which the cost of a level is announced before it starts."""
 PROBED = Window(5, 15)
 """Updates of the first level in which the costs of the second level are measured."""
+N_PROBED = (PROBED.until or 0) - PROBED.first
+"""Number of updates in which the cost of a level is measured."""
+LONG_S = 60.0
+"""Estimated duration of a level from which it is announced."""
 WARM_UP, FEWEST = 2, 6
 """Number of first updates to ignore in costs, and minimum number of updates to measure."""
-FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "scikit-learn"})
+FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "scikit-learn", "lightgbm", "xgboost", "catboost"})
 """Supported frameworks, by their names in the facts of a run."""
 UNLIMITED = "torch"
 """The framework that supports the last level, unless its trace says otherwise."""
@@ -92,10 +103,11 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Climbed:
-    """A level with the last pair compared on it; no pair if the level could not be recorded."""
+    """A level with the last pair compared on it, and where that began; no pair if the level could not be recorded."""
 
     findings: RungFindings
     pair: Pair | None = None
+    start: Start | None = None
 
 
 def diverge(
@@ -118,6 +130,8 @@ def diverge(
         search.measure_size()
     except KeyboardInterrupt:
         search.interrupt()
+    finally:
+        search.resumption.remove()
     search.explain()
     if confirms and search.findings.first is not None and not search.is_interrupted:
         search.confirm()
@@ -135,6 +149,8 @@ class Search:
         rungs: levels in order; the last one may say why the search ends there.
         notes: limits of the answer, a sentence each. findings: the answer, from `explain` on.
         forecasts: cost of a level by its number, as measured by a pair above it; None if not measured.
+        resumption: the checkpoints from which pairs of further levels begin.
+        limit_s: time limit of each further level.
     """
 
     findings: DivergenceFindings
@@ -144,7 +160,7 @@ class Search:
         self.execute, self.say, self.goal = execute, say, goal
         self.is_interrupted, self.why = False, ""
         say(announce(LEVELS[0], None))
-        self.pair = run_pair(request, "", execute, LEVELS[0].number, measured=(2,))
+        self.pair = run_pair(request, "", execute, LEVELS[0].number, measured=(2,), keeps_checkpoints=True)
         request = dataclasses.replace(request, snapshots=self.pair.snapshots)
         self.request, self.following = request, without_following(request)
         self.experiment = read(request.folder, self.pair.names)[0]
@@ -154,6 +170,9 @@ class Search:
         self.rungs = [Climbed(self.ends.findings, self.pair)]
         self.forecasts: dict[int, float | None] = {2: self.pair.costs(2)}
         self.plain_s = _quickest_update(self.pair, Window(PROBED.until or 0))
+        self.resumption = Resumption(self.pair, request)
+        self.is_parallel = len(replay.slots(request.request.settings)) > 1
+        self.limit_s = request.level_limit_s or default_limit_s(self.pair, is_parallel=self.is_parallel)
 
     def next_level(self) -> Level | None:
         """The level to compare next; None where the search ends."""
@@ -165,8 +184,9 @@ class Search:
         for level in LEVELS[LEVEL_OF[last.rung].number :]:
             if self.goal is not None and level.number > LEVEL_OF[self.goal].number:
                 return None
-            is_useless = last.difference is not None and last.difference.phase in level.useless_for
-            if not is_useless or self.goal == level.rung:
+            if self.goal == level.rung or last.difference is None:
+                return level
+            if level.is_useful(last.difference.phase, (self.rungs[-1].pair or self.pair).kinds):
                 return level
         return None
 
@@ -176,53 +196,147 @@ class Search:
         if why := why_no_further(self.rungs[-1].pair or self.pair, level):
             self.rungs.append(Climbed(RungFindings(level.rung, why_not=why)))
             return
-        forecast = self.forecasts.get(level.number)
-        self.say(announce(level, forecast))
         window = Window(0, MOST_EQUAL)
         if last.difference is not None:
-            window = window_around(last.difference.step, self.pair.n_steps, LEVEL_OF[last.rung].before)
+            window = self._window_around(last.difference, LEVEL_OF[last.rung])
         measured = [deeper.number for deeper in LEVELS[level.number :] if self.forecasts.get(deeper.number) is None]
-        climbed, pair = self._run_pairs(level, window, measured, is_noise=last.difference is not None)
-        self.forecasts |= {number: pair.costs(number) for number in measured}
-        climbed = dataclasses.replace(climbed, forecast=forecast, cost=cost_of(pair, climbed, self.plain_s))
-        self.rungs.append(Climbed(climbed, pair))
+        climbed = self._run_pairs(level, window, measured, is_noise=last.difference is not None)
+        self.rungs.append(climbed)
+        if climbed.pair is not None:
+            self.forecasts |= {number: climbed.pair.costs(number) for number in measured}
+            cost = cost_of(climbed.pair, climbed.findings, self.plain_s)
+            self.rungs[-1] = dataclasses.replace(climbed, findings=dataclasses.replace(climbed.findings, cost=cost))
 
-    def _run_pairs(
-        self, level: Level, window: Window, measured: Sequence[int], *, is_noise: bool
-    ) -> tuple[RungFindings, Pair]:
-        n_runs, seconds = 0, 0.0
-        for number in range(1, MOST_AGAIN + 1):
-            suffix = f".{level.number}" + (f"-{number}" if number > 1 else "")
-            costs = measured if number == 1 else ()
-            pair = run_pair(self.following, suffix, self.execute, level.number, window, measured=costs)
-            n_runs, seconds = n_runs + 2, seconds + pair.wall_time_s
-            findings = dataclasses.replace(
-                compare_traces(*pair.traces, level.rung, tolerance_ulps=self.request.tolerance),
-                first=window.first,
-                until=window.until,
-                n_runs=n_runs,
-                wall_time_s=seconds,
+    def _window_around(self, difference: Difference, level: Level) -> Window:
+        """Where to trace the next level, within the checkpoints that are known to be equal and different."""
+        bracket, step = self.resumption.bracket, difference.step
+        equal, different = bracket.last_equal(step), bracket.different
+        return window_around(
+            step,
+            self.pair.n_steps,
+            level.before,
+            equal=equal.step if equal is not None else 0,
+            different=different.step if different is not None and level.number == 1 else None,
+        )
+
+    def _run_pairs(self, level: Level, window: Window, measured: Sequence[int], *, is_noise: bool) -> Climbed:
+        """Run pairs until one has its first difference inside the window, the time limit ends them, or all are run."""
+        n_runs, seconds, used_s, n_tries = 0, 0.0, 0.0, 0
+        forecast, pair, why = self.forecasts.get(level.number), None, NOISE
+        findings = RungFindings(level.rung, limit_s=self.limit_s)
+        while n_tries < MOST_AGAIN:
+            start = self.resumption.start_for(window)
+            costs = measured if not n_runs else ()
+            estimate = self._estimate_s(window, forecast, start, costs)
+            findings = dataclasses.replace(findings, forecast=forecast, estimate_s=findings.estimate_s or estimate)
+            if not n_runs:
+                self.say(announce(level, forecast, estimate, start))
+            if estimate is not None and used_s + estimate > self.limit_s:
+                why = self._beyond_limit(estimate, window, forecast, start, used_s)
+                self.say(f"         not started: {why}")
+                break
+            suffix = f".{level.number}" + (f"-{n_runs // 2 + 1}" if n_runs else "")
+            left_s = (self.limit_s - used_s) / (1 if self.is_parallel else 2)
+            pair = run_pair(
+                self.following,
+                suffix,
+                self.execute,
+                level.number,
+                window,
+                measured=costs,
+                start=start,
+                timeout_s=left_s,
             )
+            n_runs, seconds, n_tries = n_runs + 2, seconds + pair.wall_time_s, n_tries + 1
+            used_s += elapsed_s(pair, is_parallel=self.is_parallel)
+            findings = self._compared(pair, level, findings, window, start)
+            findings = dataclasses.replace(findings, n_runs=n_runs, wall_time_s=seconds)
             difference = findings.difference
-            following = next_window(window, difference)
+            following = _next_window(window, difference, start)
             is_inside = difference is not None and following is None and not is_cut(difference, pair)
+            if start is not None and (doubt := self.resumption.refuse(pair, start, difference, is_inside=is_inside)):
+                self.say(f"         {doubt}; next pair: from update 0")
+                n_tries -= 1
+                continue
             if pair.failed and not is_inside:
                 why = f"run {pair.failed[0].replicate} of this level {ending(pair.failed[0])}"
+                if self._is_at_limit(pair.failed[0], left_s):
+                    why = self._ended_at_limit(pair, window, estimate)
                 break
             if pair.kinds.isdisjoint(level.kinds):
                 why = next((why for deepest, why in ends_of(pair).values() if deepest < level.number), "")
                 why = f"nothing was recorded: {why or fault_of(pair) or WHY_NONE}"
                 break
             if following is None or (difference is None and not is_noise):
-                return findings, pair
-            if number < MOST_AGAIN:
+                return Climbed(findings, pair, start)
+            if n_tries < MOST_AGAIN:
                 moved = "did not diverge" if difference is None else f"diverged at update {difference.step}"
                 until = f"updates {following.first} to {following.until - 1}" if following.until else "to the end"
                 self.say(f"         this pair {moved}; next pair: {until}")
             window = following
-        else:
-            why = NOISE
-        return dataclasses.replace(findings, difference=None, by_rank=(), why_not=why), pair
+        return Climbed(dataclasses.replace(findings, difference=None, by_rank=(), why_not=why), pair)
+
+    def _compared(
+        self, pair: Pair, level: Level, findings: RungFindings, window: Window, start: Start | None
+    ) -> RungFindings:
+        """The comparison of a pair; steps of the main loop are those of the first pair, where it began later."""
+        compared = compare_traces(*pair.traces, level.rung, tolerance_ulps=self.request.tolerance)
+        if start is not None:
+            of_first = partial(_with_main_step, first=self.pair)
+            compared = dataclasses.replace(
+                compared,
+                n_steps=max(0, compared.n_steps - start.step),
+                start=start.step,
+                checkpoint=start.file,
+                difference=None if compared.difference is None else of_first(compared.difference),
+                by_rank=tuple(map(of_first, compared.by_rank)),
+            )
+        return dataclasses.replace(
+            compared,
+            first=window.first,
+            until=window.until,
+            forecast=findings.forecast,
+            estimate_s=findings.estimate_s,
+            limit_s=findings.limit_s,
+        )
+
+    def _estimate_s(
+        self, window: Window, forecast: float | None, start: Start | None, measured: Sequence[int]
+    ) -> float | None:
+        return estimate_pair_s(
+            self.pair,
+            window,
+            forecast,
+            is_parallel=self.is_parallel,
+            start=0 if start is None else start.step,
+            n_probed=N_PROBED * len(measured),
+        )
+
+    def _beyond_limit(
+        self, estimate: float, window: Window, forecast: float | None, start: Start | None, used_s: float
+    ) -> str:
+        """`it would take about 3 h (2 runs of 90,016 updates …), beyond the limit of 30 min: --level-time 4h`."""
+        end = self.pair.n_steps if window.until is None else min(window.until, self.pair.n_steps)
+        n_steps = end - (0 if start is None else start.step)
+        times = f", {forecast:.1f} times as long in the window" if forecast is not None and forecast > DEAR else ""
+        before = f" after {duration(used_s)} of pairs that diverged elsewhere" if used_s else ""
+        return (
+            f"it would take about {duration(estimate)} (2 runs of {counted(n_steps, 'update')}{times}){before}, "
+            f"beyond the limit of {duration(self.limit_s)}: --level-time {proposed_limit(used_s + estimate)}"
+        )
+
+    def _is_at_limit(self, run: Run, left_s: float) -> bool:
+        """Whether a run was ended by the limit of the level, not by that of the user for runs."""
+        timeout_s = self.request.request.settings.timeout_s
+        return run.status == "timed_out" and (timeout_s is None or left_s < timeout_s)
+
+    def _ended_at_limit(self, pair: Pair, window: Window, estimate: float | None) -> str:
+        end = self.pair.n_steps if window.until is None else min(window.until, self.pair.n_steps)
+        expected = f", estimated at {duration(estimate)}" if estimate is not None else ""
+        return (
+            f"ended at the limit of {duration(self.limit_s)}, after update {pair.n_steps:,} of {end:,}{expected}: "
+            f"--level-time {proposed_limit(2 * self.limit_s)}"
+        )
 
     @property
     def deepest(self) -> int | None:
@@ -245,7 +359,13 @@ class Search:
         for number in range(1, MOST_SIZED + 1):
             suffix = ".size" + (f"-{number}" if number > 1 else "")
             pair = run_pair(
-                self.following, suffix, self.execute, level, window, kept_record="|".join(map(str, _head(wanted)))
+                self.following,
+                suffix,
+                self.execute,
+                level,
+                window,
+                kept_record="|".join(map(str, _head(wanted))),
+                start=self.rungs[at].start,
             )
             current = compare_traces(*pair.traces, findings.rung, tolerance_ulps=self.request.tolerance).difference
             if current is None or current.step is None:
@@ -279,13 +399,32 @@ class Search:
             tolerance=request.tolerance,
         )
         notes = [*self._notes(is_equal=findings.is_equal)]
+        notes += self.resumption.notes if len(self.rungs) > 1 else []
+        notes += [_repetition(*steps)] if (steps := self._moved) is not None else []
         notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
         self.findings = dataclasses.replace(findings, notes=(*notes, *filter(None, [self.why])))
-        traces = self._deepest_pair.traces
-        self.findings = dataclasses.replace(self.findings, inputs=compare_inputs(*traces, self.findings.first))
+        step = None if self.findings.first is None else self.findings.first.step
+        self.findings = dataclasses.replace(
+            self.findings,
+            checkpoints=self.resumption.range_around(step),
+            inputs=self._inputs_of(self._deepest_pair, self.findings.first),
+        )
         if self.findings.first is not None:
             causes = find_causes(self.findings.first, self._evidence())
             self.findings = dataclasses.replace(self.findings, causes=causes)
+
+    @property
+    def _moved(self) -> tuple[int, int] | None:
+        """The updates at which the first pair and one from a checkpoint diverge, if the second one is later."""
+        steps = [None if rung.findings.difference is None else rung.findings.difference.step for rung in self.rungs]
+        later = next((step for rung, step in zip(self.rungs, steps, strict=True) if rung.start is not None), None)
+        return None if steps[0] is None or later is None or later <= steps[0] else (steps[0], later)
+
+    def _inputs_of(self, pair: Pair, difference: Difference | None) -> tuple[InputDifference, ...]:
+        """The inputs of a pair that differ, with what the source does with them."""
+        prepared = self.request.sides[0].prepared
+        root = prepared.sources or prepared.target.root
+        return with_uses(compare_inputs(*pair.traces, difference), root / prepared.analysis.script, root)
 
     def _notes(self, *, is_equal: bool | None) -> Iterator[str]:
         """Limitations of the result."""
@@ -325,22 +464,24 @@ class Search:
             n_steps=(first, second),
             above=tuple(difference for difference in differences if difference is not None),
             inputs=self.findings.inputs,
+            equal_inputs=equal_inputs(*pair.traces),
             idle_lines=idle_lines(trace for side in pair.traces for trace in side),
             runs=request.labels,
         )
 
     def confirm(self) -> None:
-        """Try the switches of the causes in order, until one makes the runs equal."""
+        """Try the switches of the causes in order, each with those before it, until the runs are equal."""
         self.say("Confirm: one pair for the switch of each likely cause")
         confirmations: list[Confirmation] = []
+        switches: list[Switch] = []
         notes = self.findings.notes
         try:
             for cause in self.findings.causes:
-                switch, tried = cause.switch, {confirmation.flags for confirmation in confirmations}
-                if switch is None or switch.flags in tried or len(tried) >= MOST_CONFIRMED:
+                if cause.switch is None or cause.switch in switches or len(switches) >= MOST_CONFIRMED:
                     continue
-                number = f"-{len(tried) + 1}" if tried else ""
-                confirmation = self._confirm_cause(cause, switch, f".confirm{number}")
+                switches.append(cause.switch)
+                number = f"-{len(switches)}" if len(switches) > 1 else ""
+                confirmation = self._confirm_cause(cause, combine_switches(switches), f".confirm{number}")
                 self.say(f"         {confirmation.flags}: {confirmation.what}")
                 confirmations.append(confirmation)
                 if confirmation.is_equal:
@@ -371,7 +512,15 @@ class Search:
         else:
             at = f" from update {first.step} on" if first is not None and first.step is not None else ""
             what = f"{first.name if first is not None else 'a value'} still differs{at}"
+            what += self._remaining_input(pair, first)
         return Confirmation(cause.id, switch.flags, is_equal, n_steps, what, first)
+
+    def _remaining_input(self, pair: Pair, first: Difference | None) -> str:
+        """The first input that still differs before the first difference, as a clause; empty if there is none."""
+        suspects = (item for item in self._inputs_of(pair, first) if item.is_suspect)
+        item = next(suspects, None)
+        place = "" if item is None else place_text(item.place.file, item.place.line)
+        return "" if item is None else f"; {item.call} differs before it ({place})"
 
     def runs(self) -> Iterator[tuple[str, Run]]:
         """Both runs of the first level, and failed runs of further levels, each with its name."""
@@ -382,10 +531,38 @@ class Search:
                     yield f"{label} of level {rung.findings.rung}", run
 
 
-def announce(level: Level, forecast: float | None) -> str:
-    """`Level 4, operations: each operation; each step takes 2.1 times as long`."""
+def announce(level: Level, forecast: float | None, estimate_s: float | None = None, start: Start | None = None) -> str:
+    """`Level 4, operations: each operation; each step takes 2.1 times as long; about 3 h 2 min`."""
     dear = f"; each step takes {forecast:.1f} times as long" if forecast is not None and forecast > DEAR else ""
-    return f"Level {level.number}, {level.rung}: {level.announced}{dear}"
+    long = f"; about {duration(estimate_s)}" if estimate_s is not None and estimate_s >= LONG_S else ""
+    begun = f"; from the checkpoint of update {start.step:,} ({start.file})" if start is not None else ""
+    return f"Level {level.number}, {level.rung}: {level.announced}{dear}{long}{begun}"
+
+
+def _next_window(window: Window, difference: Difference | None, start: Start | None) -> Window | None:
+    """The next window, as `next_window`; runs that began at a checkpoint were equal there."""
+    if start is None or difference is None or difference.step is None:
+        return next_window(window, difference)
+    if difference.step == window.first == start.step:
+        return None
+    following = next_window(window, difference)
+    return following and Window(max(following.first, start.step), following.until)
+
+
+def _repetition(first: int, later: int) -> str:
+    return (
+        f"runs from the checkpoint diverge at update {later:,}, those from update 0 at {first:,}: "
+        "noise varies, or the script repeats updates when it resumes"
+    )
+
+
+def _with_main_step(difference: Difference, first: Pair) -> Difference:
+    """The difference with the step of the main loop that its update has in the first pair; None if unknown."""
+    records = columns(first.traces[0][0].records) if first.traces[0] else None
+    step = -1 if difference.step is None else difference.step
+    at = -1 if records is None or step not in records.steps else records.steps.index(step)
+    main_step = None if records is None or at < 0 else records[at].main_step
+    return dataclasses.replace(difference, main_step=main_step)
 
 
 def _with_reason(ends: EndToEndDiff, pair: Pair, labels: Sequence[str]) -> RungFindings:
@@ -400,7 +577,10 @@ def why_no_further(pair: Pair, level: Level) -> str:
     """Why the search ends before a level, from the traces; empty if it does not."""
     used = FRAMEWORKS & pair.runs[0].environment.keys()
     if not used:
-        return "the script uses no framework that deviate can trace (PyTorch, TensorFlow, Keras, JAX, scikit-learn)"
+        return (
+            "the script uses no framework that deviate can trace "
+            "(PyTorch, TensorFlow, Keras, JAX, scikit-learn, LightGBM, XGBoost, CatBoost)"
+        )
     ends = ends_of(pair)
     if UNLIMITED in used and UNLIMITED not in ends:
         return ""
@@ -435,8 +615,13 @@ def cost_of(pair: Pair, findings: RungFindings, plain_s: float | None) -> float 
 
 def _quickest_update(pair: Pair, window: Window) -> float | None:
     """Duration of an undisturbed update in seconds; None if there are too few, or if it is too short to measure."""
-    ends = [side[0].seconds for side in pair.traces if side]
-    durations = [run[step] - run[step - 1] for run in ends for step in range(1, len(run)) if step in window]
+    traces = [side[0] for side in pair.traces if side]
+    durations = [
+        trace.seconds[at] - trace.seconds[at - 1]
+        for trace in traces
+        for at in range(1, len(trace.seconds))
+        if at + trace.start in window
+    ]
     least = min(durations) if len(durations) >= FEWEST else 0.0
     return least if least >= SHORTEST_S else None
 

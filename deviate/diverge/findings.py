@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from deviate.model import InputUse
+
 Rung = Literal["metrics", "steps", "modules", "operations"]
 """Level of detail of a comparison, called *level* in texts. `metrics`: every reported value, and the loss of every
 step; `steps`: also batches, weights, gradients and random states of every step; `modules`: also the output and the
@@ -94,6 +96,12 @@ class InputEvent:
     n_folded: int = 0
 
 
+VOLATILE = frozenset({"clock", "process-id", "entropy", "address"})
+"""Sources whose values differ between any two runs, mostly without an effect."""
+HARMLESS: frozenset[InputUse] = frozenset({"reported", "sorted"})
+"""Uses of inputs that change no result."""
+
+
 @dataclass(frozen=True, slots=True)
 class InputDifference:
     """An input that differs between two runs.
@@ -103,6 +111,7 @@ class InputDifference:
         shown: the value in both runs; empty in a run without it.
         only_in: 1 or 2 if only that run has it.
         is_upstream: whether it entered before the first difference of the runs.
+        use: what the program does with it, from its source.
         ordinal: number of equal inputs of the same source and place before it.
     """
 
@@ -116,6 +125,33 @@ class InputDifference:
     only_in: Literal[1, 2] | None = None
     is_upstream: bool = False
     ordinal: int = 0
+    use: InputUse = "unknown"
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it may have made the runs differ: what differs in any two runs has to reach a result."""
+        if not self.is_upstream or self.use in HARMLESS:
+            return False
+        return self.source not in VOLATILE or self.use == "computed"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A file with weights that the program wrote.
+
+    Attributes:
+        step: number of updates before it was written.
+        file: relative to the project, absolute if it lies outside.
+        weights: hash of the weights at that moment; None if unknown.
+        contents: checksum of the file without time stamps.
+        size: bytes.
+    """
+
+    step: int
+    file: str
+    weights: str | None
+    contents: int
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +169,12 @@ class Trace:
         n_damaged: number of lines of its file that could not be read.
         pid: process id.
         ends: framework to the highest level that it supports, and why not more, in words.
+        notes: limits of what it shows, each with the framework that they concern.
         inputs: what entered from outside, in order.
         watched, ran: lines of the program, as file and line, of which it is recorded whether they ran, and those that
             did.
+        start: number of updates in the checkpoint from which the process went on; 0 if it began anew.
+        checkpoints: those that it wrote, in order. resumed: planted files that it read.
     """
 
     rank: int
@@ -150,9 +189,13 @@ class Trace:
     n_damaged: int = 0
     pid: int = 0
     ends: dict[str, tuple[int, str]] = field(default_factory=dict)
+    notes: tuple[tuple[str, str], ...] = ()
     inputs: tuple[InputEvent, ...] = ()
     watched: frozenset[tuple[str, int]] = frozenset()
     ran: frozenset[tuple[str, int]] = frozenset()
+    start: int = 0
+    checkpoints: tuple[Checkpoint, ...] = ()
+    resumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +275,11 @@ class RungFindings:
             not measured.
         cost: the same as measured on the level; None if unknown.
         wall_time_s: of its runs.
+        estimate_s: duration of its runs as estimated before it began; None if it was not estimated.
+        limit_s: time limit of the level; None if it has none.
+        start: number of updates in the checkpoint from which its runs went on; 0 if they began anew. `n_steps` does not
+            count them.
+        checkpoint: the file of that checkpoint; empty without one.
         difference: None if both runs are equal on the level.
         by_rank: the first difference of each rank that has one; empty for one rank.
         why_not: why the search ends before this level, in words; empty if the level was compared.
@@ -246,6 +294,10 @@ class RungFindings:
     forecast: float | None = None
     cost: float | None = None
     wall_time_s: float = 0.0
+    estimate_s: float | None = None
+    limit_s: float | None = None
+    start: int = 0
+    checkpoint: str = ""
     difference: Difference | None = None
     by_rank: tuple[Difference, ...] = ()
     why_not: str = ""
@@ -272,9 +324,30 @@ class Growth:
     form: str = "float64"
 
 
+@dataclass(frozen=True, slots=True)
+class CheckpointRange:
+    """The checkpoints of both runs between which their weights came to differ.
+
+    Attributes:
+        last_equal: before the first difference; None if no checkpoint was equal.
+        first_different: None if all checkpoints are equal.
+    """
+
+    last_equal: Checkpoint | None
+    first_different: Checkpoint | None
+
+
 Certainty = Literal["certain", "likely", "possible"]
 """`certain`: the evidence leaves no other known explanation; `likely`: the first difference is typical of this cause;
 `possible`: the program has the cause, and the evidence does not distinguish it from others."""
+
+
+Standing = Literal["upstream", "observed", "possible"]
+"""How a cause was found. `upstream`: the runs recorded a difference of this kind before the first difference, or the
+first difference is itself of this kind; `observed`: they recorded it, but later, or it does not lead there for certain;
+`possible`: only the source or the versions speak for it."""
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
+"""In falling order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +379,7 @@ class Cause:
         switch: None if only a change in the program helps.
         places: in the user's program.
         source: where it is documented.
+        standing: how it was found: observed in the runs, or only in the source.
     """
 
     id: str
@@ -316,6 +390,7 @@ class Cause:
     places: tuple[Place, ...] = ()
     source: str = ""
     certainty: Certainty = "possible"
+    standing: Standing = "possible"
 
     @property
     def is_certain(self) -> bool:
@@ -357,6 +432,7 @@ class DivergenceFindings:
         growth: the loss or the primary metric first.
         ranks: number of processes that trained together.
         inputs: inputs that differ, in the order in which they entered.
+        checkpoints: between which the weights came to differ; None if no checkpoint of both runs was compared.
         causes: the likeliest first.
         notes: limits of the answer, a sentence each.
         flags: flags of the call that the runs depend on, apart from script and variant, such as ("--env", "A=1");
@@ -378,6 +454,7 @@ class DivergenceFindings:
     growth: tuple[Growth, ...] = ()
     ranks: int = 1
     inputs: tuple[InputDifference, ...] = ()
+    checkpoints: CheckpointRange | None = None
     causes: tuple[Cause, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     notes: tuple[str, ...] = ()

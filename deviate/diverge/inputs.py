@@ -1,12 +1,11 @@
 """Compares the inputs of two runs, place by place, and says which of them came before the first difference."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
+from pathlib import Path
 
 from deviate.diverge.findings import Difference, InputDifference, InputEvent, Trace
-
-VOLATILE = frozenset({"clock", "process-id", "entropy", "address"})
-"""Sources whose values differ between any two runs, mostly without an effect."""
 
 BY_ORDER = frozenset({"thread-order"})
 """Sources of which threads are compared in the order in which they wrote, as the order is the input."""
@@ -96,6 +95,32 @@ def _is_before(event: InputEvent, difference: Difference) -> bool:
             return True
         return event.main_step <= difference.main_step
     return event.step < difference.step or event.n_before <= difference.n_equal
+
+
+def with_uses(inputs: Sequence[InputDifference], script: Path, root: Path) -> tuple[InputDifference, ...]:
+    """The inputs with what the program does with them, from the source of the script and its project."""
+    if not inputs:
+        return ()
+    from deviate.analysis import InputPlace, input_uses
+
+    places = [InputPlace(item.source, item.call, item.place.file, item.place.line) for item in inputs]
+    uses = input_uses(script, root, places)
+    return tuple(replace(item, use=uses[place]) for item, place in zip(inputs, places, strict=True))
+
+
+def equal_inputs(first: Sequence[Trace], second: Sequence[Trace]) -> frozenset[Key]:
+    """Source, file and line of the inputs that are equal in both runs, in every process that has them."""
+    equal: set[Key] = set()
+    different: set[Key] = set()
+    theirs = {trace.rank: trace for trace in second}
+    for trace in first:
+        mine, others = _by_place(trace.inputs), _by_place(theirs[trace.rank].inputs if trace.rank in theirs else ())
+        for key in {**mine, **others}:
+            events = mine.get(key, [])
+            is_equal = bool(events) and _first_pair(events, others.get(key, [])) is None
+            is_compared = any(event.digest is not None for event in events)
+            (equal if is_equal and is_compared else different).add(key)
+    return frozenset(equal - different)
 
 
 def idle_lines(traces: Iterator[Trace]) -> frozenset[tuple[str, int]]:

@@ -48,6 +48,15 @@ class Level:
         """Level of the trace, from 1."""
         return RUNGS.index(self.rung) + 1
 
+    def is_useful(self, phase: Phase, kinds: frozenset[str]) -> bool:
+        """Whether it may show more about a difference than the level above.
+
+        Args:
+            kinds: of the records of the level above. Without gradients, as of compiled programs, an update may differ
+                because of any module.
+        """
+        return phase not in self.useless_for or (phase == "update" and "gradient" not in kinds)
+
 
 LEVELS: tuple[Level, ...] = (
     Level(
@@ -67,7 +76,7 @@ LEVELS: tuple[Level, ...] = (
         "modules",
         "outputs and gradients of modules",
         "output and gradient of each module",
-        frozenset({"module", "module-gradient"}),
+        frozenset({"module", "module-gradient", "gradient"}),  # JAX without modules has gradients of weights
         # No module has run yet there, or all have.
         useless_for=(*MADE, "update"),
     ),
@@ -88,18 +97,24 @@ class Window:
         return self.first <= step and (self.until is None or step < self.until)
 
 
-def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> Window:
+def window_around(
+    step: int | None, n_steps: int = 0, before: int = AROUND, *, equal: int = 0, different: int | None = None
+) -> Window:
     """The window around the update of a difference; None if the update is unknown.
 
     Args:
         n_steps: updates of the whole run.
         before: updates before it to trace as well.
+        equal: number of updates after which the weights are known to be equal; they are not traced.
+        different: number of updates after which the weights are known to differ; None if unknown.
     """
+    if different is not None and (step is None or different <= step):
+        return Window(max(equal, different - LONGEST), different + AFTER)
     if step is None:
-        return Window(max(0, n_steps - LONGEST))
+        return Window(max(equal, n_steps - LONGEST, 0))
     if step <= NEAR:
-        return Window(0, 2 * step + AFTER)
-    return Window(max(0, step - before), step + AROUND)
+        return Window(equal, 2 * step + AFTER)
+    return Window(max(equal, step - before), step + AROUND)
 
 
 def next_window(window: Window, difference: Difference | None) -> Window | None:

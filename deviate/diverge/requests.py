@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from deviate import records, replay
+from deviate.diverge.checkpoints import MOST_KEPT, Start
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import Difference, Switch, Trace
 from deviate.diverge.levels import Window
@@ -53,6 +54,8 @@ class DivergeRequest:
         sides: one for both runs, or two.
         request: request of the variant, apart from its name and number of runs.
         tolerance: units in the last place that still count as equal.
+        level_limit_s: time limit of each level after the first; None for the default.
+        resume_words: added to the command to go on from a checkpoint; `{checkpoint}` stands for its file.
         folder: the `.deviate/` folder.
         snapshots: of each side, once it was frozen: later pairs take them over.
     """
@@ -63,6 +66,8 @@ class DivergeRequest:
     tolerance: int
     folder: Path
     snapshots: tuple[Snapshot, ...] = ()
+    level_limit_s: float | None = None
+    resume_words: str = ""
 
     @property
     def variant(self) -> Variant:
@@ -116,7 +121,8 @@ class Pair:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes of the traces on operations that tracing itself affects, without duplicates."""
+        """Notes of the traces on frameworks and operations that tracing itself affects, without duplicates."""
+        of_frameworks = dict.fromkeys(note for trace in self.traces[0] for note in trace.notes)
         notes: dict[str, dict[str, None]] = {}
         for trace in self.traces[0]:
             records = columns(trace.records)
@@ -124,7 +130,8 @@ class Pair:
             for head, more in zip(records.head, records.more, strict=True) if note_of else ():
                 if more in note_of:
                     notes.setdefault(note_of[more], {})[records.heads[head][1]] = None
-        return tuple(f"{', '.join(names)}: {note}" for note, names in notes.items())
+        of_operations = [(", ".join(names), note) for note, names in notes.items()]
+        return tuple(f"{subject}: {note}" for subject, note in (*of_frameworks, *of_operations))
 
     def costs(self, level: int) -> float | None:
         """Duration of a step with a level relative to one without, as measured in the runs; None if not measured.
@@ -201,6 +208,9 @@ def run_pair(
     kept_record: str = "",
     variant: Variant | None = None,
     environment: Pairs = (),
+    keeps_checkpoints: bool = False,
+    start: Start | None = None,
+    timeout_s: float | None = None,
 ) -> Pair:
     """Execute two new runs that should be equal, and read their traces.
 
@@ -210,6 +220,9 @@ def run_pair(
         measured: levels whose costs are to be measured.
         kept_record: the record whose numbers are kept: kind, name and ordinal with "|" between.
         variant, environment: instead of the one that was asked for, and beyond the variables that were.
+        keeps_checkpoints: whether the checkpoints of the runs are recorded and kept.
+        start: the checkpoint from which both go on; None to begin anew.
+        timeout_s: of each run, if the user has set no shorter one.
 
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
@@ -223,6 +236,16 @@ def run_pair(
         capture["trace-next"] = ",".join(map(str, measured))
     if kept_record:
         capture["trace-keep"] = kept_record
+    if keeps_checkpoints:
+        capture["trace-checkpoints"] = str(MOST_KEPT)
+    if start is not None:
+        capture |= {"trace-start": str(start.step), records.PLANT: start.folder}
+        capture["trace-planted"] = "\n".join(start.files)
+        environment = (*environment, ("DEVIATE_CONTINUED", "1"))  # the guard of checkpoints lets it read them
+    settings = request.request.settings
+    if timeout_s is not None:
+        shorter_s = timeout_s if settings.timeout_s is None else min(timeout_s, settings.timeout_s)
+        settings = dataclasses.replace(settings, timeout_s=shorter_s)
     if request.tolerance:  # of two environments, whose checksums cannot agree
         capture["trace-sums"] = "on"
     chosen = variant or request.variant
@@ -235,10 +258,12 @@ def run_pair(
             variants=(chosen,),
             environment=tuple(variables.items()),
             capture=tuple(capture.items()),
+            settings=settings,
             needs_metrics=False,
         )
         name = f"{_experiment_name(request.base, side.label)}{suffix}"
-        experiments.append(begin(side.prepared, of_side, request.folder, name=name, like=like))
+        prepared = side.prepared if start is None else with_words(side.prepared, start.words)
+        experiments.append(begin(prepared, of_side, request.folder, name=name, like=like))
     execute(experiments)
     return read_pair(request.folder, [f"{experiment.name}:{chosen.name}" for experiment in experiments], experiments)
 
@@ -265,8 +290,19 @@ def with_switch(request: DivergeRequest, switch: Switch) -> Variant:
         defined, warns = request.sides[0].prepared.variants, records.WARNS in variant.controls
         chosen = replay.choose_variants([switch.variant], defined, is_warning_only=warns)[0]
         variant = dataclasses.replace(chosen, are_trackers_offline=variant.are_trackers_offline)
+    return with_levels(variant, switch)
+
+
+def with_levels(variant: Variant, switch: Switch) -> Variant:
+    """A variant with the levels of a switch in addition to its own."""
     controls = {**dict(variant.controls), **dict(switch.levels)}
     return dataclasses.replace(variant, controls=tuple(sorted(controls.items())))
+
+
+def with_words(prepared: PreparedScript, words: Sequence[str]) -> PreparedScript:
+    """The script with further arguments."""
+    target = dataclasses.replace(prepared.target, command=(*prepared.target.command, *words))
+    return dataclasses.replace(prepared, target=target)
 
 
 def without_following(request: DivergeRequest) -> DivergeRequest:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deviate.base import redact
-from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Place, RungFindings
+from deviate.diverge.findings import Cause, Difference, DivergenceFindings, InputDifference, Place, RungFindings
 from deviate.records import ORIGINALS, TREE, snapshot_folder
 
 AROUND = 4
@@ -68,7 +68,15 @@ def _fill_places(findings: DivergenceFindings, lines_of: Callable[[str], list[st
     def cause(item: Cause) -> Cause:
         return replace(item, places=tuple(map(place, item.places)))
 
-    return replace(findings, rungs=tuple(map(rung, findings.rungs)), causes=tuple(map(cause, findings.causes)))
+    def input_difference(item: InputDifference) -> InputDifference:
+        return replace(item, place=place(item.place))
+
+    return replace(
+        findings,
+        rungs=tuple(map(rung, findings.rungs)),
+        inputs=tuple(map(input_difference, findings.inputs)),
+        causes=tuple(map(cause, findings.causes)),
+    )
 
 
 def _place(lines_of: Callable[[str], list[str]], place: Place) -> Place:

@@ -12,7 +12,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from deviate.diverge.findings import InputEvent, Place, Trace, TraceRecord
+from deviate.diverge.findings import Checkpoint, InputEvent, Place, Trace, TraceRecord
 from deviate.diverge.source import Texts
 from deviate.errors import RecordError
 from deviate.records import BAD, artifacts_folder, event_files, json_lines, snapshot_folder
@@ -32,11 +32,13 @@ SHARED = frozenset({str, bool, type(None), Place})
 NOTHING: Mapping[str, object] = {}
 SCHEMA = 2
 # 2026-11-22  1  first format; written by the guest
-# 2026-11-26  2  lines `input`, `watched` and `ran`
+# 2026-11-26  2  lines `input`, `watched` and `ran`, `checkpoint` and `resumed`
 PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
-MARKS = frozenset({"start", "place", "main", "step", "cost", "ends", "end", "input", "watched", "ran"})
+MARKS = frozenset({
+    "start", "place", "main", "step", "cost", "ends", "note", "end", "input", "watched", "ran", "checkpoint", "resumed",
+})  # fmt: skip
 """Prefix of lines that are not records."""
 
 
@@ -201,10 +203,13 @@ class _Reader:
         self.seconds: list[float] = []
         self.costs: dict[int, tuple[float, float, int]] = {}
         self.ends: dict[str, tuple[int, str]] = {}
+        self.notes: dict[tuple[str, str], None] = {}
         self.inputs: list[InputEvent] = []
         self.watched: set[tuple[str, int]] = set()
         self.ran: set[tuple[str, int]] = set()
-        self.step, self.main_step = 0, NONE
+        self.checkpoints: list[Checkpoint] = []
+        self.resumed: list[str] = []
+        self.step, self.main_step, self.began_at = 0, NONE, 0
         self.is_whole = False
         self.n_damaged = 0
 
@@ -239,10 +244,23 @@ class _Reader:
                 self.costs[int(level)] = (float(traced), float(plain), int(n))
             case ["ends", framework, level, reason]:
                 self.ends[framework] = (int(level), str(reason))
+            case ["note", framework, text]:
+                self.notes[str(framework), str(text)] = None
             case ["end", *_]:
                 self.is_whole = True
+            case _:
+                self.observed(event)
+
+    def observed(self, event: list[Any]) -> None:
+        """Process a line on the surroundings of the computation: inputs, checkpoints. Raises ValueError for others."""
+        match event:
             case ["input", source, call, digest, shown, place, more]:
                 self.inputs.append(self._input(source, call, digest, shown, self.places[place], more))
+            case ["checkpoint", step, file, weights, contents, size]:
+                digest = None if weights is None else str(weights)
+                self.checkpoints.append(Checkpoint(_step(step), str(file), digest, int(contents), int(size)))
+            case ["resumed", file]:
+                self.resumed.append(str(file))
             case ["watched", place]:
                 self.watched.add((self.places[place].file, self.places[place].line))
             case ["ran", place]:
@@ -294,6 +312,7 @@ class _Reader:
         self.rank, self.pid = int(facts["rank"]), int(facts["pid"])
         self.level, self.first = int(facts["level"]), int(facts["from"])
         self.until = None if facts["until"] is None else int(facts["until"])
+        self.step = self.began_at = _step(facts.get("start", 0))
 
     def trace(self, pid: int) -> Trace:
         return Trace(
@@ -309,9 +328,13 @@ class _Reader:
             n_damaged=self.n_damaged,
             pid=pid or self.pid,
             ends=self.ends,
+            notes=tuple(self.notes),
             inputs=tuple(self.inputs),
             watched=frozenset(self.watched),
             ran=frozenset(self.ran),
+            start=self.began_at,
+            checkpoints=tuple(self.checkpoints),
+            resumed=tuple(self.resumed),
         )
 
 
@@ -330,11 +353,11 @@ def _events(path: Path, readers: list[_Reader]) -> Iterator[Any]:
 
 
 def read_traces(attempt: Path) -> tuple[Trace, ...]:
-    """The traces of all processes of an attempt that computed something, by rank.
+    """The traces of all processes of an attempt that computed something, by rank; if none did, of all with inputs.
 
     Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
-    started: the first keeps its rank, the others follow after the largest. Watched lines that a process executed which
-    computed nothing, such as the worker of a data loader, are added to the first trace.
+    started: the first keeps its rank, the others follow after the largest. Watched lines that another process executed,
+    such as the worker of a data loader, are added to the first trace.
 
     Raises:
         RecordError: a newer deviate wrote them.
@@ -344,21 +367,22 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     every = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
     ]
-    read = [trace for trace in every if _has_computed(trace)]
+    read = [trace for trace in every if _has_computed(trace)] or [trace for trace in every if trace.inputs]
     in_time = sorted(read, key=lambda trace: (starts.get(trace.pid, 0), trace.pid))
     first = {trace.rank: trace for trace in reversed(in_time)}
     repeated = [trace for trace in in_time if first[trace.rank] is not trace]
     beyond = max(first, default=0) + 1
     traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
     traces.sort(key=lambda trace: trace.rank)
-    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if not _has_computed(trace)))
+    ids = {id(trace) for trace in read}
+    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if id(trace) not in ids))
     return tuple(
         dataclasses.replace(trace, ran=trace.ran | ran) if not at else trace for at, trace in enumerate(traces)
     )
 
 
 def _has_computed(trace: Trace) -> bool:
-    return bool(trace.records or trace.seconds or trace.costs or trace.inputs)
+    return bool(trace.records or trace.seconds or trace.costs)
 
 
 def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":

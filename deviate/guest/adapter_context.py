@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     P = TypeVar("P")
 
 
+CURES = frozenset(("listing", "clock", "entropy"))
+"""Controls that change what enters the program."""
+
+
 class AdapterContext:
     """Services of the guest in this process.
 
@@ -31,6 +35,7 @@ class AdapterContext:
         capture: keeps outputs and weights where the run asks for it.
         trace: takes down what is computed where the run asks for it.
         inputs: takes down what enters the program from outside, for the trace.
+        watches_inputs: whether functions through which that enters are to be patched, for the trace or for a cure.
         is_inside: whether a model is running, or whatever else whose calls of models are no training and no evaluation.
         is_fitting: whether a trainer trains a model now, its validation left out: what models compute is no evaluation.
         is_own_call: whether the guest itself calls a model of the script.
@@ -60,6 +65,8 @@ class AdapterContext:
         self.capture = capture
         self.trace = trace
         self.inputs = Inputs(trace)
+        self.watches_inputs = bool(trace.requested_level) or not CURES.isdisjoint(controls)
+        seeding.at_unseeded = self._record_unseeded
         self.is_inside = False
         self.is_fitting = False
         self.is_own_call = False
@@ -102,6 +109,12 @@ class AdapterContext:
             return result
 
         setattr(owner, name, wraps_like(call, original))
+
+    def _record_unseeded(self, call: str) -> None:
+        """The project seeds a generator with nothing, so it is seeded by the operating system."""
+        if self.inputs.is_active:
+            place = self.inputs.place(sys._getframe(2))
+            self.inputs.record("entropy", "%s()" % call, None, place, "a seed of the system")
 
     def _at_first_step(self, step: int) -> None:
         self.recorder.at_main_step.remove(self._at_first_step)

@@ -82,7 +82,7 @@ class CheckpointGuard:
             return
         try:
             name = os.fsdecode(path)
-            if _may_be_model(name):
+            if may_be_model(name):
                 self._note(name)
         except Exception as error:
             self.recorder.fault("reading of %r" % (path,), error)
@@ -93,7 +93,7 @@ class CheckpointGuard:
             return
         try:
             name = os.fsdecode(path)
-            if not _may_be_model(name):
+            if not may_be_model(name):
                 return
             place = _place(name)
             if place in self.read and (self.recorder.has_stepped or not self.has_main):
@@ -136,7 +136,8 @@ class CheckpointGuard:
         self.recorder.event("checkpoint", self._project_path(place), reason)
 
 
-def _may_be_model(name: str) -> bool:
+def may_be_model(name: str) -> bool:
+    """Whether the name of a file is that of a model or a checkpoint."""
     slash = name.rfind(os.sep) + 1
     dot = name.rfind(".", slash + 1)
     if dot < 0:
@@ -189,6 +190,12 @@ def watch(work: str, recorder: Recorder, *, has_main: bool) -> CheckpointGuard |
     """The guard of this run; None if the run continues the work of a previous attempt (DEVIATE_CONTINUED)."""
     if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or a value from the user
         return None
-    # The work copy's folder: it has not changed since its creation, and has the same clock as its files.
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(work)))
-    return CheckpointGuard(work, os.stat(folder).st_mtime, recorder, has_main=has_main)
+    return CheckpointGuard(work, beginning(work), recorder, has_main=has_main)
+
+
+def beginning(work: str) -> float:
+    """Time of the last change of what a run finds, seconds since the epoch.
+
+    It is that of the work copy's folder, which has not changed since its creation, and has the same clock as its files.
+    """
+    return os.stat(os.path.dirname(os.path.dirname(os.path.abspath(work)))).st_mtime

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from .adapter_context import AdapterContext
 from .annotations import TYPE_CHECKING, Any, Sequence
-from .frameworks import PACKAGES
+from .frameworks import INPUTS, PACKAGES
 
 OWN = "deviate"
 """What a script imports to log something itself; it need not be installed where the script runs."""
@@ -29,6 +29,9 @@ class Finder:
         self.adapters: dict[str, list[ModuleType]] = {}
         """Adapters by the module that each waits for: several may wait for one."""
         self.packages = {package: list(adapters) for package, adapters in PACKAGES.items()}
+        if context.watches_inputs:
+            for package, adapters in INPUTS.items():  # before all others, which may wrap what these put in place
+                self.packages[package] = [*adapters, *self.packages.get(package, ())]
         for package, modules in context.project.adapters.items():
             self.packages.setdefault(package, []).extend(modules)
         self.context = context

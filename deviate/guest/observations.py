@@ -19,6 +19,7 @@ from .observers.bits import OneBit
 from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, weights_digest
 from .observers.steps import Records, Steps, named_parts
 from .observers.trace import STEPS
+from .pool_workers import is_pool_worker
 
 if TYPE_CHECKING:
     from .observers.capture_sets import Loops
@@ -62,6 +63,8 @@ class Observations:
         self._evidence = INPUTS
         if context.capture.wants_weights:
             context.capture.weights_of[self.framework] = lambda: list(self.kept_weights())
+        if context.guard.observer is not None:
+            context.guard.observer.digests.append(self.weights_digest)
         self.recorder.at_main_end.append(lambda: self.end("loop"))
         self.recorder.at_close.append(lambda: self.end("exit"))
 
@@ -223,11 +226,17 @@ class Observations:
             self.evaluations.close()
             if self.one_bit.is_pending and self.has_trained():
                 self.one_bit.moment.record_miss(self.no_weights)
-        self.record_weights(moment)
+        if not is_pool_worker():  # whose models are those of the tasks that it happened to get
+            self.record_weights(moment)
 
     def record_weights(self, moment: str) -> None:
         """Record the hash of the weights, if there are any."""
         record_weights(self.recorder, self.arrays, self.framework, moment, self.weights())
+
+    def weights_digest(self) -> str | None:
+        """The hash of the weights; None if there are none."""
+        exact = [(name, self.arrays.exact(array)) for name, array, _ in self.weights()]
+        return weights_digest(exact) if exact else None
 
     # ------------------------------------------------------------ arrays
 

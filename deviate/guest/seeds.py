@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-from .annotations import Any
+from .annotations import Any, Callable
 from .project import Project
 from .recorder import Recorder
 from .streams import Streams, spell_seed
@@ -31,6 +31,7 @@ class Seeding:
         self.is_silent = False
         self.unseeded = 0
         self.n_recorded: dict[tuple[str, str, int], int] = {}
+        self.at_unseeded: Callable[[str], object] | None = None
 
     def override(
         self,
@@ -110,6 +111,8 @@ class Seeding:
         with self.recorder.guarded(call):
             action = "replaced" if self.streams.is_active and is_replaced else "kept"
             self._tell(call, seed, self.project.nearest(sys._getframe(1)), action)
+            if seed is None and action == "kept" and self.at_unseeded is not None:
+                self.at_unseeded(call)
 
     def observe(self, call: str, seed: object, frame: FrameType) -> None:
         """Record a generator that a library makes for itself in this frame, in a call by the project.

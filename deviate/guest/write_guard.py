@@ -7,12 +7,28 @@ import stat
 import sys
 from threading import RLock
 
-from .annotations import Any
+from .annotations import TYPE_CHECKING, Any, Callable
 from .checkpoint_guard import CheckpointGuard
+from .project import beyond
 from .recorder import Recorder
 
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Protocol
+
+    from .observers.checkpoints import Checkpoints
+
+    class FileReads(Protocol):
+        """Records files that the program reads and has not written itself."""
+
+        def before_reading(self, path: Any, frame: FrameType | None) -> None: ...
+
+        def before_writing(self, path: Any) -> None: ...
+
+
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
-EVENTS = frozenset(("open", "os.rename", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
+EVENTS = frozenset(("open", "os.rename", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect", "socket.connect"))
+PACKAGE = __name__.partition(".")[0]
 TEMPORARY = "/tmp"  # noqa: S108  (nothing is written there by us)
 MOST_REPORTED = 100
 
@@ -30,6 +46,11 @@ class WriteGuard:
         root: root of the original project.
         folder: the attempt folder; what is written below it, or to a temporary folder, is nobody's business.
         checkpoints: is told what is read and written too; None where nobody asks.
+
+    Attributes:
+        reads: is told what is read and written, while a trace is on.
+        observer: is told of checkpoints that are read and written, while a trace is on.
+        at_connection: is told the address and the frame of each connection of a socket, while a trace is on.
     """
 
     def __init__(
@@ -43,6 +64,9 @@ class WriteGuard:
         )
         self.recorder = recorder
         self.checkpoints = checkpoints
+        self.reads: FileReads | None = None
+        self.observer: Checkpoints | None = None
+        self.at_connection: Callable[[Any, FrameType | None], object] | None = None
         self.reported: set[str] = set()
         self._begin_anew()
 
@@ -58,20 +82,21 @@ class WriteGuard:
 
         Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
         """
-        checkpoints, before_writing = self.checkpoints, self.before_writing
+        before_opening, before_renaming = self._before_opening, self._before_renaming
+        before_writing, before_connecting = self.before_writing, self._before_connecting
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event not in EVENTS or isinstance(arguments[0], int):
                 return
             if event == "open":
-                if isinstance(arguments[2], int) and arguments[2] & WRITING:
-                    before_writing(arguments[0], is_emptied=bool(arguments[2] & os.O_TRUNC))
-                elif checkpoints is not None:
-                    checkpoints.before_reading(arguments[0])
+                before_opening(arguments[0], arguments[2])
             elif event == "os.rename":  # it replaces links by itself
-                if checkpoints is not None:
-                    checkpoints.before_writing(arguments[1])
+                before_renaming(arguments[0], arguments[1])
+            elif event == "socket.connect":
+                before_connecting(arguments[1])
             else:
+                if event == "sqlite3.connect":
+                    before_opening(arguments[0], 0)
                 before_writing(arguments[0], is_touched=event != "os.truncate")
 
         # Frames raise events too, so every tap passes here; the interpreter asks each time for this attribute, and to
@@ -79,10 +104,37 @@ class WriteGuard:
         hook.__cantrace__ = False  # type: ignore[attr-defined]
         sys.addaudithook(hook)
 
+    def _before_opening(self, path: Any, flags: Any) -> None:
+        flags = flags if isinstance(flags, int) else 0
+        if self.reads is not None and not flags & (os.O_WRONLY | os.O_TRUNC):
+            self.reads.before_reading(path, _caller_of_hook())
+        if flags & WRITING:
+            self.before_writing(path, is_emptied=bool(flags & os.O_TRUNC))
+        else:
+            for watcher in (self.checkpoints, self.observer):
+                if watcher is not None:
+                    watcher.before_reading(path)
+
+    def _before_renaming(self, source: Any, target: Any) -> None:
+        for watcher in (self.checkpoints, self.reads):
+            if watcher is not None:
+                watcher.before_writing(target)
+        if self.observer is not None:
+            self.observer.before_writing(target, source)
+
+    def _before_connecting(self, address: Any) -> None:
+        if self.at_connection is not None:
+            with self.recorder.guarded("connection"):
+                self.at_connection(address, _caller_of_hook())
+
     def before_reading(self, path: str | bytes | os.PathLike[Any]) -> None:
         """Called with the path of a file by adapters of readers that are written in C."""
+        if self.reads is not None:
+            self.reads.before_reading(path, beyond((PACKAGE,), sys._getframe(1)))
         if self.checkpoints is not None:
             self.checkpoints.before_reading(path)
+        if self.observer is not None:
+            self.observer.before_reading(path)
 
     def before_writing(
         self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False, is_touched: bool = False
@@ -92,8 +144,12 @@ class WriteGuard:
         Args:
             is_touched: only its mode or its times change, or it is a data base, which is read and written.
         """
+        if self.reads is not None:
+            self.reads.before_writing(path)
         if self.checkpoints is not None and not is_touched and not self.is_busy:
             self.checkpoints.before_writing(path)
+        if self.observer is not None and not is_touched and not self.is_busy:
+            self.observer.before_writing(path)
         try:
             with self.lock:  # other threads wait, as they may write through the link that is being replaced
                 if self.is_busy:  # the guest's own writes
@@ -145,3 +201,9 @@ class WriteGuard:
             return
         self.reported.add(path)
         self.recorder.event("write", path)
+
+
+def _caller_of_hook() -> FrameType | None:
+    """The frame in which an event was raised, for a function that the hook calls; None for the interpreter itself."""
+    hook = sys._getframe(2)
+    return hook.f_back

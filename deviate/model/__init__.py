@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from deviate.model.analysis import Analysis as Analysis
     from deviate.model.analysis import Direction as Direction
     from deviate.model.analysis import Hazard as Hazard
+    from deviate.model.analysis import InputUse as InputUse
     from deviate.model.analysis import Loop as Loop
     from deviate.model.analysis import LoopCounter as LoopCounter
     from deviate.model.analysis import LoopKind as LoopKind

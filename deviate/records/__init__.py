@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from deviate.records.importing import read_files as read_files
     from deviate.records.importing import refuse_format as refuse_format
     from deviate.records.importing import write_imported as write_imported
+    from deviate.records.layout import PLANT as PLANT
     from deviate.records.layout import artifacts_folder as artifacts_folder
     from deviate.records.layout import attempt_folder as attempt_folder
     from deviate.records.layout import attempt_number as attempt_number
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from deviate.records.layout import event_files as event_files
     from deviate.records.layout import experiment_file as experiment_file
     from deviate.records.layout import log_files as log_files
+    from deviate.records.layout import planted_folder as planted_folder
     from deviate.records.layout import result_file as result_file
     from deviate.records.layout import runs_folder as runs_folder
     from deviate.records.layout import snapshot_folder as snapshot_folder

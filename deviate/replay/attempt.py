@@ -18,6 +18,7 @@ from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
 from deviate.model import SelectedMetric, Settings, Snapshot, Spec
 from deviate.records import (
+    PLANT,
     Claim,
     Manifest,
     Result,
@@ -50,7 +51,14 @@ from deviate.replay.progress import CheckpointWatch, Progress, primary_metric
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.replay.slots import Slot
 from deviate.replay.trackers import tracker_variables
-from deviate.replay.workcopy import child_environment, command_in_copy, found_work_copy, make_work_copy, verify_links
+from deviate.replay.workcopy import (
+    child_environment,
+    command_in_copy,
+    found_work_copy,
+    make_work_copy,
+    plant_files,
+    verify_links,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +138,8 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
         write_claim(folder, claim)
         if before is None:
             copy = make_work_copy(frozen.snapshot, frozen.manifest, folder, spec.cwd)
+            if planted := dict(spec.capture).get(PLANT):
+                plant_files(order.experiment.parent / planted, copy.root)
         else:
             (attempt_folder(run, before) / "work").rename(folder / "work")
             copy = found_work_copy(frozen.snapshot, folder, spec.cwd)

@@ -53,6 +53,18 @@ def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: s
     return WorkCopy(root, folder, warnings)
 
 
+def plant_files(folder: Path, root: Path) -> None:
+    """Put the files of a folder into a work copy, as hard links where possible; present files are replaced."""
+    for source in sorted(path for path in folder.rglob("*") if path.is_file()):
+        target = root / source.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        try:
+            os.link(source, target)
+        except OSError:  # a file system without hard links
+            shutil.copy2(source, target)
+
+
 def found_work_copy(snapshot: Snapshot, attempt: Path, cwd: str) -> WorkCopy:
     """An existing work copy, which an attempt takes over from a lost attempt."""
     root = attempt / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name

@@ -59,7 +59,9 @@ def first(difference: Difference, evidence: Evidence) -> Cause:
 @pytest.mark.parametrize("phase", ["initial", "random", "order", "forward", "loss", "backward", "update", "metric"])
 def test_under_control_with_nothing_found_the_answer_is_that_none_is_likely(phase: Any) -> None:
     causes = find_causes(Difference("steps", phase, 3, 0, "update", "x"), seen("control"))
-    assert [(it.id, it.certainty, it.switch) for it in causes] == [("unknown", "possible", None)]
+    assert [(it.id, it.certainty) for it in causes] == [("unknown", "possible")]
+    flags = causes[0].switch and causes[0].switch.flags
+    assert flags == ("--hold threads" if phase in {"forward", "loss", "backward"} else None)
     assert "held" in causes[0].why
 
 
@@ -100,6 +102,20 @@ def test_hazards_in_the_source_say_nothing_of_a_phase_that_they_cannot_be_first_
 
 
 # ------------------------------------------------------------ kernels
+
+
+def test_trees_from_histograms_point_to_threads_unless_lightgbm_is_held() -> None:
+    light, other = ({**CPU, name: "1.0"} for name in ("lightgbm", "xgboost"))
+    tree = Difference("steps", "update", 3, 3, "update", "tree.leaf_value", place=HERE)
+    cause = first(tree, seen("as-is", light))
+    assert (cause.id, cause.certainty, cause.places) == ("histogram-threads", "likely", (HERE,))
+    assert cause.switch is not None
+    assert cause.switch.flags == "--hold threads"
+    assert (
+        first(dataclasses.replace(tree, name="HistGradientBoostingRegressor.tree.nodes.value"), seen()).id == cause.id
+    )
+    for evidence in (seen("control", light), seen("as-is", other)):
+        assert cause.id not in ids(find_causes(tree, evidence))
 
 
 @pytest.mark.parametrize("name", ["aten.index_put.default", "aten._index_put_impl_.default", "aten.index_put_.default"])
@@ -415,9 +431,9 @@ def test_a_set_points_to_the_hash_seed_unless_it_is_held() -> None:
     assert (cause.id, cause.certainty) == ("hash-order", "likely")
     assert cause.switch is not None
     assert cause.switch.environment == (("PYTHONHASHSEED", "0"),)
-    assert cause.switch.flags == "--env PYTHONHASHSEED=0"
+    assert cause.switch.flags == "--hold hash"
     varied = first(batch(), Evidence(variant=find_variant("hash"), hazards=found))
-    assert (varied.id, varied.switch and varied.switch.flags) == ("hash-order", "--variant control")
+    assert (varied.id, varied.switch and varied.switch.flags) == ("hash-order", "--hold hash")
     fixed = {**CPU, "variable PYTHONHASHSEED": "0"}
     assert "hash-order" not in ids(find_causes(batch(), seen("as-is", facts=fixed, hazards=found)))
     assert "hash-order" not in ids(find_causes(batch(), seen("control", hazards=found)))

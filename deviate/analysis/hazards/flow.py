@@ -38,6 +38,12 @@ TESTING = word_set("test testing infer inference demo predict")
 
 REPORTING = word_set("print pprint log info debug warning error Image add_images log_image log_images")
 
+DRAWING = word_set(
+    "random random.Random() numpy.random numpy.random.default_rng() numpy.random.RandomState() torch.nn.init"
+)
+"""Modules and generators whose functions draw random numbers."""
+NO_DRAWS = word_set("seed default_rng RandomState Random Generator SeedSequence getstate setstate get_state set_state")
+
 COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
 
 
@@ -257,13 +263,42 @@ class Flow:
                 return self._effect_order_matters(node)
             case cst.Assign():
                 items = [target.target for target in node.targets if isinstance(target.target, cst.Subscript)]
-                return any(is_numbered(part, counters) for item in items for part in (*item.slice, node.value))
+                return self._carries(node) or any(
+                    is_numbered(part, counters) for item in items for part in (*item.slice, node.value)
+                )
+            case cst.AugAssign() if isinstance(node.target, cst.Name) and spells(node.value, node.target.value):
+                return True
             case cst.AugAssign():
-                return not is_count(node.value) and self._target_order_matters(node.target)
+                return not is_count(node.value) and self._sum_order_matters(node.target)
         return False
+
+    def _carries(self, statement: cst.Assign) -> bool:
+        """Whether a number is computed from its last value: `total = 0.9 * total + value`."""
+        target, value = statement.targets[0].target, statement.value
+        if not isinstance(target, cst.Name) or not isinstance(value, cst.BinaryOperation):
+            return False
+        if not spells(value, target.value):
+            return False
+        if (
+            isinstance(value.operator, cst.Add)
+            and isinstance(value.left, cst.Name)
+            and value.left.value == target.value
+        ):
+            return not is_count(value.right) and self._sum_order_matters(target)
+        return True
+
+    def _sum_order_matters(self, target: cst.BaseExpression) -> bool:
+        """Whether the order of the terms of a sum matters: of floats it does for the last bits, wherever it is used."""
+        if isinstance(target, cst.Name):
+            _, bindings = self.survey.resolver.find(target.value, self.nodes.function_of(target))
+            if any(is_float(binding.value) for binding in bindings):
+                return True
+        return self._target_order_matters(target)
 
     def _effect_order_matters(self, call: cst.Call) -> bool:
         name = last_name(call.func)
+        if draws(self.survey.resolver.qualified_name(call.func, self.nodes.function_of(call)) or ""):
+            return True
         if not isinstance(call.func, cst.Attribute):
             return False
         if name in ADDING:
@@ -347,6 +382,23 @@ def is_count(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Integer) or (
         isinstance(node, cst.Call) and last_name(node.func) in ("len", "int", "getsize", "count")
     )
+
+
+def is_float(node: cst.CSTNode | None) -> bool:
+    """Whether a sum starts from a float, or an array of them."""
+    return isinstance(node, cst.Float) or (
+        isinstance(node, cst.Call) and last_name(node.func) in ("zeros", "zeros_like")
+    )
+
+
+def spells(node: cst.CSTNode, name: str) -> bool:
+    return any(type(part) is cst.Name and part.value == name for part in walk(node))
+
+
+def draws(name: str) -> bool:
+    """Whether a function draws a random number, by its full name."""
+    owner, _, last = name.rpartition(".")
+    return owner in DRAWING and last not in NO_DRAWS
 
 
 def is_numbered(node: cst.CSTNode, counters: set[str]) -> bool:

@@ -14,12 +14,13 @@ from deviate.analysis.hazards.survey import Survey
 from deviate.model import Hazard
 from deviate.registry import Registry
 
-Group = Literal["seeds", "order", "kernels", "timing"]
+Group = Literal["seeds", "order", "kernels", "timing", "state"]
 GROUPS: dict[Group, str] = {
     "seeds": "Unseeded random draws",
     "order": "Unordered iteration",
     "kernels": "Nondeterministic kernels",
     "timing": "Parallel work and timing",
+    "state": "State left by earlier runs",
 }
 
 Matches = Iterator[tuple[cst.CSTNode, str]]

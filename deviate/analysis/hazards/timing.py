@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.flow import Flow
+from deviate.analysis.hazards.flow import Flow, is_aside
 from deviate.analysis.hazards.kernels import held_by_script
 from deviate.analysis.hazards.names import TENSORFLOW, TORCH_LOADERS, draws_in, under
 from deviate.analysis.hazards.registry import Matches, hazard
 from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
+from deviate.analysis.hazards.values import ValueUse
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, keywords, last_name, walk
 from deviate.model.metric_vocabulary import word_set
@@ -207,6 +208,38 @@ def _is_limit(test: cst.CSTNode, statement: cst.CSTNode, survey: Survey) -> bool
         for part in walk(body)
     )
     return leaves and bool(survey.nodes.loops_around(statement))
+
+
+@hazard("clock-condition", "timing")
+def clock_condition(survey: Survey) -> Matches:
+    """A condition on the clock.
+
+    What the script computes depends on how fast it runs, or on when it starts: a learning rate that is halved after a
+    slow step, another branch at odd milliseconds. Not listed are conditions that only report or save something, and
+    those that end a loop (`time-limit`). deviate cannot hold it in any variant; `deviate diverge --hold clock` can.
+
+    Example:
+        import time
+        start = time.perf_counter()
+        train(epoch)
+        if time.perf_counter() - start > 60:
+            rate = rate / 2
+
+    Instead:
+        train(epoch)
+        if epoch % 10 == 9:
+            rate = rate / 2
+
+    Source: Python documentation of `time.perf_counter`.
+    """
+    limits = {test for call in survey.calls(CLOCKS) for test in _clock_tests(call, survey)}
+    for call in survey.calls(CLOCKS):
+        use = ValueUse(survey, "clock")
+        if is_aside(call.function) or use.of(call.node) != "computed":
+            continue
+        for branch in use.branches:
+            if branch.test not in limits:
+                yield branch.test, "another branch runs in a slower or later run"
 
 
 COMPLETION_ITERATORS = word_set("concurrent.futures.as_completed asyncio.as_completed ray.wait")

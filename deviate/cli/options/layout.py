@@ -12,11 +12,11 @@ GROUPS = {
         runs name ref versus sweep_of is_sweep budget until min_runs max_runs looks seed index run strict dry_run
         plan_only
     """,
-    "What varies": "variants variant seeds warn_only",
+    "What varies": "variants variant hold seeds warn_only",
     "Difference": "effect difference pilot sd power correlation candidates",
     "Verdict": """
         metric margin baseline against match paired aggregate direction undecided control require_control ulps confirm
-        level rung confidence spread_ratio target tasks groups weak_below
+        level rung level_time resume_with confidence spread_ratio target tasks groups weak_below
     """,
     "Output": """
         html markdown latex json csv paper siunitx column_width dl_variance to junit github form save everything explain
@@ -39,7 +39,7 @@ COMMON = {
         metric margin baseline against match paired aggregate direction confidence html markdown latex json csv
     """,
     "check": "ref runs metric margin paired undecided require_control confidence html markdown junit github save jobs",
-    "diverge": "name dry_run variant seeds level confirm html markdown json python second_env gpus",
+    "diverge": "name dry_run variant hold seeds level confirm html markdown json python second_env gpus",
     "report": "metric aggregate direction confidence html markdown latex json csv paper to quiet",
     "overhead": "runs name dry_run variants html markdown latex json csv python gpus profile",
 }

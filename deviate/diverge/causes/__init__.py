@@ -2,16 +2,19 @@
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from deviate.base import place_text
-from deviate.diverge.findings import Certainty, Difference, InputDifference, Place
+from deviate.diverge.findings import Certainty, Difference, InputDifference, Place, Standing
 from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
 from deviate.records import ALWAYS_TOLD, VARIABLE
 
-LIBRARIES = frozenset({"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn"})
+LIBRARIES = frozenset(
+    {"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn", "lightgbm", "xgboost", "catboost"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Evidence:
         seeds: seeds set by deviate in the first run and in the second, stream to seed; empty if it set none.
         above: first differences on the levels above the last one.
         inputs: inputs that differ between the runs, in the order in which they entered.
+        equal_inputs: source, file and line of inputs that both runs recorded with equal values.
         idle_lines: lines that either trace watched and neither run executed, as file and line.
         runs: names of the two runs.
     """
@@ -53,6 +57,7 @@ class Evidence:
     seeds: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
     above: tuple[Difference, ...] = ()
     inputs: tuple[InputDifference, ...] = ()
+    equal_inputs: frozenset[tuple[str, str, int]] = frozenset()
     idle_lines: frozenset[tuple[str, int]] = frozenset()
     runs: tuple[str, str] = ("the first run", "the second run")
 
@@ -121,6 +126,8 @@ def gather_evidence(first: Run, second: Run, variant: Variant | None) -> Evidenc
     )
 
 
+ITSELF = -1
+"""Position of a match whose evidence is the first difference itself: everything before it was equal."""
 Group = Literal["kernels", "machine", "draws", "order", "timing", "state"]
 GROUPS: dict[Group, str] = {
     "kernels": "Nondeterministic kernels",
@@ -143,6 +150,11 @@ class CauseMatch:
         code: code of the cure, if the evidence needs other code than the table has.
         is_circumstance: whether the evidence is only a circumstance of the runs, such as two versions of a library or
             a line of the source, which would explain any difference: at most likely, and only if nothing else is.
+        standing: whether the runs recorded the evidence, and before the first difference.
+        hold: name of the cure for `--hold`, if the table has none.
+        environment: variables that make the evidence equal in both runs.
+        position: of the input among those that differ, the earliest of which is the likeliest; ITSELF if the first
+            difference is itself the evidence.
     """
 
     certainty: Certainty
@@ -151,6 +163,10 @@ class CauseMatch:
     order: str = ""
     code: str = ""
     is_circumstance: bool = False
+    standing: Standing = "possible"
+    hold: str = ""
+    environment: tuple[tuple[str, str], ...] = ()
+    position: int = sys.maxsize
 
 
 Detector = Callable[[Difference, Evidence], CauseMatch | None]
@@ -172,6 +188,10 @@ class KnownCause:
         phases: phases of the first difference that it can explain; empty for all.
         holds: streams and factors that deviate holds against it.
         environment: variables that help as well, without a change of streams and factors.
+        sources: sources of inputs whose differences are evidence for it.
+        hold: name of the cure for `--hold`; empty if there is none.
+        selects: whether a differing input of the sources is evidence for it; None for all.
+        code_for: code of the cure for such an input, empty for that of the table; None to use that always.
     """
 
     id: str
@@ -186,10 +206,18 @@ class KnownCause:
     phases: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
+    sources: tuple[str, ...] = ()
+    hold: str = ""
+    selects: "Selector | None" = None
+    code_for: "Coder | None" = None
 
     def match(self, difference: Difference, evidence: Evidence) -> CauseMatch | None:
         """The evidence for the cause in two runs; None without evidence."""
         return self.detect(difference, evidence) if not self.phases or difference.phase in self.phases else None
+
+
+Selector = Callable[[InputDifference, Evidence], bool]
+Coder = Callable[[InputDifference], str]
 
 
 PARTS = re.compile(r"^(Signs|Cure|Code|Source):", flags=re.MULTILINE)
@@ -203,6 +231,10 @@ def cause(
     phases: tuple[str, ...] = (),
     holds: tuple[str, ...] = (),
     environment: tuple[tuple[str, str], ...] = (),
+    sources: tuple[str, ...] = (),
+    hold: str = "",
+    selects: Selector | None = None,
+    code_for: Coder | None = None,
 ) -> Callable[[Detector], Detector]:
     """Add a cause to a table; the decorated function detects it, and its docstring describes it.
 
@@ -228,6 +260,10 @@ def cause(
                 phases=phases,
                 holds=holds,
                 environment=environment,
+                sources=sources,
+                hold=hold,
+                selects=selects,
+                code_for=code_for,
             )
         )
         return detect
@@ -256,8 +292,24 @@ def hazard_places(evidence: Evidence, *names: str) -> tuple[Place, ...]:
     return tuple(Place(hazard.file, hazard.line, hazard.code) for hazard in hazards_named(evidence, *names))
 
 
+INPUT_OF = {
+    "file-order": "listing",
+    "set-order": "set-order",
+    "hash-value": "hash",
+    "unordered-results": "completion",
+}
+"""Hazards whose values the runs record, with the source of the input."""
+
+
 def hazards_named(evidence: Evidence, *names: str) -> tuple[Hazard, ...]:
-    return tuple(hazard for hazard in evidence.hazards if hazard.name in names)
+    """Hazards with these names on lines that ran, without those whose values were equal in both runs."""
+    return tuple(
+        hazard
+        for hazard in evidence.hazards
+        if hazard.name in names
+        and (hazard.file, hazard.line) not in evidence.idle_lines
+        and (INPUT_OF.get(hazard.name, ""), hazard.file, hazard.line) not in evidence.equal_inputs
+    )
 
 
 def here(difference: Difference) -> tuple[Place, ...]:

@@ -4,9 +4,20 @@ import dataclasses
 import functools
 import re
 
-from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, cause, format_places, is_at, source_match
+from deviate.diverge.causes import (
+    CauseMatch,
+    Evidence,
+    KnownCause,
+    cause,
+    format_places,
+    hazards_named,
+    is_at,
+    source_match,
+)
+from deviate.diverge.causes.observed import CURES, SYSTEM_SEED, seed_origin, seed_pairs, used_for_seeds
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
-from deviate.diverge.findings import MADE, Certainty, Difference, Place
+from deviate.diverge.findings import HARMLESS, MADE, Certainty, Difference, InputDifference, Place, Standing
+from deviate.model import Hazard
 
 DRAWN = (*MADE, "forward")
 STREAMS = {
@@ -21,10 +32,18 @@ PHASES = {"initial": "initial weights", "order": "the order of examples", "data"
 SYSTEM = re.compile(r"(os\.(urandom|getrandom)|secrets\.|uuid\.|random\.SystemRandom|tf\.timestamp)")
 IDENTIFIERS = ("uuid.", "tf.timestamp")
 """Prefixes of calls used mostly for file names and timing, not for training."""
-SYSTEM_SEED = "None"
-"""Recorded value of a seeding call without an argument."""
 IN_SOURCE = "the source contains it"
-CALL = re.compile(r"[\w.]+\(")
+SEEDED_DRAWS = {
+    "urandom": "random.Random(1).randbytes(n)  # not os.urandom(n)",
+    "getrandom": "random.Random(1).randbytes(n)  # not os.getrandom(n)",
+    "uuid": "uuid.UUID(int=random.Random(1).getrandbits(128))  # not uuid4()",
+    "token_": "random.Random(1).randbytes(n)  # not secrets",
+    "secrets": "random.Random(1).randrange(n)  # not secrets",
+    "SystemRandom": "random.Random(1)  # not random.SystemRandom()",
+}
+"""Parts of calls that draw from the operating system, and the same draw from a seeded generator."""
+SEED_HAZARDS = ("changing-seed", "drawn-seed")
+SEEDS = re.compile(r"\b(?:seeds|seed of) (?P<call>[\w.]+)")
 PLACE = re.compile(r"(?P<what>.+?) \((?P<file>[^()]+):(?P<line>\d+)\)")
 LIBRARIES = {"python": "random", "tf": "tensorflow"}
 SEEDING = {
@@ -65,6 +84,21 @@ def _with_number(call: str) -> str:
     return f"generator.{name}(1)" if is_method else f"{call}(1)"
 
 
+def _with_constant(hazard: Hazard) -> str:
+    """The seeding call with a constant, for the place in the source that computes its seed."""
+    seeding = SEEDS.search(hazard.message)
+    return f"{_with_number(seeding['call']) if seeding else 'seed = 1'}  # not {hazard.code}"
+
+
+def _seeded_draw(item: InputDifference) -> str:
+    return _seeded_code(item.call)
+
+
+def _seeded_code(call: str) -> str:
+    """The same draw from a seeded generator; empty for other calls than those known."""
+    return next((code for name, code in SEEDED_DRAWS.items() if name in call), "")
+
+
 def _places_of(phrases: list[str]) -> tuple[Place, ...]:
     matches = [match for phrase in phrases if (match := PLACE.fullmatch(phrase))]
     return tuple(dict.fromkeys(Place(match["file"], int(match["line"])) for match in matches))
@@ -94,7 +128,8 @@ def varied_stream(difference: Difference, evidence: Evidence) -> CauseMatch | No
     if not varying or evidence.variant is None:
         return None
     why = f"variant {evidence.variant.name} gives each run a different seed for {', '.join(varying)}"
-    return CauseMatch("certain" if stream or len(may_be) == len(varying) else "likely", why)
+    certainty: Certainty = "certain" if stream or len(may_be) == len(varying) else "likely"
+    return CauseMatch(certainty, why, standing="upstream")
 
 
 @draw_cause("changing-seed")
@@ -110,11 +145,7 @@ def changing_seed(difference: Difference, evidence: Evidence) -> CauseMatch | No
     Code: torch.manual_seed(1)  # not int(time.time())
     Source: https://docs.python.org/3/library/random.html#random.seed
     """
-    matches = [
-        (one, other)
-        for one, other in zip(*evidence.seed_events, strict=False)
-        if (one.call, one.file, one.line) == (other.call, other.file, other.line) and one.value != other.value
-    ]
+    matches = seed_pairs(evidence)
     if matches:
         matches.sort(key=lambda pair: not _reaches(pair[0].call, difference))
         one, other = matches[0]
@@ -125,12 +156,22 @@ def changing_seed(difference: Difference, evidence: Evidence) -> CauseMatch | No
         # If more than values was compared, batches, draws and weights before were equal.
         is_likely = difference.rung == "metrics" or difference.phase == "metric"
         certainty: Certainty = "certain" if is_certain else "likely" if is_likely else "possible"
-        return CauseMatch(certainty, why, places, code=_with_number(one.call))
-    finding = source_match(evidence, ("changing-seed", "drawn-seed"), IN_SOURCE)
+        origin = seed_origin(one, evidence)
+        if origin is not None:
+            is_at_line = (origin.place.file, origin.place.line) == (one.file, one.line)
+            why += f", from {origin.call}" if is_at_line else f", after {origin.call}{format_places((origin.place,))}"
+        return CauseMatch(
+            certainty,
+            why,
+            places,
+            code=_with_number(one.call),
+            standing="upstream" if certainty != "possible" else "observed",
+            hold="" if origin is None else CURES.get(origin.source, ""),
+        )
+    finding = source_match(evidence, SEED_HAZARDS, IN_SOURCE)
     if finding is None or difference.phase not in DRAWN:
         return None
-    written = CALL.match(finding.places[0].text)
-    return finding if written is None else dataclasses.replace(finding, code=f"{written[0]}1)")
+    return dataclasses.replace(finding, code=_with_constant(hazards_named(evidence, *SEED_HAZARDS)[0]))
 
 
 @draw_cause("unseeded", holds=ALGORITHM)
@@ -163,14 +204,15 @@ def unseeded(difference: Difference, evidence: Evidence) -> CauseMatch | None:
         library = _library(anew[0].call)
         # A separate generator, as from `default_rng()`, does not depend on the library's global seed.
         code = _with_number(anew[0].call) if library in ("random", "numpy") else SEEDING[library]
-        return CauseMatch("certain" if difference.kind == "state" else "likely", why, places, code=code)
+        certainty: Certainty = "certain" if difference.kind == "state" else "likely"
+        return CauseMatch(certainty, why, places, code=code, standing=_standing(difference))
     if difference.kind == "state":
         library = _library(difference.name)
         if library in seeded or library not in SEEDING:
             return None
         is_start = difference.step == 0
         why = f"the generator of {library} is not seeded"
-        return CauseMatch("certain" if is_start else "likely", why, code=SEEDING[library])
+        return CauseMatch("certain" if is_start else "likely", why, code=SEEDING[library], standing="upstream")
     # Operations are those of PyTorch: what else is imported has not drawn this number.
     compute = evidence.frameworks & ({"torch"} if difference.kind == "operation" else {"torch", "tensorflow"})
     # These import NumPy themselves, so its import proves nothing; its state does, if compared.
@@ -183,7 +225,12 @@ def unseeded(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return CauseMatch("likely" if not seeded else "possible", why, (), order, code)
 
 
-@draw_cause("entropy", phases=DRAWN)
+def _standing(difference: Difference) -> Standing:
+    """Whether a draw is itself the first difference, or only happened."""
+    return "upstream" if difference.kind == "state" else "observed"
+
+
+@draw_cause("entropy", phases=DRAWN, sources=("entropy",), hold="entropy", code_for=_seeded_draw)
 def entropy(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Random numbers from the operating system.
 
@@ -194,13 +241,25 @@ def entropy(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     Code: random.Random(1).randbytes(16)  # not os.urandom(16)
     Source: https://docs.python.org/3/library/os.html#os.urandom
     """
-    phrases = [phrase for phrase in evidence.uncontrolled if SYSTEM.match(phrase)]
+    harmless = {(item.place.file, item.place.line) for item in evidence.inputs if item.use in HARMLESS}
+    harmless |= {(place.file, place.line) for _, place in used_for_seeds(evidence)}
+    phrases = [
+        phrase
+        for phrase in evidence.uncontrolled
+        if SYSTEM.match(phrase) and not any((at.file, at.line) in harmless for at in _places_of([phrase]))
+    ]
     places = _places_of(phrases)
     if not phrases:
         return source_match(evidence, ("entropy",), IN_SOURCE)
     is_number = any(not phrase.startswith(IDENTIFIERS) for phrase in phrases)
     certainty: Certainty = "likely" if is_number and (_is_draw(difference) or is_at(difference, places)) else "possible"
-    return CauseMatch(certainty, f"the run drew from the operating system: {'; '.join(phrases[:3])}", places)
+    return CauseMatch(
+        certainty,
+        f"the run drew from the operating system: {'; '.join(phrases[:3])}",
+        places,
+        code=_seeded_code(phrases[0]),
+        standing="observed",
+    )
 
 
 @draw_cause("loader-workers", phases=("data", "order"))
@@ -220,7 +279,7 @@ def loader_workers(difference: Difference, evidence: Evidence) -> CauseMatch | N
     return source_match(evidence, ("loader-workers",), why, certainty, order)
 
 
-@draw_cause("parallel-draws", phases=DRAWN)
+@draw_cause("parallel-draws", phases=DRAWN, hold="workers")
 def parallel_draws(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Threads or processes that share a generator.
 
@@ -234,7 +293,7 @@ def parallel_draws(difference: Difference, evidence: Evidence) -> CauseMatch | N
     phrases = [phrase for phrase in evidence.uncontrolled if "thread" in phrase]
     if phrases:
         certainty: Certainty = "likely" if difference.phase in ("data", "order", "random") else "possible"
-        return CauseMatch(certainty, "; ".join(phrases[:3]), _places_of(phrases))
+        return CauseMatch(certainty, "; ".join(phrases[:3]), _places_of(phrases), standing="observed")
     return source_match(evidence, ("parallel-draws",), IN_SOURCE)
 
 
@@ -254,7 +313,8 @@ def beyond_control(difference: Difference, evidence: Evidence) -> CauseMatch | N
     if not phrases:
         return None
     places = _places_of(phrases)
-    return CauseMatch("likely" if is_at(difference, places) else "possible", "; ".join(phrases[:3]), places)
+    certainty: Certainty = "likely" if is_at(difference, places) else "possible"
+    return CauseMatch(certainty, "; ".join(phrases[:3]), places, standing="observed")
 
 
 @draw_cause("compiled-draws", phases=DRAWN)

@@ -7,10 +7,12 @@ from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, is_at
 from deviate.diverge.causes.draws import DRAWS
 from deviate.diverge.causes.kernels import KERNELS
 from deviate.diverge.causes.machine import MACHINE
+from deviate.diverge.causes.observed import observed_match
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.diverge.causes.order import ORDER
 from deviate.diverge.causes.state import STATE
-from deviate.diverge.findings import Cause, Certainty, Difference, Phase, Switch
+from deviate.diverge.findings import STANDINGS, Cause, Certainty, Difference, Phase, Switch
+from deviate.diverge.holds import HOLDS
 
 CERTAINTIES: tuple[Certainty, ...] = ("certain", "likely", "possible")
 KNOWN_CAUSES: tuple[KnownCause, ...] = (*MACHINE, *DRAWS, *ORDER, *KERNELS, *STATE)
@@ -26,8 +28,8 @@ KEPT = ("threads", "onednn", "on-missing", "hash")
 """Factors whose levels in a user-defined variant stay when it holds more."""
 UNKNOWN = "unknown"
 FACTORS = ("init", "shuffle", "augment", "dropout", "split", "other", "hash", "kernels", "autotune", "precision")
-COMPUTED = "run once with one thread (--env OMP_NUM_THREADS=1), and compare the inputs: weights, batches, settings"
-FURTHER = "run once with one thread (--env OMP_NUM_THREADS=1), and compare operations (--level operations)"
+COMPUTED = "run once with one thread (--hold threads), and compare the inputs: weights, batches, settings"
+FURTHER = "run once with one thread (--hold threads), and compare operations (--level operations)"
 TRY = {
     "initial": "print a checksum of the weights after each part of the model is created; look for uninitialised "
     "memory, loaded files and draws in threads",
@@ -47,7 +49,7 @@ VALUES_ALONE = (
     "only reported values could be compared: report their inputs as well; check sets of objects, the clock, threads, "
     "and random numbers from the operating system"
 )
-TRACED = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn"})
+TRACED = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn", "lightgbm", "xgboost", "catboost"})
 """Libraries for which deviate compares more than reported values."""
 SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 
@@ -67,7 +69,9 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
         (cause, finding) for cause in KNOWN_CAUSES if (finding := _best(cause, difference, evidence)) is not None
     ]
     weighed_causes = _weigh(weighed_causes)
-    weighed_causes.sort(key=lambda pair: _rank(pair[0], pair[1], difference))  # table order among equal ones
+    is_upstream = any(match.standing == "upstream" for _, match in weighed_causes)
+    # table order among equal ones
+    weighed_causes.sort(key=lambda pair: _rank(pair[0], pair[1], difference, is_upstream=is_upstream))
     causes = [_cause(cause, finding, evidence) for cause, finding in weighed_causes[:MOST]]
     if all(cause.certainty == "possible" for cause in causes):
         causes.append(what_to_try(difference, evidence))
@@ -82,14 +86,19 @@ def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> Caus
         if earlier.phase in ("random", "order") and earlier.step == difference.step
     ]
     findings = [finding for item in (difference, *above) if (finding := cause.match(item, evidence)) is not None]
+    observation = observed_match(cause, evidence) if cause.sources else None
+    if observation is not None:
+        findings = [observation, *findings]
     if not findings and difference.rung == "metrics" and difference.only_in is None:
         hidden = [dataclasses.replace(difference, phase=phase) for phase in HIDDEN]
         behind = [match for at in hidden if (match := cause.match(at, evidence)) is not None]
-        findings = [
-            CauseMatch("possible", finding.why, finding.places, "only reported values could be compared")
-            for finding in behind
-        ]
-    return min(findings, key=lambda finding: CERTAINTIES.index(finding.certainty), default=None)
+        order = "only reported values could be compared"
+        findings = [dataclasses.replace(finding, certainty="possible", order=order) for finding in behind]
+    return min(
+        findings,
+        key=lambda finding: (CERTAINTIES.index(finding.certainty), STANDINGS.index(finding.standing)),
+        default=None,
+    )
 
 
 def _weigh(findings: Sequence[tuple[KnownCause, CauseMatch]]) -> list[tuple[KnownCause, CauseMatch]]:
@@ -104,8 +113,15 @@ def _weigh(findings: Sequence[tuple[KnownCause, CauseMatch]]) -> list[tuple[Know
     return [(cause, weigh(cause, finding)) for cause, finding in findings]
 
 
-def _rank(cause: KnownCause, finding: CauseMatch, difference: Difference) -> tuple[int, bool, bool]:
-    return CERTAINTIES.index(finding.certainty), cause.id in VAGUE, not is_at(difference, finding.places)
+def _rank(
+    cause: KnownCause, finding: CauseMatch, difference: Difference, *, is_upstream: bool
+) -> tuple[bool, int, int, bool, int, bool, bool]:
+    """The key to sort causes by: certainty first, then whether and when the runs recorded the evidence."""
+    is_vague = cause.id in VAGUE and finding.standing == "possible"
+    certainty, standing = CERTAINTIES.index(finding.certainty), STANDINGS.index(finding.standing)
+    is_elsewhere = not is_at(difference, finding.places)
+    has_no_place = not finding.places
+    return is_vague and is_upstream, certainty, standing, is_vague, finding.position, is_elsewhere, has_no_place
 
 
 def _cause(cause: KnownCause, finding: CauseMatch, evidence: Evidence) -> Cause:
@@ -115,11 +131,30 @@ def _cause(cause: KnownCause, finding: CauseMatch, evidence: Evidence) -> Cause:
         title=cause.title,
         why=f"{finding.why}, and {finding.order}" if finding.order else finding.why,
         cure=f"{cause.cure}\n{code}" if code else cause.cure,
-        switch=switch_for(evidence, cause.holds, cause.environment) if cause.holds or cause.environment else None,
+        switch=_switch(cause, finding, evidence),
         places=finding.places,
         source=cause.source if cause.source.startswith("https:") else "",
         certainty=finding.certainty,
+        standing=finding.standing,
     )
+
+
+def _switch(cause: KnownCause, finding: CauseMatch, evidence: Evidence) -> Switch | None:
+    """The switch against a cause: a level of `--hold`, the variant that holds it, or variables."""
+    if hold := finding.hold or cause.hold:
+        return hold_switch(evidence, hold)
+    if finding.environment:
+        return switch_for(evidence, (), finding.environment)
+    return switch_for(evidence, cause.holds, cause.environment) if cause.holds or cause.environment else None
+
+
+def hold_switch(evidence: Evidence, name: str) -> Switch | None:
+    """The switch `--hold NAME`; None if both runs had it already."""
+    held = HOLDS[name]
+    controls = evidence.variant.controls if evidence.variant is not None else ()
+    if evidence.is_held(name) or (held.levels and set(held.levels) <= set(controls)):
+        return None
+    return held
 
 
 def switch_for(
@@ -147,7 +182,7 @@ def switch_for(
 
 def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
     """An unknown cause, whose cure says what to try next; it ends the list of causes."""
-    is_all_held = all(evidence.is_held(factor) for factor in FACTORS)
+    is_all_held = _is_all_held(evidence)
     why = "the records do not distinguish between causes"
     if is_all_held:
         why += ", although all factors were held"
@@ -161,8 +196,19 @@ def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
         title="no known cause is likely",
         why=why,
         cure=cure,
-        switch=None if is_all_held else switch_for(evidence, FACTORS),
+        switch=_switch_to_try(evidence, is_computed=cure in {COMPUTED, FURTHER}),
         places=(difference.place,) if difference.place is not None else (),
         source=SOURCE,
         certainty="possible",
     )
+
+
+def _is_all_held(evidence: Evidence) -> bool:
+    return all(evidence.is_held(factor) for factor in FACTORS)
+
+
+def _switch_to_try(evidence: Evidence, *, is_computed: bool) -> Switch | None:
+    """The switch that holds all factors, or one thread if they are held and a computation differs first."""
+    if not _is_all_held(evidence):
+        return switch_for(evidence, FACTORS)
+    return hold_switch(evidence, "threads") if is_computed else None

@@ -5,8 +5,9 @@ import functools
 from collections.abc import Iterable
 
 from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, cause
+from deviate.diverge.causes.observed import variable_of
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
-from deviate.diverge.findings import Difference
+from deviate.diverge.findings import Certainty, Difference, InputDifference
 from deviate.records import VARIABLE
 
 THREADS = (
@@ -64,7 +65,9 @@ def _differing(
         for fact in differing[:3]
     )
     is_likely = _is_computed(difference, evidence) and not beside.issuperset(differing)
-    return CauseMatch("likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True)
+    return CauseMatch(
+        "likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True, standing="observed"
+    )
 
 
 def _is_computed(difference: Difference, evidence: Evidence) -> bool:
@@ -82,6 +85,10 @@ def _is_computed(difference: Difference, evidence: Evidence) -> bool:
 def _value(value: str | None) -> str:
     text = "not set" if value is None else " ".join(value.split())
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _with_variable(item: InputDifference) -> str:
+    return "".join(f"{name}={value} python train.py" for name, value in variable_of(item))
 
 
 MACHINE: list[KnownCause] = []
@@ -104,7 +111,8 @@ def other_seeds(difference: Difference, evidence: Evidence) -> CauseMatch | None
     if not libraries:
         return None
     why = f"{evidence.runs[0]} and {evidence.runs[1]} have different seeds for {', '.join(libraries)}"
-    return CauseMatch("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
+    certainty: Certainty = "certain" if difference.phase in ("initial", "random", "order") else "likely"
+    return CauseMatch(certainty, why, standing="upstream")
 
 
 @machine_cause("devices")
@@ -127,6 +135,7 @@ def devices(difference: Difference, evidence: Evidence) -> CauseMatch | None:
             "certain" if is_certain else "likely" if difference.phase in COMPUTED else "possible",
             f"{evidence.runs[0]} used {first}, {evidence.runs[1]} used {second}",
             is_circumstance=True,
+            standing="observed",
         )
     return _differing(difference, evidence, DEVICES, "the devices differ:", DRIVERS)
 
@@ -176,6 +185,19 @@ def threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     Source: https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/reproducibility-conditions.html
     """
     return _differing(difference, evidence, THREADS, "the number of threads differs:")
+
+
+@machine_cause("environment", sources=("environment",), code_for=_with_variable)
+def environment(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """An environment variable with another value.
+
+    The script reads a variable that the shell, the scheduler or a launcher sets to another value for each run.
+
+    Signs: a variable that the script reads differs before the first difference
+    Cure: set it to the same value for all runs (`--env NAME=VALUE`), or pass the value as an argument of the script
+    Source: https://docs.python.org/3/library/os.html#os.environ
+    """
+    return None
 
 
 @machine_cause("precision", holds=("precision",))

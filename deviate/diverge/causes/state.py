@@ -2,11 +2,27 @@
 
 import functools
 
-from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, cause, format_places, hazard_places, here, is_at
+from deviate.diverge.causes import (
+    ITSELF,
+    CauseMatch,
+    Evidence,
+    KnownCause,
+    cause,
+    format_places,
+    hazard_places,
+    here,
+    is_at,
+    source_match,
+)
+from deviate.diverge.causes.observed import has_other_names
 from deviate.diverge.causes.operations import ENTRY, is_one_of
-from deviate.diverge.findings import Difference, Place
+from deviate.diverge.findings import Difference, InputDifference, Place
 
 READS = ("uninitialised", "partly uninitialised")
+
+
+def _has_other_files(item: InputDifference, _: Evidence) -> bool:
+    return has_other_names(item)
 
 
 STATE: list[KnownCause] = []
@@ -27,7 +43,8 @@ def uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | No
     """
     reads = difference.more.get("reads")
     if reads in READS:
-        return CauseMatch("likely", f"{difference.name} read {reads} memory", here(difference))
+        why = f"{difference.name} read {reads} memory"
+        return CauseMatch("likely", why, here(difference), standing="upstream", position=ITSELF)
     places = hazard_places(evidence, "uninitialised")
     if not places or difference.phase not in ("initial", "forward", "data"):
         return None
@@ -41,27 +58,61 @@ def uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | No
     )
 
 
-@state_cause("leftover-file", phases=("initial", "data", "order", "program", "metric"))
+@state_cause("leftover-file", phases=("initial", "data", "order", "program", "metric"), sources=("file-state",))
 def leftover_file(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A file left by an earlier run.
 
     The first run writes a checkpoint or a cache to a fixed path, and the second one reads it.
 
-    Signs: a run resumed a checkpoint; or the script writes to an absolute path, and the initial weights, a batch or the
-        number of steps differ first
+    Signs: a path exists in one run only, or has other properties there, before the first difference; or a run resumed
+        a checkpoint; or the script writes to an absolute path, and the initial weights, a batch or the number of steps
+        differ first
     Cure: write below the working folder, or to DEVIATE_RUN_DIR, which is separate for each run
     Source: side-effects.md
     """
     warnings = [warning for warning in evidence.warnings if "checkpoint" in warning]
     if warnings and difference.phase in ("initial", "program"):
-        return CauseMatch("likely", warnings[0])
-    effects = [effect for effect in evidence.side_effects if effect.kind == "absolute-path"]
+        return CauseMatch("likely", warnings[0], standing="observed")
+    effects = [
+        effect
+        for effect in evidence.side_effects
+        if effect.kind == "absolute-path" and (effect.file, effect.line) not in evidence.idle_lines
+    ]
     if not effects:
-        return None
+        return source_match(
+            evidence, ("leftover-file",), "the source reads a file that an earlier run may have written"
+        )
     places = tuple(Place(effect.file, effect.line) for effect in effects)
     return CauseMatch(
         "possible", f"the script writes outside its working copy: {effects[0].what}{format_places(places)}", places
     )
+
+
+@state_cause("other-files", sources=("listing",), selects=_has_other_files)
+def other_files(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """A folder with other files.
+
+    An earlier run, or another program, wrote files into a folder that the script lists.
+
+    Signs: a listing has other names before the first difference
+    Cure: list only the files of the data set, by a fixed list or pattern; write results to another folder
+    Source: https://docs.python.org/3/library/os.html#os.listdir
+    """
+    return None
+
+
+@state_cause("network", sources=("network",))
+def network(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Another answer from the network.
+
+    A server may give another version of a file, other results or another order at each request.
+
+    Signs: an answer differs before the first difference
+    Cure: download once, store the file with a checksum, and read it from there
+    Code: sha256sum data/*
+    Source: traces.md
+    """
+    return None
 
 
 @state_cause("another-way")
@@ -105,14 +156,15 @@ def from_outside(difference: Difference, evidence: Evidence) -> CauseMatch | Non
     )
 
 
-@state_cause("data", phases=("data",))
+@state_cause("data", phases=("data",), sources=("file",))
 def data(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Different data.
 
     A file changed on disk, a download returned another version, or loading and transforming examples uses random
     numbers or the time.
 
-    Signs: a batch differs first, and no recorded generator did
+    Signs: the contents of a file differ before the first difference; or a batch differs first, and no recorded
+        generator did
     Cure: compare checksums of the files before each run, and the output of a loader without transforms
     Code: sha256sum data/*
     Source: traces.md

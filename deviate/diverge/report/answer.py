@@ -2,27 +2,39 @@
 
 from collections.abc import Iterator
 
-from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, RungFindings
+from deviate.diverge.findings import (
+    VOLATILE,
+    Checkpoint,
+    Confirmation,
+    Difference,
+    DivergenceFindings,
+    InputDifference,
+    RungFindings,
+)
 from deviate.diverge.report.words import (
     PHASES,
     again,
     called_at,
     code_text,
     growth_text,
+    input_time,
     label,
     label_difference,
     place_text,
     run_of,
+    shown_values,
     size,
     step_text,
     times,
     ulps,
+    weight,
     what,
     where,
 )
 from deviate.model import value_text
 from deviate.report import Answer, Point, clean, counted, counted_of, duration, name_text
 
+MOST_INPUTS = 2
 NO_LINE = "no line of the program was recorded for it"
 
 
@@ -91,13 +103,41 @@ def _answer_if_equal(findings: DivergenceFindings) -> Iterator[Point]:
 
 
 def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
+    inputs = tuple(_inputs(findings))
+    yield from inputs
     if findings.first is not None:
         yield from _difference(findings.first, findings)
     yield from _ranks(findings)
-    yield from _growth(findings)
+    if not inputs or findings.ranks < 2:  # a screen has no room for all three
+        yield from _growth(findings)
     yield from _causes(findings)
     yield from _list_confirmations(findings)
     yield from _levels(findings)
+
+
+def _inputs(findings: DivergenceFindings) -> Iterator[Point]:
+    """The first inputs that may have made the runs differ; one beside ranks, which need room."""
+    for item in _leading_inputs(findings)[: MOST_INPUTS if findings.ranks < 2 else 1]:
+        first, second = shown_values(item)
+        values = "; ".join(
+            f"{text} in {name_text(run)}" for text, run in zip((first, second), findings.runs, strict=True)
+        )
+        when = input_time(item, findings.first)
+        yield Point(
+            "Input",
+            f"{clean(item.call)} ({place_text(item.place)}), {when}: {values if first != second else 'not the same'}",
+        )
+
+
+def _leading_inputs(findings: DivergenceFindings) -> list[InputDifference]:
+    """Inputs that may have made the runs differ, without those that follow from others; that of the cause is first."""
+    suspects = [item for item in findings.inputs if item.is_suspect]
+    suspects = [item for item in suspects if item.only_in is None] or suspects
+    named = findings.causes[0].places[:1] if findings.causes else ()
+    lines = [(place.file, place.line) for place in named]
+    suspects.sort(key=lambda item: (item.place.file, item.place.line) not in lines)
+    leading = {item.source: item for item in reversed(suspects)}
+    return [item for item in suspects if item.source not in VOLATILE or leading[item.source] is item]
 
 
 def _difference(difference: Difference, findings: DivergenceFindings) -> Iterator[Point]:
@@ -163,13 +203,13 @@ def _causes(findings: DivergenceFindings) -> Iterator[Point]:
         yield Point("Cause", "no known cause matches the evidence")
         return
     first, *alternatives = findings.causes
-    yield Point("Cause", f"{clean(first.title)} ({first.certainty}): {clean(first.why)}")
+    yield Point("Cause", f"{clean(first.title)} ({weight(first)}): {clean(first.why)}")
     words, _, code = first.cure.partition("\n")
     yield Point("Cure", clean(words), code_text(code))
     if first.switch is not None and (command := again(findings, first.switch.flags)):
         yield Point("Run", "", command, is_command=True)
     if alternatives:
-        yield Point("Or", "; ".join(f"{clean(cause.title)} ({cause.certainty})" for cause in alternatives))
+        yield Point("Or", "; ".join(f"{clean(cause.title)} ({weight(cause)})" for cause in alternatives))
 
 
 def _list_confirmations(findings: DivergenceFindings) -> Iterator[Point]:
@@ -194,6 +234,7 @@ def _levels(findings: DivergenceFindings) -> Iterator[Point]:
     if climbed:
         total = f" · {duration(seconds)} in total" if seconds else ""
         yield Point("Levels", f"{' · '.join(map(_rung, climbed))}{total}")
+    yield from _checkpoints(findings)
     yield from _not_reproduced(findings)
     yield from _ends(findings)
     command = again(findings)
@@ -205,6 +246,27 @@ def _rung(rung: RungFindings) -> str:
     source = "" if rung.n_runs else ", from records"
     cost = f" {times(rung.cost)}" if rung.cost is not None else ""
     return f"{rung.rung} {counted_of(rung.n_steps, 'update')}{cost}{source}"
+
+
+def _checkpoints(findings: DivergenceFindings) -> Iterator[Point]:
+    """Between which checkpoints the weights came to differ, and where levels began."""
+    parts = []
+    files = findings.checkpoints
+    if files is not None and findings.is_equal is False:
+        states = (("equal", files.last_equal), ("different", files.first_different))
+        known = [f"{state} in {checkpoint_text(one)}" for state, one in states if one is not None]
+        parts.append(f"the weights of both runs are {', '.join(known)}")
+    begun = [rung for rung in findings.rungs if rung.start]
+    if begun:
+        at = f"{clean(begun[-1].checkpoint)}, update {begun[-1].start:,}"
+        parts.append(f"levels from {begun[0].rung} on begin at a checkpoint ({at})")
+    if parts:
+        yield Point("Note", "; ".join(parts))
+
+
+def checkpoint_text(checkpoint: Checkpoint) -> str:
+    """`ckpt/step-1400.pt (update 1,400)`."""
+    return f"{clean(checkpoint.file)} (update {checkpoint.step:,})"
 
 
 def _not_reproduced(findings: DivergenceFindings) -> Iterator[Point]:
@@ -246,5 +308,5 @@ def paste_text(findings: DivergenceFindings) -> str:
         parts.append(f"first difference: {what(difference)}{at}")
         parts += [size(difference.ulps)] if difference.ulps is not None else []
     parts += [growth for growth in map(growth_text, findings.growth[:1]) if growth]
-    parts += [f"cause: {clean(findings.causes[0].title)} ({findings.causes[0].certainty})"] if findings.causes else []
+    parts += [f"cause: {clean(findings.causes[0].title)} ({weight(findings.causes[0])})"] if findings.causes else []
     return f"{'; '.join(parts)}."

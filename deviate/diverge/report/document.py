@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from deviate.base import line_text, redact_words
-from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Growth, Place, RungFindings, Ulps
+from deviate.diverge.findings import (
+    Cause,
+    Difference,
+    DivergenceFindings,
+    Growth,
+    InputDifference,
+    Place,
+    RungFindings,
+    Ulps,
+)
 from deviate.diverge.levels import LEVEL_OF
 from deviate.diverge.report.answer import answer_of, paste_text
 from deviate.diverge.report.words import (
@@ -15,15 +24,19 @@ from deviate.diverge.report.words import (
     called_at,
     code_text,
     growth_text,
+    input_time,
     place_text,
     rough_text,
+    shown_values,
     size,
     size_text,
     step_text,
     times_number,
+    weight,
     what,
     where,
 )
+from deviate.model import InputUse
 from deviate.report import (
     Absent,
     Block,
@@ -68,6 +81,12 @@ CAPTION = (
 EQUAL = "Both runs; they are equal at every step."
 NAN = math.nan
 MOST_EXCERPTS = 6
+USES: dict[InputUse, str] = {
+    "computed": "decides or computes with it",
+    "reported": "only prints or logs it",
+    "sorted": "sorts it",
+    "unknown": "not known",
+}
 NONE = Absent("none")
 UNKNOWN = Absent("unknown")
 
@@ -118,6 +137,7 @@ def _subtitle(diverged: DivergenceFindings) -> str:
 def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
     yield growth_section(diverged)
     if diverged.is_equal is False:
+        yield from inputs_section(diverged)
         yield source_section(diverged)
     yield ladder_section(diverged)
     yield from ranks_section(diverged)
@@ -233,6 +253,28 @@ def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
     )
 
 
+def inputs_section(findings: DivergenceFindings) -> Iterator[Section]:
+    """Section with all inputs that differ; none if there are none."""
+    if not findings.inputs:
+        return
+    columns = ("Input", "line", "when", *map(name_text, findings.runs), "what the program does with it")
+    caption = "Inputs that differ between the runs, in the order in which they entered the program"
+    rows = tuple(_input(item, findings.first) for item in findings.inputs)
+    yield Section("inputs", "Inputs", (Table(caption, columns, rows),))
+
+
+def _input(item: InputDifference, first: Difference | None) -> Row:
+    when = input_time(item, first)
+    cells = (
+        cell(place_text(item.place)),
+        cell(when if item.is_upstream else f"{when}, not before the first difference"),
+        *map(cell, shown_values(item)),
+        cell(USES[item.use]),
+    )
+    rank = f" of rank {item.rank}" if item.rank else ""
+    return Row(clean(item.call), cells, note=f"{item.source.replace('-', ' ')}{rank}")
+
+
 def source_section(findings: DivergenceFindings) -> Section:
     """Section with the line at which the runs diverge, then lines that the causes refer to."""
     excerpts = tuple(_excerpts(findings))
@@ -285,6 +327,9 @@ def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
     if called is not None:
         yield called, "calls the backward pass"
     positions = {place and (place.file, place.line) for place in (first and first.place, called)}
+    for item in findings.inputs:
+        if item.is_suspect and (item.place.file, item.place.line) not in positions:
+            yield item.place, "an input differs"
     for cause in findings.causes:
         for place in cause.places:
             if (place.file, place.line) not in positions:
@@ -328,8 +373,9 @@ def _rung(rung: RungFindings) -> Row:
         _cost(rung),
         cell(*duration_of(rung.wall_time_s), value=rung.wall_time_s) if rung.n_runs else Absent("from records"),
     )
+    begun = f"; begins at update {rung.start:,}, from {clean(rung.checkpoint)}" if rung.start else ""
     ended = f"; ended: {clean(rung.why_not)}" if rung.why_not else ""
-    return Row(rung.rung, cells, note=f"compares {LEVEL_OF[rung.rung].compares}{ended}")
+    return Row(rung.rung, cells, note=f"compares {LEVEL_OF[rung.rung].compares}{begun}{ended}")
 
 
 def _window(rung: RungFindings) -> str:
@@ -386,7 +432,7 @@ def _cause(cause: Cause, findings: DivergenceFindings) -> Remark:
     switch = "" if cause.switch is None else again(findings, cause.switch.flags)
     return Remark(
         title=clean(cause.title),
-        label=cause.certainty,
+        label=weight(cause),
         sentences=tuple(filter(None, (_sentence(f"Found: {cause.why}"), places, _sentence(f"Cure: {cure}")))),
         codes=tuple(filter(None, (code_text(code), switch))),
         source=clean(cause.source),

@@ -5,7 +5,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from deviate import base
-from deviate.diverge.findings import MADE, Difference, DivergenceFindings, Growth, Phase, Place, Ulps
+from deviate.diverge.findings import (
+    MADE,
+    Cause,
+    Difference,
+    DivergenceFindings,
+    Growth,
+    InputDifference,
+    Phase,
+    Place,
+    Ulps,
+)
 from deviate.report import Number, clean, counted_of, diverge_command, name_text, rough
 
 PHASES: Mapping[Phase, str] = MappingProxyType({
@@ -73,6 +83,30 @@ def where(difference: Difference) -> str:
         during = DURING.get(str(difference.more.get("during", "")), "")
         return f"{step_text(difference)}: the program took a different path{during}"
     return f"{step_text(difference)}, in {PHASES[difference.phase]}"
+
+
+def input_time(item: InputDifference, first: Difference | None) -> str:
+    """`before the first update`, `at update 3 (main-loop step 1)`: when an input entered."""
+    has_updates = first is None or first.kind != "metric"
+    if item.main_step is None and item.step == 0:
+        return "before the first update" if has_updates else "before the main loop"
+    main = "" if item.main_step is None else f"main-loop step {item.main_step}"
+    if not has_updates and main:
+        return f"at {main}"
+    return f"at update {item.step}{f' ({main})' if main else ''}"
+
+
+def shown_values(item: InputDifference) -> tuple[str, str]:
+    """The values of an input in both runs."""
+    first, second = (
+        "no such call" if item.only_in == 2 - at else clean(text) or "nothing" for at, text in enumerate(item.shown)
+    )
+    return first, second
+
+
+def weight(cause: Cause) -> str:
+    """`likely, observed`: how certain a cause is, and whether the runs recorded it."""
+    return cause.certainty if cause.standing == "possible" else f"{cause.certainty}, observed"
 
 
 def label(difference: Difference) -> str:

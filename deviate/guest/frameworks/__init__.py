@@ -12,7 +12,14 @@ PACKAGES = {
     "random": ("random",),
     "rich": ("importing",),
     "numpy": ("numpy",),
-    "torch": ("pytorch",),
+    "concurrent": ("parallel",),
+    "multiprocessing": ("parallel",),
+    "queue": ("parallel",),
+    "threading": ("parallel",),
+    "asyncio": ("parallel",),
+    "joblib": ("parallel",),
+    "ray": ("parallel",),
+    "torch": ("pytorch", "parallel"),
     "tensorflow": ("tensorflow", "keras"),
     "keras": ("keras", "downloads"),
     "huggingface_hub": ("downloads",),
@@ -36,3 +43,17 @@ PACKAGES = {
     "gym": ("environments",),
 }
 """Adapters by the packages that their modules lie in."""
+
+INPUTS = {
+    "os": (
+        "inputs.seeded_entropy", "inputs.listings", "inputs.file_states", "inputs.files", "inputs.environment",
+        "inputs.processes", "inputs.network",
+    ),
+    "pathlib": ("inputs.listings", "inputs.file_states"),
+    "glob": ("inputs.listings",),
+    "time": ("inputs.clocks",),
+    "threading": ("inputs.processes",),
+    "random": ("inputs.seeded_entropy", "inputs.entropy"),
+    "http": ("inputs.network",),
+}  # fmt: skip
+"""Likewise adapters of what enters the program, which only a trace or a cure needs."""

@@ -102,6 +102,11 @@ class Boosting(Observations):
             from .boosting_capture import Predictions  # most runs keep nothing
 
             self.predictions = Predictions(context, self.framework)
+        self.tracing: Any = None
+        if context.trace.requested_level:
+            from .boosting_trace import BoostingTrace  # most runs are not traced
+
+            self.tracing = BoostingTrace(context, self.framework)
 
     # ------------------------------------------------------------ seeds
 
@@ -208,6 +213,15 @@ class Boosting(Observations):
             self.n_trained += 1
         self.digests.pop(number, None)
 
+    def trace(self, where: str, act: Callable[[Any], object]) -> None:
+        """Call a function with the trace of this library, if the process is traced."""
+        if self.tracing is not None:
+            with self.recorder.guarded("trace of %s in %s" % (self.framework, where)):
+                act(self.tracing)
+
+    def trace_gradient(self, name: str, array: Any, frame: FrameType) -> None:
+        self.trace("gradients", lambda tracing: tracing.gradient(name, array, frame))
+
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         """Hash and size of the trees of models that still exist.
 
@@ -237,8 +251,13 @@ class Boosting(Observations):
         self.managed.begin(driver)
         for step in range(max(map(len, columns.values()), default=0)):
             self.managed.step(driver, step)
-            self.managed.report({name: values[step] for name, values in columns.items() if step < len(values)})
+            values_of_step = {name: values[step] for name, values in columns.items() if step < len(values)}
+            self.managed.report(values_of_step)
+            self.replay_iteration(step, values_of_step)
         self.managed.end(driver)
+
+    def replay_iteration(self, step: int, values: Mapping[str, Any]) -> None:
+        """A step of such a history, with its values."""
 
 
 class LightGBM(Boosting):
@@ -250,6 +269,7 @@ class LightGBM(Boosting):
         super().__init__(context)
         self.aliases: dict[str, tuple[str, ...]] = {}
         self.driver: Callable[[], object] = lambda: None
+        self.n_iterations = 0
 
     def patch_basic(self, module: Any) -> None:
         self.module = module
@@ -260,13 +280,19 @@ class LightGBM(Boosting):
                 setattr(module, name, self._spelling(getattr(module, name)))
         for name in ("eval_train", "eval_valid"):
             self.context.observe(module.Booster, name, after=self._report)
-        self.context.observe(module.Booster, "update", before=self._begin_iteration, after=self.see_update)
+        self.context.observe(module.Booster, "update", before=self._begin_iteration, after=self._see_iteration)
+        if self.tracing is not None:
+            self.context.observe(module.Booster, "_Booster__boost", before=self._see_gradients)
 
     def patch_engine(self, module: Any) -> None:
         self.divide(module, "_make_n_folds", "lightgbm.cv.seed", 4, "seed")
         self.context.observe(module, "_agg_cv_result", after=self._report_folds)
         for name in ("train", "cv"):
-            self.context.observe(module, name, after=lambda *args, **kwargs: self.managed.end(self.driver()))
+            self.context.observe(module, name, after=self._end_training)
+
+    def _end_training(self, *args: Any, **kwargs: Any) -> None:
+        self.trace("the last iteration", lambda tracing: tracing.end_iteration())
+        self.managed.end(self.driver())
 
     # ------------------------------------------------------------ parameters
 
@@ -288,6 +314,8 @@ class LightGBM(Boosting):
             self.begin_training()
             own, of_data = _argument(args, kwargs, 0, "params") or {}, getattr(data, "params", None) or {}
             self.record(self._seeds({**own, **of_data}), "lightgbm.seed")
+            frame = _getframe(1)
+            self.trace("data", lambda tracing: tracing.data(_lightgbm_data(data), frame))
 
     def _seeds(self, parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         names = {name for parameter in LIGHTGBM_SEEDS for name in self.names_of(parameter)}
@@ -376,17 +404,47 @@ class LightGBM(Boosting):
                 driver = booster if folds is None else folds
                 self.driver = weakref.ref(driver)
                 self.managed.step(driver)
+        if self.tracing is not None:
+            self.n_iterations = booster.current_iteration()
+            self.trace(
+                "update",
+                lambda tracing: tracing.iteration(booster, self.n_iterations, lambda: self.trees(booster), caller),
+            )
+
+    def _see_iteration(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
+        self.see_model(booster)
+        frame = _getframe(1)
+        self.trace("update", lambda tracing: tracing.update(lambda: self._new_trees(booster), frame))
+
+    def _new_trees(self, booster: Any) -> Iterable[tuple[str, Any]]:
+        """None where nothing was left to split."""
+        from .boosting_trace import lightgbm_trees
+
+        return lightgbm_trees(booster) if booster.current_iteration() > self.n_iterations else ()
+
+    def _see_gradients(self, booster: Any, *args: Any, **kwargs: Any) -> None:
+        frame = _getframe(1)
+        for name, array in zip(("gradient", "hessian"), (*args, *kwargs.values())):
+            self.trace_gradient(name, array, frame)
 
     def _report(self, results: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
         caller = _getframe(2)
+        values = {"%s_%s" % (data, metric): value for data, metric, value, *_ in map(tuple, results)}
         if caller.f_globals.get("__name__") == "lightgbm.engine" and caller.f_code.co_name == "train":
-            self.managed.report({"%s_%s" % (data, metric): value for data, metric, value, *_ in map(tuple, results)})
+            self.managed.report(values)
+        self.trace("evaluation", lambda tracing: tracing.losses(values, caller))
 
     def _report_folds(self, results: Any, *args: Any, **kwargs: Any) -> None:
         """Mean and standard deviation over the folds, by the names that `cv` returns them under."""
         for data, metric, mean, _, deviation, *_ in map(tuple, results):
             name = ("%s_%s" % (data, metric)).replace(" ", "_")
             self.managed.report({name + "_mean": mean, name + "_stdv": deviation})
+
+
+def _lightgbm_data(data: Any) -> dict[str, Any]:
+    """What a `Dataset` was made from; without its features once it has dropped them."""
+    names = {"data": "input", "label": "target", "weight": "weight", "init_score": "base"}
+    return {part: getattr(data, name, None) for name, part in names.items()}
 
 
 BAGGING = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
@@ -404,6 +462,8 @@ class XGBoost(Boosting):
     def __init__(self, context: AdapterContext) -> None:
         super().__init__(context)
         self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.traced: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.n_gradients = 0
 
     def patch_core(self, module: Any) -> None:
         booster = module.Booster
@@ -411,7 +471,12 @@ class XGBoost(Boosting):
         self.set_param = booster.set_param
         booster.set_param = self._setting(booster.set_param)
         for name in ("update", "boost"):
-            self.context.observe(booster, name, before=self._seed_training, after=self.see_update, where="xgboost.seed")
+            self.context.observe(
+                booster, name, before=self._begin_update, after=self._see_iteration, where="xgboost.seed"
+            )
+        if self.tracing is not None:
+            self.context.observe(booster, "eval_set", after=self._see_evaluation)
+            self.context.observe(module, "_grad_arrinf", before=self._see_gradient)  # from version 2.1
 
     def patch_training(self, module: Any) -> None:
         self.divide(module, "mknfold", "xgboost.cv.seed", 3, "seed")
@@ -424,7 +489,11 @@ class XGBoost(Boosting):
         managed.patch(container, "before_training", before=lambda self, *args, **kwargs: managed.begin(self))
         managed.patch(container, "before_iteration", before=lambda self, *args, **kwargs: managed.step(self))
         managed.patch(container, "_update_history", before=self._report)
-        managed.patch(container, "after_training", after=lambda result, self, *args, **kwargs: managed.end(self))
+        managed.patch(container, "after_training", after=self._end_training)
+
+    def _end_training(self, result: Any, container: Any, *args: Any, **kwargs: Any) -> None:
+        self.trace("the last iteration", lambda tracing: tracing.end_iteration())
+        self.managed.end(container)
 
     def _setting(self, original: Any) -> Any:
         def set_param(booster: Any, params: Any, *args: Any, **kwargs: Any) -> Any:
@@ -453,9 +522,10 @@ class XGBoost(Boosting):
         replaced = {**threads, **seeds}
         return [(name, replaced.get(name, value)) for name, value in pairs]
 
-    def _seed_training(self, booster: Any, *args: Any, **kwargs: Any) -> None:
+    def _begin_update(self, booster: Any, *args: Any, **kwargs: Any) -> None:
         """A booster is trained that may have been given no seed."""
         self.begin_training()
+        frame = _getframe(2)
         if booster not in self.seeded:
             self.seeded.add(booster)
             self.record((), "xgboost.seed")
@@ -463,6 +533,44 @@ class XGBoost(Boosting):
                 seeds: dict[str, Any] = {}
                 self.replace_one(seeds, XGBOOST_SEEDS)
                 self.set_param(booster, seeds)
+        self.trace("update", lambda tracing: self._trace_update(tracing, booster, args, kwargs, frame))
+
+    def _trace_update(self, tracing: Any, booster: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+        if not _is_inner(frame):
+            from .boosting_trace import xgboost_data
+
+            if booster not in self.traced and tracing.steps.wants_steps:
+                self.traced.add(booster)
+                tracing.data(xgboost_data(_argument(args, kwargs, 0, "dtrain")), frame)
+            n_rounds = booster.num_boosted_rounds()
+            tracing.iteration(booster, n_rounds, lambda: self.trees(booster), frame)
+            self.n_gradients = 0
+
+    def _see_gradient(self, array: Any, *args: Any, **kwargs: Any) -> None:
+        """The gradient, then the hessian of an objective of the script."""
+        name = ("gradient", "hessian")[self.n_gradients % 2]
+        self.n_gradients += 1
+        self.trace_gradient(name, array, _getframe(1))
+
+    def _see_iteration(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
+        self.see_model(booster)
+        frame = _getframe(2)
+        if not _is_inner(frame):
+            self.trace("update", lambda tracing: tracing.update(lambda: self._new_trees(booster), frame))
+
+    def _new_trees(self, booster: Any) -> Iterable[tuple[str, Any]]:
+        from .boosting_trace import xgboost_trees
+
+        return xgboost_trees(booster)
+
+    def _see_evaluation(self, text: Any, *args: Any, **kwargs: Any) -> None:
+        """Scores as text: `[3]`, then `train-auc:0.5` with all digits of each, with tabs between."""
+        pairs = [part.rpartition(":") for part in str(text).split("\t")[1:]]
+        frame = _getframe(1)
+        self.trace(
+            "evaluation",
+            lambda tracing: tracing.losses({name.replace("-", "_"): float(value) for name, _, value in pairs}, frame),
+        )
 
     def trees(self, model: Any) -> bytes:
         return bytes(model.save_raw())
@@ -477,13 +585,22 @@ class XGBoost(Boosting):
                 self.managed.report({name: value})
 
 
+def _is_inner(caller: FrameType) -> bool:
+    """Whether `boost` is called by `update`, which has an objective of the script."""
+    return caller.f_code.co_name == "update" and caller.f_globals.get("__name__") == "xgboost.core"
+
+
 XGBOOST_THREADS = ("nthread", "n_jobs")
 
 
 class CatBoost(Boosting):
-    """CatBoost trains in C++ without a call in between; its history is read when the training is over."""
+    """CatBoost trains in C++ without a call in between; history and trees are read when the training is over."""
 
     framework = "catboost"
+
+    def __init__(self, context: AdapterContext) -> None:
+        super().__init__(context)
+        self.traced: Any = None
 
     def patch_core(self, module: Any) -> None:
         self.context.observe(
@@ -492,6 +609,8 @@ class CatBoost(Boosting):
             after=lambda result, *args, **kwargs: self._set(result["params"], "catboost.random_seed"),
             where="catboost.random_seed",
         )
+        if self.tracing is not None:
+            self.context.observe(module.CatBoost, "_fit", before=self._see_data)
         self.context.observe(module._CatBoostBase, "_train", after=self._report, where="history of catboost")
         self.divide(module.CatBoost, "_tune_hyperparams", "catboost.partition_random_seed", 6, "partition_random_seed")
         self.context.observe(module, "_cv", before=self._prepare_folds, after=self._report_folds, where="catboost.cv")
@@ -534,17 +653,34 @@ class CatBoost(Boosting):
 
         setattr(owner, name, wraps_like(call, original))
 
-    def _report(self, result: Any, model: Any, *args: Any, **kwargs: Any) -> None:
+    def _see_data(self, model: Any, data: Any = None, target: Any = None, *args: Any, **kwargs: Any) -> None:
+        from .boosting_trace import catboost_data
+
+        frame = _getframe(1)
+        self.trace("data", lambda tracing: tracing.data(catboost_data(data, target), frame))
+
+    def _report(
+        self, result: Any, model: Any, train_pool: Any, test_pool: Any, params: Any, *args: Any, **kwargs: Any
+    ) -> None:
         self.see_model(model)
-        history = model.get_evals_result()
-        self.replay(
-            model,
-            {
-                "%s_%s" % (data, metric): values
-                for data, metrics in history.items()
-                for metric, values in metrics.items()
-            },
-        )
+        history = {
+            "%s_%s" % (data, metric): values
+            for data, metrics in model.get_evals_result().items()
+            for metric, values in metrics.items()
+        }
+        if self.tracing is not None:
+            from .boosting_trace import CatBoostHistory
+
+            with self.recorder.guarded("trees of catboost"):
+                period = int(params.get("metric_period") or 1)
+                self.traced = CatBoostHistory(self.tracing, model, max(map(len, history.values()), default=0), period)
+        self.replay(model, history)
+        self.trace("the last iterations", lambda tracing: self.traced and self.traced.end(_getframe(1)))
+        self.traced = None
+
+    def replay_iteration(self, step: int, values: Mapping[str, Any]) -> None:
+        frame = _getframe(1)
+        self.trace("history", lambda tracing: self.traced and self.traced.evaluation(step, values, frame))
 
     def trees(self, model: Any) -> bytes:
         """The values of the leaves; what CatBoost writes to a file has the time in it."""

@@ -23,7 +23,7 @@ MODULES = (*SOURCES, "signal")
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    if context.streams.is_active:
+    if context.streams.is_active or context.watches_inputs:
         for name in SOURCES.get(module.__name__, ()):
             _record_draws(module, name, context)
     if module.__name__ == "os":
@@ -37,14 +37,19 @@ def _record_draws(module: Any, name: str, context: AdapterContext) -> None:
     call = "%s.%s" % (module.__name__, name)
     places: set[tuple[str, int]] = set()
 
-    def draw(*args: Any, **kwargs: Any) -> None:
+    def draw(result: object, *args: Any, **kwargs: Any) -> None:
         frame = _getframe(2)
         file = context.project.place(frame.f_code)
-        if file is not None and (file, frame.f_lineno) not in places:
+        if file is None:
+            return
+        if context.streams.is_active and (file, frame.f_lineno) not in places:
             places.add((file, frame.f_lineno))
             context.recorder.event("uncontrolled", call, file, frame.f_lineno)
+        if context.inputs.is_active:
+            place = context.inputs.place(frame)
+            context.inputs.record("entropy", "%s()" % call, repr(result), place, "random numbers")
 
-    context.observe(module, name, before=draw, where=call)
+    context.observe(module, name, after=draw, where=call)
 
 
 def _record_signals(module: Any, name: str, context: AdapterContext, reaches_this_process: Any) -> None:

@@ -14,12 +14,14 @@ import json
 import os
 import sys
 from functools import partial
+from itertools import count
 from json.encoder import encode_basestring_ascii as _quoted
 from time import perf_counter
 from types import FrameType
 
 from ..annotations import TYPE_CHECKING, Any, Array, Callable
 from ..npz import write_npz
+from ..pool_workers import is_pool_worker
 from ..seeds import wraps_like
 
 if TYPE_CHECKING:
@@ -72,8 +74,9 @@ class TraceFile:
             os.makedirs(self.folder, exist_ok=True)
             self.path = os.path.join(self.folder, "trace-%x.jsonl" % self.pid)
             begin.append(json.dumps(["start", SCHEMA, self.facts()]))
-        lines = self.lines[:]
-        del self.lines[:]
+        n_lines = len(self.lines)  # other threads may add lines now
+        lines = self.lines[:n_lines]
+        del self.lines[:n_lines]
         with open(self.path, "a", encoding="utf-8") as file:
             file.write("".join([(line if isinstance(line, str) else line()) + "\n" for line in begin + lines]))
         if self.arrays:
@@ -112,16 +115,20 @@ class Levels:
 
     Attributes:
         requested: the level of the window; 0 for no trace.
+        start: number of updates in the checkpoint from which the program goes on; 0 if it begins anew.
         first, until: first step of the window, and the first one after (None: all that follow).
         next: levels whose costs are measured, after the window where it ends.
+        has_probes: whether the level of modules needs probes in the programs, so that its costs show only with them.
     """
 
     def __init__(self, wanted: dict[str, str]) -> None:
         self.requested = int(wanted.get("trace", "0"))
+        self.start = int(wanted.get("trace-start", "0"))
         self.first = int(wanted.get("trace-from", "0"))
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
         self.seconds: dict[tuple[int, bool], list[float]] = {}
+        self.has_probes = False
 
     def at(self, step: int) -> int:
         """The level of a step."""
@@ -151,7 +158,7 @@ class Levels:
         The fastest step is the one that other processes delayed least.
         """
         costs = []
-        for level in self.next:
+        for level in [each for each in self.next if each < MODULES or not self.has_probes]:
             traced, plain = (sorted(self.seconds.get((level, on), ())[WARM_UP:]) for on in (True, False))
             if traced and plain:
                 costs.append((level, traced[0], plain[0], len(traced)))
@@ -179,7 +186,8 @@ class Trace:
 
     Args:
         wanted: of `Spec.capture`: `trace`, the level; `trace-from` and `trace-until`, the first step at that level and
-            the first one after, where the process ends (absent: all steps); `trace-next`, levels with commas between
+            the first one after, where the process ends (absent: all steps); `trace-start`, the number of updates in
+            the checkpoint from which the program goes on; `trace-next`, levels with commas between
             whose costs are to be measured; `trace-keep`, the kind, the name and the ordinal within its step, with "|"
             between, of records whose arrays are kept.
 
@@ -191,8 +199,8 @@ class Trace:
         at_level: told whenever the level changes, between two steps; adapters put themselves in.
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
         at_step_end: told before a step ends, while its lines can still be added.
-        at_boundary: told where the main loop goes on or ends, and where the process does: an update of which nothing
-            else tells that it is complete is so by now.
+        at_boundary: told where the main loop goes on or ends, where the process does, and where it writes a checkpoint:
+            an update of which nothing else tells that it is complete is so by now.
         requested_level, next: the level of the window, and those whose costs are measured.
     """
 
@@ -215,12 +223,13 @@ class Trace:
         self.at_step_end: list[Callable[[], object]] = []
         self.at_boundary: list[Callable[[], object]] = []
         self.level = 0
-        self.step = 0
+        self.step = self.levels.start
         self.has_updates = False
         self.is_closing = False
         self.is_dropped = False
         self.files: dict[str, str | None] = {}
         self.places: dict[tuple[str, int], int] = {}
+        self.numbers = count()
         self.ended: set[str] = set()
         self.n_kept = 0
         self.began = self.stepped = perf_counter()
@@ -232,8 +241,8 @@ class Trace:
             if hasattr(os, "register_at_fork"):
                 os.register_at_fork(after_in_child=self.leave)
             self._close_before_exit()
-            self.is_dropped = self.levels.is_dropped(0)
-            self.level = self.levels.at(0)
+            self.is_dropped = self.levels.is_dropped(self.step)
+            self.level = self.levels.at(self.step)
 
     # ------------------------------------------------------------ records
 
@@ -280,12 +289,18 @@ class Trace:
             frame = frame.f_back
         return -1
 
+    def place_of(self, file: str, line: int) -> int:
+        """Number of a line of a file; -1 if it is not in the project."""
+        name = self.project.file(file)
+        return -1 if name is None else self.number_of(name, line)
+
     def number_of(self, file: str, line: int) -> int:
         """Number of a line of the project."""
         number = self.places.get((file, line))
         if number is None:
-            number = self.places[file, line] = len(self.places)
-            self.file.add("place", number, file, line)
+            new = next(self.numbers)  # two threads may give two numbers to one place, but never one to two
+            self.file.add("place", new, file, line)
+            number = self.places.setdefault((file, line), new)
         return number
 
     def attempt(self, where: str, act: Callable[[], object]) -> None:
@@ -298,7 +313,13 @@ class Trace:
         """Record once that a framework shows nothing above a level, with the reason for the user."""
         if self.level and framework not in self.ended:
             self.ended.add(framework)
+            self.levels.has_probes |= level == MODULES
             self.file.add("ends", framework, level, reason)
+
+    def note(self, framework: str, text: str) -> None:
+        """Record a limit of what this level shows, for the user."""
+        if self.level:
+            self.file.add("note", framework, text)
 
     # ------------------------------------------------------------ steps
 
@@ -341,6 +362,8 @@ class Trace:
         if now - self.flushed >= WINDOW_S or len(self.file.lines) >= MOST_WAITING or self.file.arrays:
             self.flushed = now
             self.flush()
+            if not self.level:
+                return
         if self.levels.is_last(self.step) and not self.is_closing:
             self.stop()
         self.is_dropped = self.levels.is_dropped(self.step)
@@ -357,11 +380,17 @@ class Trace:
     def flush(self) -> None:
         """Write pending lines: complete steps only, so that a killed process leaves complete steps."""
         self.recorder.tell(self.at_flush)
+        if not self.file.path and is_pool_worker():
+            lines = [line for line in self.file.lines if isinstance(line, str) and line.startswith(OF_WORKERS)]
+            self.leave()
+            self.file.lines += lines
+        if not self.file.lines:
+            return
         self.file.write(self.step)
 
     def _facts(self) -> dict[str, object]:
         levels = self.levels
-        window = {"level": levels.requested, "from": levels.first, "until": levels.until}
+        window = {"level": levels.requested, "from": levels.first, "until": levels.until, "start": levels.start}
         return {"rank": self.rank(), "pid": self.pid, **window}
 
     def close(self) -> None:
@@ -375,7 +404,7 @@ class Trace:
         for level, traced, plain, n in self.levels.costs():
             self.file.add("cost", level, round(traced, 9), round(plain, 9), n)
         self.file.add("end", self.step, round(perf_counter() - self.began, 6))
-        if self.step or len(self.file.lines) > 1:
+        if self.step > self.levels.start or len(self.file.lines) > 1:
             self.flush()
 
     def _close_before_exit(self) -> None:
@@ -409,6 +438,18 @@ class Trace:
 
 
 def _rank_of_environment() -> int:
-    """Rank of this process. Source: environment variables of torchrun."""
+    """Rank of this process: that of a launcher, or the place among the processes that its parent has started.
+
+    Source: environment variables of torchrun; `multiprocessing.process.BaseProcess`, which numbers the children of a
+    process from 1.
+    """
     rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdecimal() else 0
+    if rank.isdecimal():
+        return int(rank)
+    processes = sys.modules.get("multiprocessing.process")
+    identity = getattr(processes.current_process(), "_identity", ()) if processes is not None else ()
+    return int(identity[-1]) - 1 if identity else 0
+
+
+OF_WORKERS = ('["place"', '["watched"', '["ran"')
+"""Beginnings of the lines that the workers of a pool keep."""

@@ -4,7 +4,7 @@ import importlib
 from pathlib import Path
 
 from deviate.guest import frameworks
-from deviate.guest.frameworks import PACKAGES
+from deviate.guest.frameworks import INPUTS, PACKAGES
 
 FOLDER = Path(frameworks.__file__).parent
 
@@ -17,4 +17,5 @@ def test_every_adapter_is_listed_under_each_package_of_its_modules() -> None:
         for own in [".".join(path.relative_to(FOLDER).with_suffix("").parts).removesuffix(".__init__")]
     }
     needed = {(name.partition(".")[0], own) for own, adapter in adapters.items() for name in adapter.MODULES}
-    assert {(package, own) for package, those in PACKAGES.items() for own in those} == needed
+    tables = (PACKAGES, INPUTS)
+    assert {(package, own) for table in tables for package, those in table.items() for own in those} == needed

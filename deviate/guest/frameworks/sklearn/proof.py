@@ -31,10 +31,13 @@ class Proof(Observations):
         super().__init__(context, Arrays())
         self.capture: Any = None
         self.tracing: Any = None
+        self.iterations: Any = None
         if context.trace.requested_level:
-            from .trace import SklearnTrace  # most runs are not traced
+            from .iterations import Iterations  # most runs are not traced
+            from .trace import SklearnTrace
 
             self.tracing = SklearnTrace(context, _arrays)
+            self.iterations = Iterations(context, self.tracing)
         self.fitted: list[Any] = []
         self.inside = 0
         self.watched: set[tuple[type, str]] = set()
@@ -63,7 +66,7 @@ class Proof(Observations):
                     self.training_continues()
                 self.inside += 1
                 try:
-                    if self.tracing is None or self.inside > 1:
+                    if self.tracing is None:
                         return original(estimator, *args, **kwargs)
                     with self.tracing.step(estimator, args, kwargs, sys._getframe(1)):
                         return original(estimator, *args, **kwargs)
@@ -80,6 +83,11 @@ class Proof(Observations):
             return wraps_like(fit, original)
 
         return decorate_method
+
+    def patch_iterations(self, module: Any) -> None:
+        """Patch estimators that iterate."""
+        if self.tracing is not None:
+            self.iterations.patch(module)
 
     def _note(self, estimator: Any) -> None:
         if not any(reference() is estimator for reference in self.fitted):
@@ -156,6 +164,8 @@ def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
                 yield from _arrays("%s.%s" % (name, field), value[field], depth + 1)
         elif dtype.kind in "fiub":
             yield name, value
+        elif dtype.hasobject:  # members of an ensemble
+            yield from _arrays(name, value.tolist(), depth)
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from _arrays("%s.%d" % (name, index), item, depth + 1)

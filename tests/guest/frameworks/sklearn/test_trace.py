@@ -39,7 +39,7 @@ for variant in ("fit", "again", "data", "order", "weights", "draw"):
 for is_other in (False, True):
     np.random.seed(0)
     for step in range(5):
-        net = MLPClassifier((4,), max_iter=2, random_state=np.random.RandomState(1))
+        net = MLPClassifier((4,), max_iter=1, random_state=np.random.RandomState(1))
         net.fit(X * FACTOR if is_other and step == 3 else X, Y)
 for factor in (1, FACTOR):
     piped = make_pipeline(StandardScaler(with_mean=False), RandomForestClassifier(2, max_depth=2, random_state=0))
@@ -79,10 +79,8 @@ def test_equal_fits_are_equal_records(runs: Traced) -> None:
     assert runs.first("again", beside="fit") is None
 
 
-def test_the_curve_of_the_loss_is_told_value_by_value(runs: Traced) -> None:
-    last = 5 * len(PARTS) - 5
-    assert runs.names("loss", last) == ["loss"] * 2
-    assert "sklearn.random_state" in runs.names("state", last)
+def test_a_generator_of_an_estimator_is_recorded(runs: Traced) -> None:
+    assert "sklearn.random_state" in runs.names("state", 5 * len(PARTS) - 5)
 
 
 def test_what_transforms_data_is_no_step(runs: Traced) -> None:

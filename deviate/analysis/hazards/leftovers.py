@@ -1,0 +1,78 @@
+"""Hazards of earlier runs: files that they leave outside the working copy."""
+
+import libcst as cst
+
+from deviate.analysis.hazards.destinations import Destinations
+from deviate.analysis.hazards.registry import Matches, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import last_name, walk
+from deviate.model.metric_vocabulary import word_set
+
+CHECKS = word_set("os.path.exists os.path.isfile os.path.isdir os.path.lexists")
+LOADING = word_set("load loads load_npz loadtxt open read read_text read_bytes read_csv read_json read_pickle restore")
+CHECKING_METHODS = ("exists", "is_file", "is_dir")
+
+
+@hazard("leftover-file", "state")
+def leftover_file(survey: Survey) -> Matches:
+    """A file outside the working folder that a run reads if an earlier run has left it.
+
+    The first run computes and writes it, the second one reads it. If what it holds is not equal to the last bit to what
+    a run computes, or comes from other settings, the runs differ. deviate gives each run its own copy of the project
+    and its own folder for temporary files, and nothing outside of them.
+
+    Example:
+        import os
+        import numpy as np
+        cache = "/var/cache/images.npy"
+        if os.path.exists(cache):
+            images = np.load(cache)
+        else:
+            images = prepare()
+            np.save(cache, images)
+
+    Instead:
+        images = prepare()
+
+    Source: Python documentation of `os.path.exists`.
+    """
+    destinations = Destinations(survey)
+    checked = [(call, call.argument(0, "path")) for call in survey.calls(CHECKS)]
+    checked += [
+        (call, call.node.func.value)
+        for call in survey.methods(CHECKING_METHODS, ("pathlib.",))
+        if isinstance(call.node.func, cst.Attribute) and not call.node.args
+    ]
+    for call, target in checked:
+        if target is None or not _decides(call.node, survey):
+            continue
+        path = destinations.outside(target, call.function)
+        if path is not None or _is_temporary(target, call.function, survey):
+            yield call.node, f"{path or 'a temporary file'} may be left by an earlier run"
+
+
+def _is_temporary(node: cst.BaseExpression, function: Function, survey: Survey) -> bool:
+    """Whether a path is in the folder for temporary files, which runs outside of deviate share."""
+    values = (value for value, _ in survey.values(node, function))
+    return any(
+        isinstance(part, cst.Call) and last_name(part.func) == "gettempdir" for value in values for part in walk(value)
+    )
+
+
+def _decides(node: cst.CSTNode, survey: Survey) -> bool:
+    """Whether a check stands in a condition of what is read, and not only before a new folder."""
+    for parent, below in survey.nodes.around(node):
+        match parent:
+            case cst.IfExp():
+                return below is parent.test
+            case cst.If():
+                return below is parent.test and _loads(parent)
+            case cst.BaseStatement() | cst.BaseSmallStatement():
+                return False
+    return False
+
+
+def _loads(statement: cst.If) -> bool:
+    """Whether a branch reads a file."""
+    return any(isinstance(part, cst.Call) and last_name(part.func) in LOADING for part in walk(statement))

@@ -1,0 +1,103 @@
+"""Answers from the network: responses of `http.client`, which urllib, urllib3 and requests use, and other connections.
+
+The content of an answer is compared once it was read to its end. What comes through other connections is not compared.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe
+from types import FrameType
+from zlib import crc32
+
+from ...adapter_context import AdapterContext
+from ...annotations import Any
+from ...stand_ins import replace
+from .callers import Callers
+
+MODULES = ("os", "http.client")
+READERS = ("read", "readinto", "read1", "readline")
+HTTP = ("http.client", "urllib3")
+LOCAL = ("127.", "::1", "localhost")
+MOST_BETWEEN = 20
+
+
+def install(module: Any, context: AdapterContext) -> None:
+    network = context.part(Network)
+    if module.__name__ == "os":
+        context.guard.at_connection = network.connect
+        return
+    context.observe(module.HTTPConnection, "getresponse", after=network.begin, where="http.client")
+    for name in READERS:
+        network.patch_reader(module.HTTPResponse, name)
+
+
+class Answer:
+    """An answer that is being read."""
+
+    __slots__ = ("call", "checksum", "is_inside", "n_bytes", "place")
+
+    def __init__(self, call: str, place: int) -> None:
+        self.call = call
+        self.place = place
+        self.checksum = self.n_bytes = 0
+        self.is_inside = False
+
+    def add(self, data: Any) -> None:
+        self.checksum = crc32(data, self.checksum)
+        self.n_bytes += len(data)
+
+
+class Network:
+    """Records connections and answers."""
+
+    def __init__(self, context: AdapterContext) -> None:
+        self.inputs = context.inputs
+        self.recorder = context.recorder
+        self.callers = context.part(Callers)
+
+    def connect(self, address: Any, frame: FrameType | None) -> None:
+        """A socket is about to be connected, in this frame; HTTP is recorded by its answers."""
+        if not self.inputs.is_active or not isinstance(address, tuple) or str(address[0]).startswith(LOCAL):
+            return
+        outer = frame
+        for _ in range(MOST_BETWEEN):
+            if outer is None:
+                break
+            if str(outer.f_globals.get("__name__")).startswith(HTTP):
+                return
+            outer = outer.f_back
+        place = self.callers.place(frame)
+        self.inputs.record("network", "connect(%s:%s)" % address[:2], None, place, "not compared")
+
+    def begin(self, response: Any, connection: Any) -> None:
+        if not self.inputs.is_active:
+            return
+        place = self.callers.place(_getframe(2))
+        if place < 0:
+            return
+        call = "http.client: %s" % connection.host
+        length = response.getheader("Content-Length", "unknown")
+        self.inputs.record("network", call, "status %s, length %s" % (response.status, length), place)
+        response._deviate_answer = Answer(call, place)
+
+    def patch_reader(self, owner: Any, name: str) -> None:
+        original = getattr(owner, name)
+
+        def call(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            answer = self_.__dict__.get("_deviate_answer")
+            if answer is None or answer.is_inside:  # readers call each other
+                return original(self_, *args, **kwargs)
+            answer.is_inside = True
+            try:
+                result = original(self_, *args, **kwargs)
+            finally:
+                answer.is_inside = False
+            with self.recorder.guarded("http.client"):
+                answer.add(memoryview(args[0])[:result] if name == "readinto" else result)
+                if self_.isclosed():
+                    del self_._deviate_answer
+                    shown = "%d bytes, %08x" % (answer.n_bytes, answer.checksum)
+                    self.inputs.record("network", answer.call, shown, answer.place)
+            return result
+
+        replace(owner, name, call)

@@ -1,0 +1,120 @@
+"""An order of arrival, recorded item by item; the text of each item shows those around it."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import FrameType
+
+from ...adapter_context import AdapterContext
+from ...annotations import Iterable
+from ...observers.inputs import MOST_AT_PLACE, Inputs
+
+BEFORE = 6
+"""Items that the text of one shows before it."""
+LONGEST = 52
+"""Characters of the items in a text."""
+
+
+class Order:
+    """Items in the order in which they arrive at one place of the program.
+
+    Args:
+        call: what gives the items, for people.
+        place: number of the line in the program; -1 records nothing.
+        noun: what the items are, in the plural.
+        has_end: whether items after the first ones are left out. Those that arrive in other threads cannot be summed
+            up step by step, as it is chance which step they arrive in.
+        source: of the inputs.
+    """
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        call: str,
+        place: int,
+        noun: str = "results",
+        *,
+        has_end: bool = False,
+        source: str = "completion",
+    ) -> None:
+        self.inputs = inputs
+        self.call = call
+        self.place = place
+        self.noun = noun
+        self.has_end = has_end
+        self.source = source
+        self.items: list[str] = []
+        self.n_more = 0
+
+    def add(self, item: object, *, is_ordered: bool = True) -> None:
+        """Record the next item.
+
+        Args:
+            is_ordered: whether the order is kept when this thread is not the main one.
+        """
+        if self.place < 0:
+            return
+        index = len(self.items)
+        if index < MOST_AT_PLACE:
+            self.items.append(str(item))
+        elif self.has_end:
+            return
+        else:
+            self.n_more += 1
+        self.inputs.record(
+            self.source, self.call, str(item), self.place, partial(self.text, index), is_ordered=is_ordered
+        )
+
+    def text(self, index: int) -> str:
+        """The items around one, as far as they have arrived."""
+        first = max(0, index - BEFORE)
+        shown, length = ["..."] * bool(first), 0
+        for item in self.items[first:]:
+            length += len(item) + 2
+            if length > LONGEST:
+                break
+            shown.append(item)
+        if len(self.items) - first + bool(first) > len(shown) or self.n_more:
+            shown.append("...")
+        return "order of %s %s" % (self.noun, ", ".join(shown))
+
+
+class Places:
+    """Places of calls that the program makes itself; what libraries call is no input of the program."""
+
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
+        self.files: dict[str, bool] = {}
+        self.orders: dict[tuple[str, int], Order] = {}
+
+    def of(self, frame: FrameType | None) -> int:
+        """Number of the line that a frame runs; -1 if it is not of the project, or if inputs are not recorded now."""
+        if frame is None or not self.context.inputs.is_active or not self.is_in_project(frame):
+            return -1
+        return self.context.inputs.place(frame)
+
+    def is_in_project(self, frame: FrameType | None) -> bool:
+        if frame is None:
+            return False
+        name = frame.f_code.co_filename
+        if name not in self.files:
+            self.files[name] = self.context.project.file(name) is not None
+        return self.files[name]
+
+    def order_at(
+        self, call: str, place: int, noun: str = "results", *, has_end: bool = False, source: str = "completion"
+    ) -> Order:
+        """The order of a place where items arrive as long as the program runs."""
+        key = (call, place)
+        if key not in self.orders:
+            self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end, source=source)
+        return self.orders[key]
+
+
+def places_of(context: AdapterContext) -> Places:
+    return context.part(Places)
+
+
+def ranks(numbers: Iterable[int]) -> dict[int, int]:
+    """The rank of each number among all."""
+    return {number: rank for rank, number in enumerate(sorted(set(numbers)))}

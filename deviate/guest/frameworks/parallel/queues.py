@@ -1,0 +1,109 @@
+"""Queues: the order in which the items of several producers arrive.
+
+An item is told by itself if it is a number, a text, or has one among its parts; otherwise by the thread of the program
+that put it in. What libraries do with their queues is not recorded.
+"""
+
+from __future__ import annotations
+
+import threading
+from sys import _getframe
+from types import FrameType
+
+from ...adapter_context import AdapterContext
+from ...annotations import Any
+from ...project import beyond
+from ...seeds import wraps_like
+from .orders import places_of
+from .threads import number_of_thread
+
+SIMPLE = frozenset((int, bool, str, type(None)))
+MOST_PARTS = 8
+LONGEST_TEXT = 30
+PRODUCERS = "_deviate_producers"
+"""Attribute of queues: numbers of the threads that put items in, by the ids of these."""
+
+
+def record_queues(module: Any, context: AdapterContext) -> None:
+    _record_puts(module.Queue, context)
+    _record_gets(module.Queue, context)
+    if hasattr(module, "SimpleQueue"):
+        module.SimpleQueue = _subclass(module.SimpleQueue, context)
+
+
+def record_process_queues(module: Any, context: AdapterContext) -> None:
+    for name in ("Queue", "SimpleQueue"):
+        _record_gets(getattr(module, name), context)
+
+
+def _record_puts(queue: Any, context: AdapterContext) -> None:
+    original, places = queue.put, places_of(context)
+
+    def put(self: Any, item: Any, block: Any = True, timeout: Any = None) -> Any:
+        if text_of(item) or not context.inputs.is_active or not places.is_in_project(_caller(queue, _getframe(1))):
+            return original(self, item, block, timeout)
+        producers = self.__dict__.setdefault(PRODUCERS, {})
+        producers.setdefault(id(item), []).append(number_of_thread())
+        try:
+            return original(self, item, block, timeout)
+        except BaseException:
+            producers[id(item)].pop()
+            raise
+
+    queue.put = wraps_like(put, original)
+
+
+def _record_gets(queue: Any, context: AdapterContext) -> None:
+    original, places = queue.get, places_of(context)
+    call = "%s.%s.get" % (queue.__module__.partition(".")[0].lstrip("_"), queue.__name__)
+    consumers: dict[int, set[int]] = {}
+
+    def get(self: Any, *args: Any, **kwargs: Any) -> Any:
+        item = original(self, *args, **kwargs)
+        with context.recorder.guarded(call):
+            _record_item(self, item, call, places.of(_caller(queue, _getframe(1))))
+        return item
+
+    def _record_item(self: Any, item: Any, call: str, place: int) -> None:
+        text = text_of(item)
+        threads = getattr(self, PRODUCERS, {}).get(id(item)) if not text else None
+        if threads:
+            text = threads.pop(0)
+        if place >= 0 and text:
+            order = places.order_at(call, place, "items from threads" if threads is not None else "items")
+            # Where several threads get items, it is chance which one records first.
+            consumers.setdefault(place, set()).add(threading.get_ident())
+            order.add(text, is_ordered=len(consumers[place]) == 1)
+
+    queue.get = wraps_like(get, original)
+
+
+def _caller(queue: Any, frame: FrameType | None) -> FrameType | None:
+    """Who calls a method of a queue, maybe through another of its methods."""
+    return beyond((queue.__module__,), frame)
+
+
+def _subclass(simple_queue: Any, context: AdapterContext) -> Any:
+    """A subclass for the simple queues of the program, as the methods of the class are in C."""
+    places = places_of(context)
+
+    class SimpleQueue(simple_queue):  # type: ignore[misc]
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            if cls is SimpleQueue and not places.is_in_project(_getframe(1)):
+                return simple_queue(*args, **kwargs)
+            return simple_queue.__new__(cls, *args, **kwargs)
+
+    wraps_like(SimpleQueue, simple_queue)
+    _record_puts(SimpleQueue, context)
+    _record_gets(SimpleQueue, context)
+    return SimpleQueue
+
+
+def text_of(item: Any) -> str:
+    """A short text of an item, the same in every run; empty if it has none."""
+    if type(item) in SIMPLE:
+        return repr(item)[:LONGEST_TEXT]
+    if type(item) in (tuple, list) and len(item) <= MOST_PARTS and any(type(part) in SIMPLE for part in item):
+        parts = [repr(part)[:LONGEST_TEXT] if type(part) in SIMPLE else "..." for part in item]
+        return "(%s)" % ", ".join(parts)
+    return ""

@@ -1,0 +1,104 @@
+"""Threads that run functions of the program: the order in which they end, and turns in which they run."""
+
+from __future__ import annotations
+
+import threading
+from itertools import count
+from sys import _getframe
+
+from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable
+from ...seeds import wraps_like
+from .orders import Order, places_of
+from .shared_writes import writes_in_order
+from .turns import Ticket, Turns
+
+NUMBER = "_deviate_number"
+"""Attribute of threads: how many threads of the program were started before."""
+
+
+def number_threads(module: Any, context: AdapterContext) -> None:
+    """Number the threads of the program, and record the order in which those end that change shared objects."""
+    start, places, numbers = module.Thread.start, places_of(context), count()
+
+    def start_numbered(self: Any) -> Any:
+        with context.recorder.guarded("Thread.start"):
+            function = function_of(self, context)
+            if function is not None and not hasattr(self, NUMBER):
+                setattr(self, NUMBER, next(numbers))
+                place = context.inputs.place(_getframe(1)) if context.inputs.is_active else -1
+                if place >= 0 and writes_in_order(function, context.project):
+                    order = places.order_at("threading.Thread", place, "threads", has_end=True, source="thread-order")
+                    _call_after(self, lambda: _record_end(order, getattr(self, NUMBER), context))
+        return start(self)
+
+    module.Thread.start = wraps_like(start_numbered, start)
+
+
+def _record_end(order: Order, number: int, context: AdapterContext) -> None:
+    with context.recorder.guarded("Thread"):
+        order.add(number)
+
+
+def number_of_thread() -> str:
+    """What the items of this thread are told by; empty for threads that libraries start."""
+    thread = threading.current_thread()
+    number = getattr(thread, NUMBER, None)
+    return str(number) if number is not None else "main" * (thread is threading.main_thread())
+
+
+def run_threads_in_turn(module: Any, context: AdapterContext) -> None:
+    """Run the threads of the program one after the other; the main thread goes on meanwhile."""
+    start, turns = module.Thread.start, Turns()
+
+    def start_in_turn(self: Any) -> Any:
+        ticket: Ticket | None = None
+        with context.recorder.guarded("Thread.start"):
+            if function_of(self, context) is not None and not self.ident:
+                ticket = turns.ticket()
+                _call_before(self, ticket.begin)
+                _call_after(self, ticket.end)
+        try:
+            return start(self)
+        except BaseException:
+            if ticket is not None:
+                ticket.end()
+            raise
+
+    module.Thread.start = wraps_like(start_in_turn, start)
+
+
+def _call_before(thread: Any, function: Callable[[], object]) -> None:
+    """Call a function in a thread before its own."""
+    original = thread.run
+
+    def run() -> None:
+        thread.__dict__.pop("run", None)  # it refers to the thread
+        function()
+        original()
+
+    thread.run = run
+
+
+def _call_after(thread: Any, function: Callable[[], object]) -> None:
+    """Call a function in a thread after its own, when an exception has been printed already."""
+    original = thread._bootstrap_inner
+
+    def _bootstrap_inner() -> None:
+        thread.__dict__.pop("_bootstrap_inner", None)
+        try:
+            original()
+        finally:
+            function()
+
+    thread._bootstrap_inner = _bootstrap_inner
+
+
+def function_of(thread: Any, context: AdapterContext) -> Any:
+    """The function of the program that a thread runs; None for threads that libraries start."""
+    target: Any = getattr(thread, "_target", None)
+    while hasattr(target, "func"):
+        target = target.func
+    function = target if target is not None else getattr(type(thread), "run", None)
+    code = getattr(function, "__code__", None)
+    return function if code is not None and context.project.place(code) is not None else None

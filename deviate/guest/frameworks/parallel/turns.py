@@ -1,0 +1,238 @@
+"""Turns: tasks of several threads run one after the other, in the order in which the program started them.
+
+A task that waits for another one gives its turn away, so no program hangs: one whose thread waits in a lock, a queue or
+a future at once, and one that hardly uses the processor for some seconds, as in a lock that Python cannot see or a long
+sleep. No task keeps the others waiting for longer than MOST_S; after that, this group of tasks takes no turns at all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from time import monotonic
+
+from ...annotations import Any, Callable, Iterable
+
+MOST_S = 30.0
+"""Seconds for which a task waits for the ones before it."""
+PATIENCE_S = 5.0
+"""Seconds after which a task that hardly uses the processor gives its turn away …"""
+WAITING_S = 0.25
+"""… and of one that waits in one of these modules, …"""
+WAITS = ("threading", "queue", "concurrent.futures._base", "multiprocessing.", "asyncio.", "selectors")
+FULL_S = 1.0
+"""… and of one that waits until a full queue has space, which happens again and again."""
+CHECK_S = 0.02
+"""Seconds between two looks at a task that others wait for."""
+BUSY = 0.02
+"""The part of the time for which a thread that is not waiting uses a processor."""
+
+
+class Turns:
+    """The tasks of one group, such as those of an executor. A forked process has none of its parent's tasks."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.changed = threading.Condition()
+        self.n_tickets = 0
+        self.waiting: dict[int, Ticket] = {}
+        self.is_off = False
+        self.checked = 0.0
+
+    def is_check_due(self) -> bool:
+        """Whether nobody has looked at the first task for a while."""
+        now = monotonic()
+        is_due = now - self.checked >= CHECK_S
+        if is_due:
+            self.checked = now
+        return is_due
+
+    def ticket(self, is_void: Callable[[], bool] = bool) -> Ticket:
+        """A ticket for the next task.
+
+        Args:
+            is_void: whether the task will never begin, as it was cancelled.
+        """
+        if self.pid != os.getpid():
+            Turns.__init__(self)  # a thread that is not here may hold the lock
+        with self.changed:
+            ticket = self.waiting[self.n_tickets] = Ticket(self, self.n_tickets, is_void)
+            self.n_tickets += 1
+        return ticket
+
+
+class Ticket:
+    """One task.
+
+    Attributes:
+        thread: the thread that runs it; None before it begins.
+    """
+
+    def __init__(self, turns: Turns, number: int, is_void: Callable[[], bool]) -> None:
+        self.turns = turns
+        self.pid = turns.pid
+        self.number = number
+        self.is_void = is_void
+        self.thread: tuple[int, int] | None = None
+        self.usage: Usage | None = None
+
+    def begin(self) -> None:
+        """Wait for the turn of this task."""
+        turns = self.turns
+        if self.pid != os.getpid():
+            return
+        self.thread = threading.get_ident(), threading.get_native_id()
+        end = monotonic() + MOST_S
+        with turns.changed:
+            while not turns.is_off and turns.waiting:
+                first = turns.waiting[next(iter(turns.waiting))]
+                if first.number >= self.number:
+                    break
+                if first.is_void() or (turns.is_check_due() and first.is_stuck()):
+                    del turns.waiting[first.number]
+                    turns.changed.notify_all()
+                elif monotonic() > end:
+                    turns.is_off = True
+                    turns.changed.notify_all()
+                else:
+                    turns.changed.wait(CHECK_S)
+            self.usage = None
+
+    def end(self) -> None:
+        """The task has ended, or will not begin."""
+        turns = self.turns
+        if self.pid == os.getpid():
+            with turns.changed:
+                turns.waiting.pop(self.number, None)
+                turns.changed.notify_all()
+
+    def is_stuck(self) -> bool:
+        """Whether the task seems to wait for something; asked every few milliseconds by those after it."""
+        now = monotonic()
+        usage = self.usage = self.usage or Usage(now)
+        if self.thread is None:  # it waits in a queue behind tasks that were given their tickets later
+            return now - usage.began > WAITING_S
+        ident, native_id = self.thread
+        usage.add(now, *processor_use([native_id]))
+        if now - usage.began > PATIENCE_S:
+            return True
+        if now - usage.began <= WAITING_S:
+            return False
+        functions = waits_of(ident)
+        return bool(functions) and ("put" not in functions or now - usage.ran > FULL_S)
+
+
+class Usage:
+    """What a thread or process uses of the processor.
+
+    Attributes:
+        began: since when it has hardly used it.
+        ran: when it last ran at all.
+    """
+
+    def __init__(self, now: float) -> None:
+        self.began = self.ran = now
+        self.used_s = 0.0
+        self.n_slices = 0
+
+    def add(self, now: float, used_s: float, n_slices: int) -> None:
+        """Add a reading: seconds on a processor, and how often, since any moment."""
+        if used_s - self.used_s > max(0.002, BUSY * (now - self.began)):
+            self.began, self.used_s = now, used_s
+        if n_slices != self.n_slices:
+            self.ran, self.n_slices = now, n_slices
+
+
+def waits_of(ident: int) -> list[str]:
+    """Names of the functions of the standard library in which a thread waits for others; empty if it does not."""
+    frame = sys._current_frames().get(ident)
+    names = [] if frame is not None else ["ended"]
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(WAITS):
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return names
+
+
+def processor_use(ids: Iterable[int]) -> tuple[float, int]:
+    """Seconds for which threads, or main threads of processes, have used a processor, and how often they ran.
+
+    Source: `schedstat` of Linux; zeros where nothing tells it.
+    """
+    used_s, n_slices = 0.0, 0
+    for number in ids:
+        try:
+            with open("/proc/%d/schedstat" % number, encoding="ascii") as file:
+                nanoseconds, _, slices = file.read().split()[:3]
+        except (OSError, ValueError):  # it has ended, or this is another system
+            continue
+        used_s += int(nanoseconds) / 1e9
+        n_slices += int(slices)
+    return used_s, n_slices
+
+
+class Gate:
+    """Delivers results in the order in which they were requested, and holds back those that arrive early.
+
+    Results are held for as long as the workers use the processor, but not longer than MOST_S.
+
+    Args:
+        workers: gives the ids of the worker processes, or of the threads.
+    """
+
+    def __init__(self, workers: Callable[[], Iterable[int]]) -> None:
+        self.workers = workers
+        self.lock = threading.RLock()
+        self.n_requested = 0
+        self.next = 0
+        self.early: dict[int, Callable[[], object]] = {}
+        self.is_off = False
+        self.is_watched = False
+
+    def number(self) -> int:
+        """The number of the next request."""
+        with self.lock:
+            self.n_requested += 1
+            return self.n_requested - 1
+
+    def deliver(self, number: int, act: Callable[[], object]) -> None:
+        """Call `act` once all requests before this one have been delivered."""
+        with self.lock:
+            if self.is_off or number < self.next:
+                act()
+                return
+            self.early[number] = act
+            self._release()
+            if self.early and not self.is_watched:
+                self.is_watched = True
+                threading.Thread(target=self._watch, name="deviate-order", daemon=True).start()
+
+    def _release(self) -> None:
+        while self.next in self.early:
+            act = self.early.pop(self.next)
+            self.next += 1
+            act()
+
+    def _watch(self) -> None:
+        began, usage, seen = monotonic(), Usage(monotonic()), self.next
+        wait = threading.Event().wait
+        while True:
+            wait(WAITING_S)
+            now = monotonic()
+            with self.lock:
+                if not self.early:
+                    self.is_watched = False
+                    return
+                if self.next != seen:
+                    began, usage, seen = now, Usage(now), self.next
+                usage.add(now, *processor_use(self.workers()))
+                if now - usage.began > PATIENCE_S or now - began > MOST_S:
+                    self.is_off = True
+                    for number in sorted(self.early):
+                        self.early.pop(number)()
+                    return
+
+
+def workers_of(processes: Any) -> list[int]:
+    """Ids of worker processes."""
+    return [process.pid for process in processes if getattr(process, "pid", None)]
