@@ -174,15 +174,14 @@ class _Collector(cst.CSTVisitor):
                 self.targets.add(node.name)
             case cst.StarredElement() | cst.Arg(star="*"):
                 self._order(node.value)
-            case cst.Yield(value=cst.From()):
-                self._order(node.value.item)
+            case cst.Yield(value=cst.From(item=items)):
+                self._order(items)
             case cst.Call():
                 self._visit_call(node)
             case cst.Assign():
                 self._visit_assignment(node)
-            case cst.AugAssign() if self._is_shared(node.target):
-                if not isinstance(node.target, cst.Name) or node.target.value in self.functions[-1].shared:
-                    self._tap(WRITE, node.value)
+            case cst.AugAssign():
+                self._visit_addition(node)
         self._mark(node)
         return True
 
@@ -254,6 +253,13 @@ class _Collector(cst.CSTVisitor):
         self.targets.update(unpacked)
         self._order(node.value if unpacked else None)
         if any(isinstance(target, cst.Subscript) and self._is_shared(target.value) for target in targets):
+            self._tap(WRITE, node.value)
+
+    def _visit_addition(self, node: cst.AugAssign) -> None:
+        is_local = isinstance(node.target, cst.Name) and not (
+            self.functions and node.target.value in self.functions[-1].shared
+        )
+        if not is_local and self._is_shared(node.target):
             self._tap(WRITE, node.value)
 
     def _mark(self, node: cst.CSTNode) -> None:
