@@ -227,7 +227,8 @@ def _record_write(value: object, frame: FrameType) -> None:
     thread = threading._active.get(get_ident())  # type: ignore[attr-defined]  # current_thread() may create an object
     name = "a thread" if thread is None else thread.name
     text = describe(value, _context.project.work) if type(value) in WRITTEN else name
-    _inputs.record("thread-order", "write of a thread", text, _inputs.place(frame), "%s: %s" % (name, text))
+    shown = "%s: %s" % (name, text)
+    _inputs.record("thread-order", "write of a thread", text, _inputs.place(frame), shown, is_ordered=True)
 
 
 WRITTEN = NUMBERS | {str, bytes, tuple, type(None)}

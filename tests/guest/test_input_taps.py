@@ -83,7 +83,8 @@ def traced(folder: Path, text: str, **options: object) -> Traced:
             if kind == "place":
                 lines[items[0]] = items[2]
             elif kind == "input":
-                source, call, digest, shown, place, _ = items
+                source, call, digest, shown, place, more = items
+                assert "thread" not in more, "it would be compared in any order"
                 inputs.setdefault(lines[place], []).append((source, call, digest is not None, shown))
             elif kind in marks:
                 marks[kind].add(lines[items[0]])
