@@ -67,7 +67,7 @@ def record_ray(module: Any, context: AdapterContext) -> None:
         if place >= 0 and items is not None and result[1]:
             with context.recorder.guarded("ray.wait"):
                 text = ", ".join(str(items.index(item)) for item in result[0])
-                shown = "results %s of %d" % (text or "none", len(items))
+                shown = "results %s of %d complete" % (text or "none", len(items))
                 context.inputs.record("completion", "ray.wait", text, place, shown)
         return result
 

@@ -7,12 +7,10 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Iterable
-from ...observers.inputs import MOST_AT_PLACE, Inputs
+from ...observers.inputs import LONGEST, MOST_AT_PLACE, Inputs
 
 BEFORE = 6
 """Items that the text of one shows before it."""
-LONGEST = 52
-"""Characters of the items in a text."""
 
 
 class Order:
@@ -24,7 +22,6 @@ class Order:
         noun: what the items are, in the plural.
         has_end: whether items after the first ones are left out. Those that arrive in other threads cannot be summed
             up step by step, as it is chance which step they arrive in.
-        source: of the inputs.
     """
 
     def __init__(
@@ -35,14 +32,12 @@ class Order:
         noun: str = "results",
         *,
         has_end: bool = False,
-        source: str = "completion",
     ) -> None:
         self.inputs = inputs
         self.call = call
         self.place = place
         self.noun = noun
         self.has_end = has_end
-        self.source = source
         self.items: list[str] = []
         self.n_more = 0
 
@@ -62,13 +57,14 @@ class Order:
         else:
             self.n_more += 1
         self.inputs.record(
-            self.source, self.call, str(item), self.place, partial(self.text, index), is_ordered=is_ordered
+            "completion", self.call, str(item), self.place, partial(self.text, index), is_ordered=is_ordered
         )
 
     def text(self, index: int) -> str:
         """The items around one, as far as they have arrived."""
+        begin = "%s in the order " % self.noun
         first = max(0, index - BEFORE)
-        shown, length = ["..."] * bool(first), 0
+        shown, length = ["..."] * bool(first), len(begin) + len("..., , ...")
         for item in self.items[first:]:
             length += len(item) + 2
             if length > LONGEST:
@@ -76,7 +72,7 @@ class Order:
             shown.append(item)
         if len(self.items) - first + bool(first) > len(shown) or self.n_more:
             shown.append("...")
-        return "order of %s %s" % (self.noun, ", ".join(shown))
+        return begin + ", ".join(shown)
 
 
 class Places:
@@ -101,13 +97,11 @@ class Places:
             self.files[name] = self.context.project.file(name) is not None
         return self.files[name]
 
-    def order_at(
-        self, call: str, place: int, noun: str = "results", *, has_end: bool = False, source: str = "completion"
-    ) -> Order:
+    def order_at(self, call: str, place: int, noun: str = "results", *, has_end: bool = False) -> Order:
         """The order of a place where items arrive as long as the program runs."""
         key = (call, place)
         if key not in self.orders:
-            self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end, source=source)
+            self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end)
         return self.orders[key]
 
 
