@@ -15,6 +15,8 @@ from deviate.diverge.findings import InputDifference
 from deviate.diverge.inputs import compare_inputs
 from deviate.diverge.traces import read_traces
 from deviate.guest.frameworks.parallel.futures import number_of, order_futures
+from deviate.guest.frameworks.parallel.orders import Order
+from deviate.guest.observers.inputs import LONGEST
 
 BEGIN = """\
 import os, queue, threading, time
@@ -269,3 +271,13 @@ def test_wait_returns_a_partition_of_the_futures_and_in_the_end_all_that_are_don
 def test_futures_are_numbered_in_the_order_of_their_creation(ordered: ModuleType) -> None:
     numbers = [number_of(ordered.Future()) for _ in range(3)]
     assert numbers == list(range(numbers[0], numbers[0] + 3))
+
+
+@given(lengths=st.lists(st.integers(1, 30), min_size=1, max_size=40), index=st.integers(0, 39))
+def test_the_text_of_an_item_shows_it_and_is_not_cut(lengths: list[int], index: int) -> None:
+    order = Order(SimpleNamespace(), "call", 0, "items from threads")  # type: ignore[arg-type]
+    order.items = [chr(65 + at) * length for at, length in enumerate(lengths)]
+    at = index % len(lengths)
+    text = order.text(at)
+    assert len(text) <= LONGEST
+    assert order.items[at] in text.split(" order ")[1].split(", ")

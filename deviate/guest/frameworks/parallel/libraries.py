@@ -34,9 +34,9 @@ def record_joblib(module: Any, context: AdapterContext) -> None:
         setattr(self, NUMBER, next(getattr(self.parallel, NUMBERS, count())))
 
     def _register_outcome(self: Any, outcome: Any) -> Any:
-        if not getattr(self.parallel, "return_ordered", True) and self.job is not None:
+        if not getattr(self.parallel, "return_ordered", True) and hasattr(self, NUMBER):
             with context.recorder.guarded("joblib.Parallel"):
-                getattr(self.parallel, ORDER).add(getattr(self, NUMBER))
+                getattr(self.parallel, ORDER).add(self.__dict__.pop(NUMBER))  # later outcomes are ignored
         return register(self, outcome)
 
     parallel.__call__ = wraps_like(start, call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
@@ -20,19 +21,11 @@ class Order:
         call: what gives the items, for people.
         place: number of the line in the program; -1 records nothing.
         noun: what the items are, in the plural.
-        has_end: whether items after the first ones are left out. Those that arrive in other threads cannot be summed
-            up step by step, as it is chance which step they arrive in.
+        has_end: whether items after the first ones are left out, as are those that arrive in other threads: they
+            cannot be summed up step by step, as it is chance which step they arrive in.
     """
 
-    def __init__(
-        self,
-        inputs: Inputs,
-        call: str,
-        place: int,
-        noun: str = "results",
-        *,
-        has_end: bool = False,
-    ) -> None:
+    def __init__(self, inputs: Inputs, call: str, place: int, noun: str = "results", *, has_end: bool = False) -> None:
         self.inputs = inputs
         self.call = call
         self.place = place
@@ -52,7 +45,7 @@ class Order:
         index = len(self.items)
         if index < MOST_AT_PLACE:
             self.items.append(str(item))
-        elif self.has_end:
+        elif self.has_end or get_ident() != self.inputs.main_thread:
             return
         else:
             self.n_more += 1
@@ -63,16 +56,17 @@ class Order:
     def text(self, index: int) -> str:
         """The items around one, as far as they have arrived."""
         begin = "%s in the order " % self.noun
-        first = max(0, index - BEFORE)
-        shown, length = ["..."] * bool(first), len(begin) + len("..., , ...")
-        for item in self.items[first:]:
-            length += len(item) + 2
-            if length > LONGEST:
-                break
-            shown.append(item)
-        if len(self.items) - first + bool(first) > len(shown) or self.n_more:
-            shown.append("...")
-        return begin + ", ".join(shown)
+        space = LONGEST - len(begin) - len("..., , ...")
+        first, length = index, len(self.items[index])
+        while first > max(0, index - BEFORE) and length + len(self.items[first - 1]) + 2 <= space // 2:
+            first -= 1
+            length += len(self.items[first]) + 2
+        until = index + 1
+        while until < len(self.items) and length + len(self.items[until]) + 2 <= space:
+            length += len(self.items[until]) + 2
+            until += 1
+        is_cut = until < len(self.items) or self.n_more > 0
+        return begin + ", ".join(["..."] * bool(first) + self.items[first:until] + ["..."] * is_cut)
 
 
 class Places:
