@@ -81,6 +81,19 @@ def test_an_order_that_is_sorted_at_once_is_no_suspect(use: Use, text: str, expe
     assert use(text, "listing", "os.listdir('data')") == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("for job in as_completed(jobs): results[jobs[job]] = job.result()", "sorted"),
+        ("for job in as_completed(jobs): results.append(job.result())", "unknown"),
+        ("results = sorted(job.result() for job in as_completed(jobs))", "sorted"),
+    ],
+)
+def test_results_that_are_stored_by_keys_are_no_suspects(use: Use, text: str, expected: str) -> None:
+    text = text.replace("as_completed", "futures.as_completed") + "\nfrom concurrent import futures"
+    assert use(text, "completion", "concurrent.futures.as_completed") == expected
+
+
 def test_a_script_that_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
     at = InputPlace("clock", "time.time()", "train.py", 1)
     assert input_uses(tmp_path / "train.py", tmp_path, [at]) == {at: "unknown"}
