@@ -7,7 +7,7 @@ from pathlib import Path
 import libcst as cst
 
 from deviate.analysis.analyze import call_graph
-from deviate.analysis.hazards.flow import ORDER_INSENSITIVE_CALLS, is_load, is_sorted
+from deviate.analysis.hazards.flow import ORDER_INSENSITIVE_CALLS, Flow, is_load, is_sorted
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.hazards.values import ValueUse, strongest
 from deviate.analysis.resolve.index import Module
@@ -17,6 +17,8 @@ from deviate.model import InputUse
 
 ORDERS = frozenset({"listing", "set-order", "completion"})
 """Sources whose values are orders."""
+ITERATORS = frozenset({"as_completed", "imap_unordered"})
+"""Functions whose results a loop takes in order of completion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def _use(place: InputPlace, module: Module, survey: Survey) -> InputUse:
     if not calls:
         return "unknown"
     if place.source in ORDERS:
-        return "sorted" if all(_is_sorted_at_once(call, survey) for call in calls) else "unknown"
+        return "sorted" if all(_is_order_lost(call, survey) for call in calls) else "unknown"
     return strongest([ValueUse(survey, place.source).of(call) for call in calls])
 
 
@@ -62,6 +64,13 @@ def _calls_at(place: InputPlace, module: Module, survey: Survey) -> Iterator[cst
             is_there = place.line in (survey.nodes.line(call), survey.nodes.statement_line(call))
             if is_there and last_name(call.func) == name:
                 yield call
+
+
+def _is_order_lost(node: cst.BaseExpression, survey: Survey) -> bool:
+    """Whether the program sorts what it receives, or stores results of parallel work by keys."""
+    if isinstance(node, cst.Call) and last_name(node.func) in ITERATORS:
+        return not Flow(survey).order_matters(node, is_set=False)
+    return _is_sorted_at_once(node, survey)
 
 
 def _is_sorted_at_once(node: cst.BaseExpression, survey: Survey) -> bool:

@@ -12,6 +12,7 @@ import sys
 import threading
 from functools import partial
 from itertools import islice
+from os import getpid  # what the program calls is recorded
 from sys import _getframe
 from threading import get_ident
 from types import FrameType, MethodType
@@ -250,7 +251,7 @@ def ran(number: int, value: V) -> V:
 def _record_ran(number: int) -> None:
     file, line = _waiting.pop(number)
     trace = _context.trace
-    if trace.pid != os.getpid():
+    if trace.pid != getpid():
         _tell_from_fork(file, line)
     elif _inputs.is_active:
         _inputs.ran(trace.number_of(file, line))
@@ -258,7 +259,7 @@ def _record_ran(number: int) -> None:
 
 def _tell_from_fork(file: str, line: int) -> None:
     """Write the line at once, to a file of the forked process, whose trace has ended."""
-    folder, pid = _context.trace.file.folder, os.getpid()
+    folder, pid = _context.trace.file.folder, getpid()
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "trace-%x.jsonl" % pid)
     facts = {"rank": 0, "pid": pid, "level": 1, "from": 0, "until": None}

@@ -81,6 +81,19 @@ def test_an_order_that_is_sorted_at_once_is_no_suspect(use: Use, text: str, expe
     assert use(text, "listing", "os.listdir('data')") == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("for job in futures.as_completed(jobs): rows[jobs[job]] = job.result()\ntrain(rows)", "sorted"),
+        ("for job in futures.as_completed(jobs): rows.append(job.result())\ntrain(rows)", "unknown"),
+        ("rows = sorted(job.result() for job in futures.as_completed(jobs))\ntrain(rows)", "sorted"),
+    ],
+)
+def test_results_that_are_stored_by_keys_are_no_suspects(use: Use, text: str, expected: str) -> None:
+    imports = "\nfrom concurrent import futures"
+    assert use(text + imports, "completion", "concurrent.futures.as_completed") == expected
+
+
 def test_a_script_that_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
     at = InputPlace("clock", "time.time()", "train.py", 1)
     assert input_uses(tmp_path / "train.py", tmp_path, [at]) == {at: "unknown"}
