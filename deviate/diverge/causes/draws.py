@@ -222,11 +222,18 @@ def unseeded(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     missing = [library for library in SEEDING if library in (compute or evidence.frameworks) and library not in seeded]
     if not missing:
         return None
+    # Layers draw by themselves; from the others the script has to draw.
+    drawn = {library for library, _ in evidence.draws} | {"torch", "tensorflow"}
+    missing = [library for library in missing if library in drawn] or missing
     order = f"{PHASES.get(difference.phase, 'a draw')} differs first"
     code = "; ".join(SEEDING[library] for library in missing)
     why = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not seeded"
     places = _draws_from(missing, evidence)
-    why += f", which the script draws from{format_places(places)}" if places else ""
+    why = (
+        f"{why}; the script draws from {'it' if len(missing) == 1 else 'them'}{format_places(places)}"
+        if places
+        else why
+    )
     return CauseMatch("likely" if not seeded else "possible", why, places, order, code)
 
 
