@@ -519,7 +519,8 @@ class Search:
             what = "nothing could be compared"
         elif is_equal:
             equal = "bitwise equal" if not request.tolerance else f"equal within {counted(request.tolerance, 'ulp')}"
-            what = f"{equal} over {counted(n_steps, 'update')}: {ends.compared}"
+            over = f" over {counted(n_steps, 'update')}" if n_steps else ""
+            what = f"{equal}{over}: {ends.compared}"
         else:
             at = f" from update {first.step} on" if first is not None and first.step is not None else ""
             what = f"{first.name if first is not None else 'a value'} still differs{at}"

@@ -159,6 +159,12 @@ def test_a_changing_seed_says_where_it_comes_from_and_has_the_cure_of_that_sourc
     assert causes[0].cure.endswith("\nnumpy.random.seed(1)")
 
 
+def test_the_same_seeds_in_another_order_are_no_changing_seed() -> None:
+    one, other = (SeedEvent("numpy.random.default_rng", value, "train.py", 9, "kept") for value in ("1", "2"))
+    evidence = seen(an_input("completion"), seed_events=((one, other), (other, one)), variant="control")
+    assert ids(evidence) == ["unordered-results"]
+
+
 def test_a_generator_that_takes_its_seed_from_the_system_is_unseeded_and_no_draw_of_entropy() -> None:
     entropy = an_input("entropy", "os.urandom()", line=9)
     events = seeds("numpy.random.default_rng", "None", "None")
