@@ -14,7 +14,6 @@ import json
 import threading
 from functools import partial
 from types import FrameType
-from zlib import crc32
 
 from ..annotations import Any, Callable
 from .trace import Trace
@@ -68,6 +67,8 @@ class Inputs:
         """
         if place < 0 or not self.is_active:
             return
+        from zlib import crc32  # most processes are not traced
+
         data = value if isinstance(value, bytes) else (value or "").encode("utf-8", "backslashreplace")
         digest = None if value is None else crc32(data)
         key = (source, place)
