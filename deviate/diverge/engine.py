@@ -21,6 +21,7 @@ from deviate.diverge.findings import (
     Difference,
     DivergenceFindings,
     InputDifference,
+    Place,
     Rung,
     RungFindings,
     Switch,
@@ -426,6 +427,15 @@ class Search:
         root = prepared.sources or prepared.target.root
         return with_uses(compare_inputs(*pair.traces, difference), root / prepared.analysis.script, root)
 
+    def _draws(self) -> tuple[tuple[str, Place], ...]:
+        """Draws of the script from global generators, each with its library."""
+        from deviate.analysis import global_draws
+
+        prepared = self.request.sides[0].prepared
+        root = prepared.sources or prepared.target.root
+        draws = global_draws(root / prepared.analysis.script, root)
+        return tuple((draw.library, Place(draw.file, draw.line, draw.call)) for draw in draws)
+
     def _notes(self, *, is_equal: bool | None) -> Iterator[str]:
         """Limitations of the result."""
         tolerance = self.request.tolerance
@@ -465,6 +475,7 @@ class Search:
             above=tuple(difference for difference in differences if difference is not None),
             inputs=self.findings.inputs,
             equal_inputs=equal_inputs(*pair.traces),
+            draws=() if request.variant.held or request.variant.varied else self._draws(),
             idle_lines=idle_lines(trace for side in pair.traces for trace in side),
             runs=request.labels,
         )
@@ -508,7 +519,8 @@ class Search:
             what = "nothing could be compared"
         elif is_equal:
             equal = "bitwise equal" if not request.tolerance else f"equal within {counted(request.tolerance, 'ulp')}"
-            what = f"{equal} over {counted(n_steps, 'update')}: {ends.compared}"
+            over = f" over {counted(n_steps, 'update')}" if n_steps else ""
+            what = f"{equal}{over}: {ends.compared}"
         else:
             at = f" from update {first.step} on" if first is not None and first.step is not None else ""
             what = f"{first.name if first is not None else 'a value'} still differs{at}"
