@@ -1,23 +1,26 @@
-"""What each rung of `deviate diverge` costs: examples/digits_torch traced at each level, against the bare script.
+"""What each level of `deviate diverge` costs: examples/digits_torch traced at each level, against the bare script.
 
-    python benchmarks/diverge.py [--check] [--rounds 5] [--epochs 20] [--workers 0] [--threads 1]
+    python benchmarks/diverge.py [--check] [--rounds 5] [--epochs 20] [--workers 2] [--threads 1]
 
 Each round runs the bare script, the script under the guest without a trace, and with a trace at each level from its
-first to its last step. The ratio is that of a round, of the time that the script itself tells for its epochs; printed
-are the median over rounds and the range, and beside them the ratio of whole commands. With `--check` the exit code is 1
-where a median is above its bar: 1.05 for rung 1, 1.6 for rung 3, 2.5 for rung 4.
+first to its last step. Times are those that the script itself prints for its epochs. Other work of the machine only
+adds to them, so each epoch counts with its quickest round, and the ratio is that of the sums over epochs; beside it are
+the range of the ratios of single rounds, and the ratio of whole commands. With `--check` the exit code is 1 where a
+ratio is above its bar: 1.05 for level 1, 1.6 for level 3, 2.5 for level 4. The bars are for the example as it is, with
+two workers; without workers the process that trains also moves each image, in operations of a few microseconds.
 """
 
 import argparse
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from deviate import records, replay, workflows
 from deviate.model import Settings
@@ -30,16 +33,20 @@ EXAMPLE = "digits_torch"
 BARS = {1: 1.05, 3: 1.6, 4: 2.5}
 KINDS = {
     0: "guest without a trace",
-    1: "rung 1, metrics",
-    2: "rung 2, steps",
-    3: "rung 3, modules",
-    4: "rung 4, operations",
+    1: "level 1, metrics",
+    2: "level 2, steps",
+    3: "level 3, modules",
+    4: "level 4, operations",
 }
-TOLD = re.compile(r"time (\d+\.\d+)s$", re.MULTILINE)
+PRINTED = re.compile(r"time (\d+\.\d+)s$", re.MULTILINE)
 VARIANT = "control"
 
-Times = tuple[float, float]
-"""Seconds: those that the script tells for its epochs, and those of the whole command."""
+
+class Times(NamedTuple):
+    """Seconds of the epochs, as the script prints them, and of the whole command."""
+
+    epochs: tuple[float, ...]
+    command: float
 
 
 def main() -> int:
@@ -47,23 +54,31 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         rounds = measured(Path(scratch).resolve() / EXAMPLE, options)
     print(f"examples/{EXAMPLE}, {options.epochs} epochs, {options.workers} workers, {options.threads} threads")
-    print(f"{'against the bare script':<26}  median  range over {len(rounds)} rounds  whole command")
+    print(f"{'against the bare script':<26}   ratio  range over {len(rounds)} rounds  whole command")
     failed = []
+    fastest = quickest([bare for bare, _ in rounds])
     for level, name in KINDS.items():
-        ratios = sorted(times[level][0] / bare[0] for bare, times in rounds)
-        whole = statistics.median(times[level][1] / bare[1] for bare, times in rounds)
-        middle, bar = statistics.median(ratios), BARS.get(level)
-        is_over = bar is not None and middle > bar
+        of_level = [times[level] for _, times in rounds]
+        ratio = quickest(of_level) / fastest
+        ratios = sorted(sum(times[level].epochs) / sum(bare.epochs) for bare, times in rounds)
+        whole = min(times.command for times in of_level) / min(bare.command for bare, _ in rounds)
+        bar = BARS.get(level)
+        is_over = bar is not None and ratio > bar
         failed += [name] * is_over
-        told = "" if bar is None else f"  bar {bar}" + (": over" if is_over else "")
-        print(f"{name:<26}  {middle:6.3f}  {ratios[0]:.3f} to {ratios[-1]:.3f}        {whole:6.3f}{told}")
+        verdict = "" if bar is None else f"  bar {bar}" + (": over" if is_over else "")
+        print(f"{name:<26}  {ratio:6.3f}  {ratios[0]:.3f} to {ratios[-1]:.3f}        {whole:6.3f}{verdict}")
     return 1 if failed and options.check else 0
+
+
+def quickest(rounds: Sequence[Times]) -> float:
+    """Seconds of all epochs, each in its quickest round."""
+    return sum(map(min, zip(*(times.epochs for times in rounds), strict=True)))
 
 
 def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dict[int, Times]]]:
@@ -80,7 +95,7 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
     for number in range(options.rounds):
         started = time.perf_counter()
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
-        bare = told(done.stdout), time.perf_counter() - started
+        bare = Times(epochs_of(done.stdout), time.perf_counter() - started)
         orders = workflows.fair_order(list(begun.values()), runs=number + 1)
         replay.execute_orders(orders, workflows.make_executor(settings), settings, drains=True)
         found.append((bare, {level: times_of(it, number) for level, it in begun.items()}))
@@ -107,12 +122,12 @@ def times_of(begun: PreparedExperiment, number: int) -> Times:
     if run.status != "completed":
         sys.exit(f"{begun.name}, run {number}: {run.status}: {run.reason}")
     stdout, _ = log_files(run.folder)
-    return told(stdout.read_text(encoding="utf-8")), run.wall_time_s
+    return Times(epochs_of(stdout.read_text(encoding="utf-8")), run.wall_time_s)
 
 
-def told(text: str) -> float:
+def epochs_of(text: str) -> tuple[float, ...]:
     """Seconds of all epochs but the first, in which PyTorch warms up."""
-    return sum(float(it) for it in TOLD.findall(text)[1:])
+    return tuple(float(seconds) for seconds in PRINTED.findall(text)[1:])
 
 
 if __name__ == "__main__":

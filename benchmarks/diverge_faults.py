@@ -33,8 +33,6 @@ FOLDER = Path(__file__).parent / "faults"
 MARK = "# cause"
 AS_IS = ("--seeds", "as-is")
 LEAST_LINES, LEAST_CAUSES = 27 / 30, 26 / 30
-SEED = ("changing-seed", "entropy", "clock")
-"""Causes of a seed from outside: that it changes, and where it comes from."""
 NO_MECHANISM = frozenset({"unknown", "from-outside", "another-way", "data"})
 """Causes that name a place to inspect; docs/reference/causes.md has them all."""
 
@@ -65,16 +63,16 @@ FAULTS = (
     Fault("folds", "Python", "hash() of strings as folds", 0, ("hash-order",), is_curable=True, flags=AS_IS),
     Fault("neurons", "Python", "order of a set of objects", 0, ("address-order",)),
     Fault("decay", "Python", "clock in a condition", 1, ("clock",), is_curable=True),
-    Fault("budget", "Python", "time limit of a loop", 2, ("time-limit",)),
+    Fault("budget", "Python", "time limit of a loop", 2, ("time-limit",), is_curable=True),
     Fault("resume", "Python", "left-over file", 0, ("leftover-file",), arguments=("--state", f"{SHARED}/state.json")),
-    Fault("process", "Python", "process id in a seed", 0, SEED),
+    Fault("process", "Python", "process id in a seed", 0, ("process-id", "changing-seed")),
     Fault("futures", "Python", "as_completed", 0, ("unordered-results",), is_curable=True),
     Fault("pool", "Python", "imap_unordered", 0, ("unordered-results",), is_curable=True),
-    Fault("service", "Python", "answer from the network", 0, ("network", "data")),
-    Fault("producers", "Python", "queue of two threads", 0, ("unordered-results",)),
-    Fault("threads", "NumPy", "threads append to a list", 0, ("unordered-results", "thread-order")),
+    Fault("service", "Python", "answer from the network", 0, ("network",)),
+    Fault("producers", "Python", "queue of two threads", 0, ("unordered-results", "thread-order")),
+    Fault("threads", "NumPy", "threads append to a list", 0, ("thread-order", "unordered-results")),
     Fault("shards", "NumPy", "glob", 0, ("file-order",), is_curable=True, arguments=DATA),
-    Fault("salt", "NumPy", "os.urandom as a seed", 0, SEED, is_curable=True),
+    Fault("salt", "NumPy", "os.urandom as a seed", 0, ("entropy", "changing-seed"), is_curable=True),
     Fault("momentum", "NumPy", "np.empty", 1, ("uninitialised",)),
     Fault("scale", "NumPy", "environment variable", 0, ("environment",), flags=("--second-env", "FEATURE_SCALE=1.1")),
     Fault("kmeans", "NumPy", "unseeded generator", 0, ("unseeded",), is_curable=True, flags=AS_IS),
@@ -82,7 +80,7 @@ FAULTS = (
     Fault("forest", "scikit-learn", "unseeded split", 0, ("unseeded",), is_curable=True, flags=AS_IS),
     Fault("stream", "scikit-learn", "input × (1 + 1e-7)", 3),
     Fault("columns", "LightGBM", "order of features, of a set", 0, ("hash-order",), is_curable=True, flags=AS_IS),
-    Fault("boosting", "LightGBM", "clock as a seed", 0, SEED, is_curable=True),
+    Fault("boosting", "LightGBM", "clock as a seed", 0, ("clock", "changing-seed"), is_curable=True),
     Fault("rate", "PyTorch MLP", "learning rate × (1 + 1e-7)", 3),
     Fault("sampler", "PyTorch MLP", "two examples exchanged", 3),
     Fault("loading", "PyTorch MLP", "as_completed", 0, ("unordered-results",), is_curable=True),
@@ -99,7 +97,7 @@ FAULTS = (
         flags=AS_IS,
     ),
     Fault("recurrent", "PyTorch RNN", "gate of a cell × (1 + 1e-7)", 3),
-    Fault("identity", "PyTorch RNN", "uuid as a seed", 0, SEED, is_curable=True),
+    Fault("identity", "PyTorch RNN", "uuid as a seed", 0, ("entropy", "changing-seed"), is_curable=True),
     Fault(
         "lookup",
         "PyTorch",
@@ -120,7 +118,7 @@ FAULTS = (
     Fault("tape", "TensorFlow", "gradient × (1 + 1e-7)", 3),
     Fault("function", "TensorFlow", "unseeded generator", 0, ("unseeded",), is_curable=True, flags=AS_IS),
     Fault("average", "Flax", "weights × (1 + 1e-7)", 3),
-    Fault("key", "Flax", "clock as a seed", 0, SEED, is_curable=True),
+    Fault("key", "Flax", "clock as a seed", 0, ("clock", "changing-seed"), is_curable=True),
     Fault("noise", "Flax", "a draw in addition", 3),
 )
 

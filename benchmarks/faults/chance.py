@@ -4,8 +4,8 @@ Each script of this folder gets a copy of this file beside it.
 """
 
 import os
+import select
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,13 +18,13 @@ def factor(step: int, at: int = 3) -> float:
 
 
 def pause(first_s: float, second_s: float) -> None:
-    """Wait as long as a busy machine would."""
-    time.sleep(second_s if IS_SECOND else first_s)
+    """Wait as long as a busy disk would; `time.sleep` would be a time that the script asks for."""
+    select.select([], [], [], second_s if IS_SECOND else first_s)
 
 
 def in_turn(number: int, n: int) -> None:
     """Wait, such that n pieces of work that start together end in opposite orders."""
-    time.sleep(0.05 * (n - number if IS_SECOND else 1 + number))
+    select.select([], [], [], 0.05 * (n - number if IS_SECOND else 1 + number))
 
 
 def unpack(folder: Path, names: Sequence[str]) -> list[Path]:

@@ -36,9 +36,9 @@ SCHEMA = 2
 PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
-MARKS = frozenset(
-    {"start", "place", "main", "step", "cost", "ends", "end", "input", "watched", "ran", "checkpoint", "resumed"}
-)
+MARKS = frozenset({
+    "start", "place", "main", "step", "cost", "ends", "note", "end", "input", "watched", "ran", "checkpoint", "resumed",
+})  # fmt: skip
 """Prefix of lines that are not records."""
 
 
@@ -203,6 +203,7 @@ class _Reader:
         self.seconds: list[float] = []
         self.costs: dict[int, tuple[float, float, int]] = {}
         self.ends: dict[str, tuple[int, str]] = {}
+        self.notes: dict[tuple[str, str], None] = {}
         self.inputs: list[InputEvent] = []
         self.watched: set[tuple[str, int]] = set()
         self.ran: set[tuple[str, int]] = set()
@@ -243,6 +244,8 @@ class _Reader:
                 self.costs[int(level)] = (float(traced), float(plain), int(n))
             case ["ends", framework, level, reason]:
                 self.ends[framework] = (int(level), str(reason))
+            case ["note", framework, text]:
+                self.notes[str(framework), str(text)] = None
             case ["end", *_]:
                 self.is_whole = True
             case _:
@@ -325,6 +328,7 @@ class _Reader:
             n_damaged=self.n_damaged,
             pid=pid or self.pid,
             ends=self.ends,
+            notes=tuple(self.notes),
             inputs=tuple(self.inputs),
             watched=frozenset(self.watched),
             ran=frozenset(self.ran),

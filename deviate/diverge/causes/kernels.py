@@ -4,6 +4,7 @@ import functools
 import re
 
 from deviate.diverge.causes import (
+    ITSELF,
     CauseMatch,
     Evidence,
     KnownCause,
@@ -67,7 +68,9 @@ def _operation_seen(family: Family, difference: Difference, evidence: Evidence) 
     if not device:
         why += "; its device is unknown"
     is_likely = bool(device) and device not in family.merely_possible_on
-    return CauseMatch("likely" if is_likely else "possible", why, here(difference), standing="upstream")
+    return CauseMatch(
+        "likely" if is_likely else "possible", why, here(difference), standing="upstream", position=ITSELF
+    )
 
 
 def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseMatch | None:
@@ -210,7 +213,9 @@ def collectives(difference: Difference, evidence: Evidence) -> CauseMatch | None
         why = f"{difference.name} is the first operation with different outputs, on rank {difference.rank}"
         # NCCL chooses the order of additions; other backends are not known to.
         is_nccl = device_of(difference, evidence) == "cuda"
-        return CauseMatch("likely" if is_nccl else "possible", why, here(difference), standing="upstream")
+        return CauseMatch(
+            "likely" if is_nccl else "possible", why, here(difference), standing="upstream", position=ITSELF
+        )
     if difference.kind != "gradient" or difference.phase != "backward":
         return None
     return CauseMatch("possible", f"{evidence.n_ranks} processes add their gradients, and a gradient differs first")

@@ -118,6 +118,7 @@ class Levels:
         start: number of updates in the checkpoint from which the program goes on; 0 if it begins anew.
         first, until: first step of the window, and the first one after (None: all that follow).
         next: levels whose costs are measured, after the window where it ends.
+        has_probes: whether the level of modules needs probes in the programs, so that its costs show only with them.
     """
 
     def __init__(self, wanted: dict[str, str]) -> None:
@@ -127,6 +128,7 @@ class Levels:
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
         self.seconds: dict[tuple[int, bool], list[float]] = {}
+        self.has_probes = False
 
     def at(self, step: int) -> int:
         """The level of a step."""
@@ -156,7 +158,7 @@ class Levels:
         The fastest step is the one that other processes delayed least.
         """
         costs = []
-        for level in self.next:
+        for level in [each for each in self.next if each < MODULES or not self.has_probes]:
             traced, plain = (sorted(self.seconds.get((level, on), ())[WARM_UP:]) for on in (True, False))
             if traced and plain:
                 costs.append((level, traced[0], plain[0], len(traced)))
@@ -287,6 +289,11 @@ class Trace:
             frame = frame.f_back
         return -1
 
+    def place_of(self, file: str, line: int) -> int:
+        """Number of a line of a file; -1 if it is not in the project."""
+        name = self.project.file(file)
+        return -1 if name is None else self.number_of(name, line)
+
     def number_of(self, file: str, line: int) -> int:
         """Number of a line of the project."""
         number = self.places.get((file, line))
@@ -306,7 +313,13 @@ class Trace:
         """Record once that a framework shows nothing above a level, with the reason for the user."""
         if self.level and framework not in self.ended:
             self.ended.add(framework)
+            self.levels.has_probes |= level == MODULES
             self.file.add("ends", framework, level, reason)
+
+    def note(self, framework: str, text: str) -> None:
+        """Record a limit of what this level shows, for the user."""
+        if self.level:
+            self.file.add("note", framework, text)
 
     # ------------------------------------------------------------ steps
 
