@@ -294,7 +294,7 @@ class Proof(Observations):
 
     Attributes:
         at_training: told of the module, its arguments and its keyword arguments before a training forward pass.
-        n_settled: numbers of trained modules and optimizers when unreachable models were last collected for a checkpoint.
+        n_settled: numbers of modules and optimizers when unreachable models were last collected for a checkpoint.
     """
 
     framework = FRAMEWORK
