@@ -255,14 +255,15 @@ class Search:
             difference = findings.difference
             following = _next_window(window, difference, start)
             is_inside = difference is not None and following is None and not is_cut(difference, pair)
+            if pair.failed and not is_inside and self._is_at_limit(pair.failed[0], left_s):
+                why, pair = self._ended_at_limit(pair, window, estimate), None  # its runs have not failed
+                break
             if start is not None and (doubt := self.resumption.refuse(pair, start, difference, is_inside=is_inside)):
                 self.say(f"         {doubt}; next pair: from update 0")
                 n_tries -= 1
                 continue
             if pair.failed and not is_inside:
                 why = f"run {pair.failed[0].replicate} of this level {ending(pair.failed[0])}"
-                if self._is_at_limit(pair.failed[0], left_s):
-                    why = self._ended_at_limit(pair, window, estimate)
                 break
             if pair.kinds.isdisjoint(level.kinds):
                 why = next((why for deepest, why in ends_of(pair).values() if deepest < level.number), "")
@@ -320,7 +321,7 @@ class Search:
         end = self.pair.n_steps if window.until is None else min(window.until, self.pair.n_steps)
         n_steps = end - (0 if start is None else start.step)
         times = f", {forecast:.1f} times as long in the window" if forecast is not None and forecast > DEAR else ""
-        before = f" after {duration(used_s)} of pairs that diverged elsewhere" if used_s else ""
+        before = f" after {duration(used_s)} of earlier pairs" if used_s else ""
         return (
             f"it would take about {duration(estimate)} (2 runs of {counted(n_steps, 'update')}{times}){before}, "
             f"beyond the limit of {duration(self.limit_s)}: --level-time {proposed_limit(used_s + estimate)}"
@@ -335,7 +336,7 @@ class Search:
         end = self.pair.n_steps if window.until is None else min(window.until, self.pair.n_steps)
         expected = f", estimated at {duration(estimate)}" if estimate is not None else ""
         return (
-            f"ended at the limit of {duration(self.limit_s)}, after update {pair.n_steps:,} of {end:,}{expected}: "
+            f"it reached the limit of {duration(self.limit_s)} after update {pair.n_steps:,} of {end:,}{expected}: "
             f"--level-time {proposed_limit(2 * self.limit_s)}"
         )
 
