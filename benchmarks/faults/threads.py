@@ -16,7 +16,7 @@ def load(number):
     shards.append((x, (x[:, :N_CLASSES] + x[:, 2:]).argmax(1)))  # cause
 
 
-threads = [threading.Thread(target=load, args=(number,)) for number in range(N_SHARDS)]
+threads = [threading.Thread(target=load, args=(number,)) for number in range(N_SHARDS)]  # cause
 for thread in threads:
     thread.start()
 for thread in threads:
