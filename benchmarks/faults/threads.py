@@ -16,9 +16,9 @@ def load(number):
     shards.append((x, (x[:, :N_CLASSES] + x[:, 2:]).argmax(1)))  # cause
 
 
-threads = [threading.Thread(target=load, args=(number,)) for number in range(N_SHARDS)]  # cause
+threads = [threading.Thread(target=load, args=(number,)) for number in range(N_SHARDS)]
 for thread in threads:
-    thread.start()
+    thread.start()  # cause
 for thread in threads:
     thread.join()
 
