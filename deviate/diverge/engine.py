@@ -184,8 +184,9 @@ class Search:
         for level in LEVELS[LEVEL_OF[last.rung].number :]:
             if self.goal is not None and level.number > LEVEL_OF[self.goal].number:
                 return None
-            is_useless = last.difference is not None and last.difference.phase in level.useless_for
-            if not is_useless or self.goal == level.rung:
+            if self.goal == level.rung or last.difference is None:
+                return level
+            if level.is_useful(last.difference.phase, (self.rungs[-1].pair or self.pair).kinds):
                 return level
         return None
 
@@ -399,6 +400,7 @@ class Search:
         )
         notes = [*self._notes(is_equal=findings.is_equal)]
         notes += self.resumption.notes if len(self.rungs) > 1 else []
+        notes += [_repetition(*steps)] if (steps := self._moved) is not None else []
         notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
         self.findings = dataclasses.replace(findings, notes=(*notes, *filter(None, [self.why])))
         step = None if self.findings.first is None else self.findings.first.step
@@ -410,6 +412,13 @@ class Search:
         if self.findings.first is not None:
             causes = find_causes(self.findings.first, self._evidence())
             self.findings = dataclasses.replace(self.findings, causes=causes)
+
+    @property
+    def _moved(self) -> tuple[int, int] | None:
+        """The updates at which the first pair and one from a checkpoint diverge, if the second one is later."""
+        steps = [None if rung.findings.difference is None else rung.findings.difference.step for rung in self.rungs]
+        later = next((step for rung, step in zip(self.rungs, steps, strict=True) if rung.start is not None), None)
+        return None if steps[0] is None or later is None or later <= steps[0] else (steps[0], later)
 
     def _inputs_of(self, pair: Pair, difference: Difference | None) -> tuple[InputDifference, ...]:
         """The inputs of a pair that differ, with what the source does with them."""
@@ -538,6 +547,13 @@ def _next_window(window: Window, difference: Difference | None, start: Start | N
         return None
     following = next_window(window, difference)
     return following and Window(max(following.first, start.step), following.until)
+
+
+def _repetition(first: int, later: int) -> str:
+    return (
+        f"runs from the checkpoint diverge at update {later:,}, those from update 0 at {first:,}: "
+        "noise varies, or the script repeats updates when it resumes"
+    )
 
 
 def _with_main_step(difference: Difference, first: Pair) -> Difference:

@@ -169,6 +169,7 @@ class Trace:
         n_damaged: number of lines of its file that could not be read.
         pid: process id.
         ends: framework to the highest level that it supports, and why not more, in words.
+        notes: limits of what it shows, each with the framework that they concern.
         inputs: what entered from outside, in order.
         watched, ran: lines of the program, as file and line, of which it is recorded whether they ran, and those that
             did.
@@ -188,6 +189,7 @@ class Trace:
     n_damaged: int = 0
     pid: int = 0
     ends: dict[str, tuple[int, str]] = field(default_factory=dict)
+    notes: tuple[tuple[str, str], ...] = ()
     inputs: tuple[InputEvent, ...] = ()
     watched: frozenset[tuple[str, int]] = frozenset()
     ran: frozenset[tuple[str, int]] = frozenset()

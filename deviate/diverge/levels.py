@@ -48,6 +48,15 @@ class Level:
         """Level of the trace, from 1."""
         return RUNGS.index(self.rung) + 1
 
+    def is_useful(self, phase: Phase, kinds: frozenset[str]) -> bool:
+        """Whether it may show more about a difference than the level above.
+
+        Args:
+            kinds: of the records of the level above. Without gradients, as of compiled programs, an update may differ
+                because of any module.
+        """
+        return phase not in self.useless_for or (phase == "update" and "gradient" not in kinds)
+
 
 LEVELS: tuple[Level, ...] = (
     Level(
@@ -67,7 +76,7 @@ LEVELS: tuple[Level, ...] = (
         "modules",
         "outputs and gradients of modules",
         "output and gradient of each module",
-        frozenset({"module", "module-gradient"}),
+        frozenset({"module", "module-gradient", "gradient"}),  # JAX without modules has gradients of weights
         # No module has run yet there, or all have.
         useless_for=(*MADE, "update"),
     ),

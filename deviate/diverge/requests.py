@@ -121,7 +121,8 @@ class Pair:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes of the traces on operations that tracing itself affects, without duplicates."""
+        """Notes of the traces on frameworks and operations that tracing itself affects, without duplicates."""
+        of_frameworks = dict.fromkeys(note for trace in self.traces[0] for note in trace.notes)
         notes: dict[str, dict[str, None]] = {}
         for trace in self.traces[0]:
             records = columns(trace.records)
@@ -129,7 +130,8 @@ class Pair:
             for head, more in zip(records.head, records.more, strict=True) if note_of else ():
                 if more in note_of:
                     notes.setdefault(note_of[more], {})[records.heads[head][1]] = None
-        return tuple(f"{', '.join(names)}: {note}" for note, names in notes.items())
+        of_operations = [(", ".join(names), note) for note, names in notes.items()]
+        return tuple(f"{subject}: {note}" for subject, note in (*of_frameworks, *of_operations))
 
     def costs(self, level: int) -> float | None:
         """Duration of a step with a level relative to one without, as measured in the runs; None if not measured.

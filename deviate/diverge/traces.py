@@ -36,9 +36,9 @@ SCHEMA = 2
 PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
-MARKS = frozenset(
-    {"start", "place", "main", "step", "cost", "ends", "end", "input", "watched", "ran", "checkpoint", "resumed"}
-)
+MARKS = frozenset({
+    "start", "place", "main", "step", "cost", "ends", "note", "end", "input", "watched", "ran", "checkpoint", "resumed",
+})  # fmt: skip
 """Prefix of lines that are not records."""
 
 
@@ -203,6 +203,7 @@ class _Reader:
         self.seconds: list[float] = []
         self.costs: dict[int, tuple[float, float, int]] = {}
         self.ends: dict[str, tuple[int, str]] = {}
+        self.notes: dict[tuple[str, str], None] = {}
         self.inputs: list[InputEvent] = []
         self.watched: set[tuple[str, int]] = set()
         self.ran: set[tuple[str, int]] = set()
@@ -243,6 +244,8 @@ class _Reader:
                 self.costs[int(level)] = (float(traced), float(plain), int(n))
             case ["ends", framework, level, reason]:
                 self.ends[framework] = (int(level), str(reason))
+            case ["note", framework, text]:
+                self.notes[str(framework), str(text)] = None
             case ["end", *_]:
                 self.is_whole = True
             case _:
@@ -325,6 +328,7 @@ class _Reader:
             n_damaged=self.n_damaged,
             pid=pid or self.pid,
             ends=self.ends,
+            notes=tuple(self.notes),
             inputs=tuple(self.inputs),
             watched=frozenset(self.watched),
             ran=frozenset(self.ran),
@@ -349,11 +353,11 @@ def _events(path: Path, readers: list[_Reader]) -> Iterator[Any]:
 
 
 def read_traces(attempt: Path) -> tuple[Trace, ...]:
-    """The traces of all processes of an attempt that computed something, by rank.
+    """The traces of all processes of an attempt that computed something, by rank; if none did, of all with inputs.
 
     Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
-    started: the first keeps its rank, the others follow after the largest. Watched lines that a process executed which
-    computed nothing, such as the worker of a data loader, are added to the first trace.
+    started: the first keeps its rank, the others follow after the largest. Watched lines that another process executed,
+    such as the worker of a data loader, are added to the first trace.
 
     Raises:
         RecordError: a newer deviate wrote them.
@@ -363,21 +367,22 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     every = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
     ]
-    read = [trace for trace in every if _has_computed(trace)]
+    read = [trace for trace in every if _has_computed(trace)] or [trace for trace in every if trace.inputs]
     in_time = sorted(read, key=lambda trace: (starts.get(trace.pid, 0), trace.pid))
     first = {trace.rank: trace for trace in reversed(in_time)}
     repeated = [trace for trace in in_time if first[trace.rank] is not trace]
     beyond = max(first, default=0) + 1
     traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
     traces.sort(key=lambda trace: trace.rank)
-    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if not _has_computed(trace)))
+    ids = {id(trace) for trace in read}
+    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if id(trace) not in ids))
     return tuple(
         dataclasses.replace(trace, ran=trace.ran | ran) if not at else trace for at, trace in enumerate(traces)
     )
 
 
 def _has_computed(trace: Trace) -> bool:
-    return bool(trace.records or trace.seconds or trace.costs or trace.inputs)
+    return bool(trace.records or trace.seconds or trace.costs)
 
 
 def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":

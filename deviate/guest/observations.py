@@ -19,6 +19,7 @@ from .observers.bits import OneBit
 from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, weights_digest
 from .observers.steps import Records, Steps, named_parts
 from .observers.trace import STEPS
+from .pool_workers import is_pool_worker
 
 if TYPE_CHECKING:
     from .observers.capture_sets import Loops
@@ -225,7 +226,8 @@ class Observations:
             self.evaluations.close()
             if self.one_bit.is_pending and self.has_trained():
                 self.one_bit.moment.record_miss(self.no_weights)
-        self.record_weights(moment)
+        if not is_pool_worker():  # whose models are those of the tasks that it happened to get
+            self.record_weights(moment)
 
     def record_weights(self, moment: str) -> None:
         """Record the hash of the weights, if there are any."""

@@ -1,5 +1,6 @@
-"""Python functions in the place of functions written in C, which programs cannot distinguish from these.
+"""Functions in the place of those of modules, which programs cannot distinguish from the originals.
 
+Functions written in C need more than a wrapper:
 A function of Python would become a method where a class holds it as an attribute, as in `timer = time.perf_counter`;
 it would be missing in sets such as `os.supports_fd`; and it could not be pickled.
 """
@@ -36,6 +37,13 @@ class StandIn(partial):  # type: ignore[type-arg]  # Python 3.8 knows no partial
 
 def stand_in(owner: Any, name: str, function: Callable[..., Any]) -> None:
     """Put a function in the place of the function `owner.name`, which is written in C."""
-    replacement = wraps_like(StandIn(function), getattr(owner, name))
-    replacement.__module__ = owner.__name__  # `os.listdir` is of `posix`, where the original stays
+    replace(owner, name, StandIn(function))
+
+
+def replace(owner: Any, name: str, function: Any) -> None:
+    """Put a function in the place of the function or method `owner.name`, which is written in Python."""
+    replacement = wraps_like(function, getattr(owner, name))
+    replacement.autograph_info__ = {}  # AutoGraph calls it and does not convert it, as with those of libraries
+    if not isinstance(owner, type):
+        replacement.__module__ = owner.__name__  # `os.listdir` is of `posix`, where the original stays
     setattr(owner, name, replacement)

@@ -62,6 +62,12 @@ THREADS = re.compile(
 )
 BYTECODE = re.compile(r"^\s*(?:import|from)\b[^\n#]*\b(?:numba|taichi|warp|cupyx|pyopencl|llvmlite)\b", re.MULTILINE)
 
+CONVERTED = re.compile(
+    r"^\s*(?:import|from)\b[^\n#]*\b(?:tensorflow|tf_keras|keras)\b"
+    r"|\bjit\.script|\btorch\.compile\b|\btorch_compile\b|\b(?:self|\w*model|\w*net|\w*module)\.compile\(",
+    re.MULTILINE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class InputTaps:
@@ -71,15 +77,21 @@ class InputTaps:
         has_threads: whether a file imports what starts threads.
         is_compiled: whether a file imports a compiler of bytecode, which does not know taps: functions with decorators,
             and those that are handed to other functions, are left alone.
+        is_converted: whether functions may be converted from their source text or traced by a compiler, which runs no
+            marker: only lines outside of functions are marked.
     """
 
     has_threads: bool
     is_compiled: bool
+    is_converted: bool = False
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> "InputTaps":
         texts = list(texts)
-        return cls(any(map(THREADS.search, texts)), any(map(BYTECODE.search, texts)))
+        has_threads, is_compiled, is_converted = (
+            any(map(pattern.search, texts)) for pattern in (THREADS, BYTECODE, CONVERTED)
+        )
+        return cls(has_threads, is_compiled, is_converted)
 
 
 def input_edits(
@@ -287,7 +299,8 @@ class _Collector(cst.CSTVisitor):
         self._mark(node.subject)
 
     def _mark(self, expression: cst.BaseExpression | None, statement: cst.CSTNode | None = None) -> None:
-        if expression is not None and not self._is_ignored(expression):
+        is_executed = not (self.functions and self.taps.is_converted)
+        if expression is not None and is_executed and not self._is_ignored(expression):
             span = self.parsed.span(statement or expression)
             self.statements.append((span.line, span.end_line, expression))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from deviate.guest.frameworks import limits
-from deviate.guest.frameworks.limits import EVIDENCE, LIMITS, TRACE
+from deviate.guest.frameworks.limits import EVIDENCE, LEVELS, LIMITS, TRACE
 
 HEAD = """\
 # Observers by framework
@@ -15,9 +15,10 @@ training step for TensorFlow and JAX, `partial_fit` for scikit-learn. For other 
 framework](traces-by-framework.md) and [Capture predictions and
 weights](../how-to/capture-predictions.md#what-is-captured-in-each-framework).
 
-LightGBM, XGBoost and CatBoost train in C++ without a call in between, so they have no rows. Their trees are hashed like
-weights, predictions are captured, and their evaluations in training are recorded for each iteration. For Keras 2
-(`tf_keras`) the functions of TensorFlow below it are observed: weights, one bit, losses and updates.
+LightGBM, XGBoost and CatBoost grow trees, which are no arrays, so they have no rows. Their trees are hashed like
+weights, predictions are captured, their evaluations in training are recorded for each iteration, and so are its trees
+in a trace. For Keras 2 (`tf_keras`) the functions of TensorFlow below it are observed: weights, one bit, losses and
+updates.
 
 Written from `deviate/guest/frameworks/limits.py` by `python -m scripts.reference`.
 """
@@ -65,7 +66,7 @@ def _list(observers: Iterable[str]) -> Iterator[str]:
 
 
 def _table(columns: dict[str, str], reasons: list[str]) -> Iterator[str]:
-    """A row per framework; a cell is a check mark, or the number of a reason.
+    """A row per framework; a cell says yes, gives another level, or the number of a reason.
 
     Args:
         columns: observers, and how the head of the table names them.
@@ -74,7 +75,11 @@ def _table(columns: dict[str, str], reasons: list[str]) -> Iterator[str]:
     yield "|---" * (len(columns) + 1) + "|"
     for framework, declared in LIMITS.items():
         cells = (
-            f"no ([{reasons.index(declared[observer]) + 1}](#reasons))" if observer in declared else "yes"
+            f"no ([{reasons.index(declared[observer]) + 1}](#reasons))"
+            if observer in declared
+            else f"level {LEVELS[framework][observer]}"
+            if observer in LEVELS.get(framework, ())
+            else "yes"
             for observer in columns
         )
         yield f"| {framework} | {' | '.join(cells)} |"

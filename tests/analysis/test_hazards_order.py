@@ -32,6 +32,10 @@ def lines(analysis: Analysis, name: str) -> list[int]:
         "for folder, _, names in os.walk(root):\n    for name in names:\n        found.append(name)\nuse(found[1:])",
         "with os.scandir(folder) as entries:\n    paths = [entry.path for entry in entries]\nuse(paths)",
         "for path in Path(root).rglob('*'):\n    model.fit(load(path))",
+        "w = 0.5\nfor path in glob.glob('*.txt'):\n    w = 0.9 * w + read(path)\nprint(w)",
+        "w = np.zeros(3)\nfor path in glob.glob('*.txt'):\n    w -= 0.1 * (w - read(path))\nprint(w.sum())",
+        "total = 0.0\nfor path in glob.glob('*.txt'):\n    total = total + read(path)\nprint(total)",
+        "weights = {}\nfor name in os.listdir(folder):\n    weights[name] = random.gauss(0, 1)\n",
     ],
 )
 def test_files_in_the_order_of_the_file_system_are_found_where_it_counts(analyse: Analyse, text: str) -> None:
@@ -62,6 +66,8 @@ def test_files_in_the_order_of_the_file_system_are_found_where_it_counts(analyse
         "def push_to_hub(folder):\n    upload([str(path) for path in Path(folder).glob('*')])\npush_to_hub(f)",
         "def test():\n    for path in glob.glob('*.png'):\n        rows.append(model(path))\n    use(rows)\ntest()",
         "names = archive.listdir(folder)[:3]",
+        "n = 0\nfor name in os.listdir(folder):\n    n = n + 1\nprint(n)",
+        "sizes = {}\nfor name in os.listdir(folder):\n    sizes[name] = os.path.getsize(name)\n",
     ],
 )
 def test_files_whose_order_does_not_count_are_left_out(analyse: Analyse, text: str) -> None:
@@ -150,3 +156,19 @@ def test_sets_whose_order_does_not_count_or_follows_numbers_are_left_out(analyse
 )
 def test_hashes_that_become_numbers_are_found(analyse: Analyse, text: str, expected: list[int]) -> None:
     assert lines(analyse(text + "\n"), "hash-value") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("if os.path.exists('/var/cache/x.npy'):\n    x = np.load('/var/cache/x.npy')\n", [1]),
+        ("state = Path.home() / 'state.json'\nx = read(state) if state.exists() else 0\n", [2]),
+        ("if os.path.exists('cache/x.npy'):\n    x = np.load('cache/x.npy')\n", []),
+        ("if not os.path.exists('/var/cache'):\n    os.makedirs('/var/cache')\n", []),
+        ("assert os.path.exists('/data/images')\n", []),
+    ],
+)
+def test_files_outside_that_an_earlier_run_may_have_left_are_found(
+    analyse: Analyse, text: str, expected: list[int]
+) -> None:
+    assert [line - IMPORTS.count("\n") for line in lines(analyse(IMPORTS + text), "leftover-file")] == expected

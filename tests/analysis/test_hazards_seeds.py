@@ -243,6 +243,23 @@ def test_parameters_that_are_filled_are_not(analyse: Analyse, value: str, more: 
     assert not analyse(MODEL.format(value=value, more=more)).hazards
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("v = np.empty(3)\nfor step in range(3):\n    v = 0.9 * v - g\n", [2]),
+        ("v = np.empty(3)\nv += g\n", [2]),
+        ("v = np.empty(3)\nv[:] = 0\nv += g\n", []),
+        ("v = np.empty(3)\nv.fill(0)\nv += g\n", []),
+        ("v = np.empty(3)\nnp.add(a, b, out=v)\nw = v + 1\n", []),
+        ("v = np.empty(3)\nv = np.zeros(3)\nv += g\n", []),
+    ],
+)
+def test_arrays_are_found_that_are_computed_with_before_they_are_filled(
+    analyse: Analyse, text: str, expected: list[int]
+) -> None:
+    assert lines(analyse(f"import numpy as np\n{text}"), "uninitialised") == expected
+
+
 def test_parameters_may_be_filled_by_whoever_holds_the_model(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
         textwrap.dedent(MODEL.format(value="torch.empty(8)", more="pass"))

@@ -121,6 +121,33 @@ def test_clocks_that_end_nothing_are_left_out(analyse: Analyse, text: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("begin = time.time()\ntrain()\nif time.time() - begin > 60:\n    rate = rate / 2", 3),
+        ("now = time.time_ns()\nfor step in range(3):\n    if now % 2:\n        w += 1", 3),
+        ("def slow(t):\n    if t > 3:\n        skip()\nslow(time.perf_counter())", 2),
+    ],
+)
+def test_conditions_on_the_clock_are_found(analyse: Analyse, text: str, line: int) -> None:
+    found = [hazard.line for hazard in analyse(IMPORTS + text).hazards if hazard.name == "clock-condition"]
+    assert found == [IMPORTS.count("\n") + line]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "last = time.time()\nif time.time() - last > 10:\n    print('alive')\n    last = time.time()",
+        "last = time.time()\nif time.time() - last > 600:\n    save_checkpoint(model)",
+        "for step in range(9):\n    if time.time() > end:\n        break",
+        "took = time.time()\nspeed = 3 / took if took else 0\nprint(speed)",
+        "if epoch > 3:\n    begin = time.time()",
+    ],
+)
+def test_conditions_that_report_save_or_end_a_loop_are_no_conditions_on_the_clock(analyse: Analyse, text: str) -> None:
+    assert "clock-condition" not in {hazard.name for hazard in analyse(IMPORTS + text).hazards}
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("model.share_memory()", ["shared-memory"]),

@@ -104,6 +104,20 @@ def test_hazards_in_the_source_say_nothing_of_a_phase_that_they_cannot_be_first_
 # ------------------------------------------------------------ kernels
 
 
+def test_trees_from_histograms_point_to_threads_unless_lightgbm_is_held() -> None:
+    light, other = ({**CPU, name: "1.0"} for name in ("lightgbm", "xgboost"))
+    tree = Difference("steps", "update", 3, 3, "update", "tree.leaf_value", place=HERE)
+    cause = first(tree, seen("as-is", light))
+    assert (cause.id, cause.certainty, cause.places) == ("histogram-threads", "likely", (HERE,))
+    assert cause.switch is not None
+    assert cause.switch.flags == "--hold threads"
+    assert (
+        first(dataclasses.replace(tree, name="HistGradientBoostingRegressor.tree.nodes.value"), seen()).id == cause.id
+    )
+    for evidence in (seen("control", light), seen("as-is", other)):
+        assert cause.id not in ids(find_causes(tree, evidence))
+
+
 @pytest.mark.parametrize("name", ["aten.index_put.default", "aten._index_put_impl_.default", "aten.index_put_.default"])
 def test_index_put_on_two_threads_of_a_cpu_is_likely_and_control_removes_it(name: str) -> None:
     cause = first(operation(name), seen())

@@ -91,3 +91,10 @@ def test_what_differs_at_the_beginning_of_a_window_has_parted_before_it(kind: st
 def test_each_rung_has_a_level_in_their_order() -> None:
     assert tuple(level.rung for level in LEVELS) == RUNGS
     assert [level.number for level in LEVELS] == [1, 2, 3, 4]
+
+
+def test_modules_may_explain_an_update_unless_its_gradients_were_equal() -> None:
+    modules = LEVELS[2]
+    assert modules.is_useful("update", frozenset({"batch", "update"}))
+    assert not modules.is_useful("update", frozenset({"batch", "gradient", "update"}))
+    assert not modules.is_useful("data", frozenset({"batch", "update"}))

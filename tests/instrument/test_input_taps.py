@@ -96,5 +96,11 @@ def test_lines_are_marked_in_the_first_of_the_smallest_statements_around_them() 
     assert instrument_text(f"import os\n{text}\n", [], [], PLAIN, watched).watched == (3, 4, 6)
 
 
+def test_functions_that_a_compiler_may_read_have_no_markers() -> None:
+    text = "def f(a):\n    return g(a)\nx = f(1)"
+    taps = InputTaps.of_texts(["import tensorflow as tf\n"])
+    assert tapped(text, taps, 2, 3) == "def f(a):\n    return g(a)\nx = ran(3, (f(1)))"
+
+
 def test_a_file_with_nothing_to_tap_stays_as_it_is() -> None:
     assert tapped("x = 1") == "x = 1"

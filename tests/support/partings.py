@@ -11,6 +11,7 @@ from deviate.diverge.findings import (
     Difference,
     DivergenceFindings,
     Growth,
+    InputDifference,
     Place,
     RungFindings,
     Switch,
@@ -136,6 +137,36 @@ def backward() -> DivergenceFindings:
     return parted(variant="impl", confirmations=(tried,))
 
 
+def inputs() -> DivergenceFindings:
+    """A listing in another order, what follows from it, and readings of the clock; the cures were tried together."""
+    listing = InputDifference(
+        "listing", "os.listdir('data')", place(37), 0, None, ("3: a, b, c", "3: c, a, b"), is_upstream=True
+    )
+    found = (
+        listing,
+        InputDifference("clock", "time.time()", place(38), 0, None, ("1.5", "9.5"), is_upstream=True, use="reported"),
+        InputDifference("environment", "os.environ['SCALE']", place(39), 0, 0, ("not set", "2"), is_upstream=True),
+        InputDifference("file", "open('c.npy')", place(40), 0, 0, ("", "8 bytes"), only_in=2, is_upstream=True),
+        InputDifference("completion", "as_completed", place(41), 3, 1, ("order 0, 1", "order 1, 0")),
+    )
+    cause = Cause(
+        "file-order", "files in the order of the file system", "os.listdir('data') gave 3: a, b, c in run 1",
+        "sort the file names\nsorted(os.listdir('data'))", Switch("--hold listing"), (listing.place,), "", "likely",
+        "upstream",
+    )  # fmt: skip
+    tried = (
+        Confirmation(
+            "file-order",
+            "--hold listing",
+            is_equal=False,
+            n_steps=12,
+            what="loss still differs; os.environ['SCALE'] differs",
+        ),
+        Confirmation("environment", "--env SCALE=2 --hold listing", is_equal=True, n_steps=120, what="bitwise equal"),
+    )
+    return parted(order().first, 2, inputs=found, causes=(cause, THREADS), confirmations=tried)
+
+
 def metrics_alone() -> DivergenceFindings:
     value = Difference(
         "metrics", "metric", 30, 3, "metric", "val_acc", values=(0.9375, 0.9376), n_equal=3,
@@ -246,7 +277,7 @@ CASES: dict[str, Callable[[], DivergenceFindings]] = {
     it.__name__: it
     for it in (
         equal, within_tolerance, backward, metrics_alone, final_weights, initial_weights, random_state, order, data,
-        module, forward_operation, update, another_way, ranks, recorded, crashed, nothing, not_again,
+        module, forward_operation, update, another_way, ranks, recorded, crashed, nothing, not_again, inputs,
     )
 }  # fmt: skip
 
@@ -260,6 +291,7 @@ def spoken(texts: Sequence[str]) -> DivergenceFindings:
         {"reads": say(), "called": dataclasses.replace(at, line=2, text=say()), "during": say()},
     )  # fmt: skip
     cause = Cause("x", say(), say(), f"{say()}\n{say()}", Switch("--env A=1"), (at,), say())
+    entered = InputDifference("listing", say(), at, 0, 0, (say(), say()), is_upstream=True)
     rungs = tuple(
         dataclasses.replace(it, difference=difference, by_rank=(difference, dataclasses.replace(difference, rank=0)))
         for it in backward().rungs[:3]
@@ -270,5 +302,5 @@ def spoken(texts: Sequence[str]) -> DivergenceFindings:
         rungs=(*rungs, ended), growth=(dataclasses.replace(growing(0, 4), name=say()),), ranks=2,
         causes=(cause, dataclasses.replace(cause, title=say())),
         confirmations=(Confirmation("x", say(), is_equal=None, n_steps=1, what=say(), difference=difference),),
-        notes=(say(), say(), say()), facts=((say(), say()),),
+        notes=(say(), say(), say()), facts=((say(), say()),), inputs=(entered, dataclasses.replace(entered, only_in=1)),
     )  # fmt: skip

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from harness import Child, Result
 
+from deviate.diverge.traces import MARKS
+
 STEPS = 5
 """Updates of each part of the script."""
 TOUCHED = 3
@@ -63,7 +65,7 @@ def _records(lines: list[list]) -> list[Record]:
     for line in lines:
         if line[0] == "step":
             step = line[1]
-        elif line[0] not in {"start", "place", "main", "cost", "end", "ends"}:
+        elif line[0] not in MARKS:
             found.append((step, *line[:4]))
     return found
 

@@ -362,6 +362,7 @@ def _own_generator_name(call: Called, survey: Survey) -> str | None:
 
 
 EMPTY_TENSORS = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
+EMPTY_ARRAYS = word_set("numpy.empty numpy.empty_like numpy.ndarray torch.empty torch.empty_like")
 ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
 INITIALIZERS = word_set(
     "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
@@ -372,11 +373,11 @@ FILLING_METHODS = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 @hazard("uninitialised", "seeds")
 def find_uninitialised(survey: Survey) -> Matches:
-    """Parameters with uninitialised memory.
+    """Uninitialised memory in parameters and in arrays that are computed with.
 
-    `torch.empty(…)` and `torch.Tensor(…)` with sizes contain arbitrary memory. A parameter that no initializer fills
-    then differs between runs. If a variant holds `kernels`, PyTorch fills such memory with NaN, which reveals the
-    mistake.
+    `torch.empty(…)`, `torch.Tensor(…)` with sizes and `numpy.empty(…)` contain arbitrary memory. A parameter that no
+    initializer fills, or an array that is computed with before it is filled, then differs between runs. If a variant
+    holds `kernels`, PyTorch fills such memory with NaN, which reveals the mistake.
 
     Example:
         import torch
@@ -413,6 +414,27 @@ def find_uninitialised(survey: Survey) -> Matches:
         is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY_TENSORS and _is_of_sizes(inner)
         if is_empty and not _is_filled(name, owner):
             yield call.node, f"{name} is never initialised: it starts with arbitrary memory"
+    for call in survey.calls(EMPTY_ARRAYS):
+        statement = survey.nodes.parents.get(call.node)
+        target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
+        if isinstance(target, cst.Name) and _is_read_first(target, call, survey):
+            yield call.node, f"{target.value} is computed with before it is filled: it starts with arbitrary memory"
+
+
+def _is_read_first(target: cst.Name, call: Called, survey: Survey) -> bool:
+    """Whether the first use of an array after its creation computes with its values."""
+    names = [node for node in walk(call.function.node) if isinstance(node, cst.Name) and node.value == target.value]
+    for node in names[names.index(target) + 1 :]:
+        parent = survey.nodes.parents.get(node)
+        if isinstance(parent, cst.AssignTarget):
+            statement = survey.nodes.parents[parent]
+            value = statement.value if isinstance(statement, cst.Assign) else statement
+            if any(part in names for part in walk(value)):
+                continue
+            return False
+        is_changed = isinstance(parent, cst.AugAssign) and node is parent.target
+        return is_changed or isinstance(parent, cst.BinaryOperation | cst.UnaryOperation)
+    return False
 
 
 def _attribute_of_parameter(node: cst.CSTNode, survey: Survey) -> str | None:

@@ -19,7 +19,8 @@ CONVERTING = word_set(
 ) | (KEEPING - {"map", "filter"})
 """Functions whose result is their argument in another form."""
 HARMLESS = REPORTING | word_set(
-    "write writelines sleep set_postfix set_postfix_str set_description echo add_scalar add_text log_metric log_metrics"
+    "write writelines sleep set_postfix set_postfix_str set_description echo add_scalar add_text log_metric "
+    "log_metrics len isinstance type"
 )
 """Functions that only report their argument, or wait."""
 TIMING = word_set(

@@ -12,7 +12,9 @@ from deviate.diverge.findings import Certainty, Difference, InputDifference, Pla
 from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
 from deviate.records import ALWAYS_TOLD, VARIABLE
 
-LIBRARIES = frozenset({"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn"})
+LIBRARIES = frozenset(
+    {"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn", "lightgbm", "xgboost", "catboost"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ def gather_evidence(first: Run, second: Run, variant: Variant | None) -> Evidenc
     )
 
 
+ITSELF = -1
+"""Position of a match whose evidence is the first difference itself: everything before it was equal."""
 Group = Literal["kernels", "machine", "draws", "order", "timing", "state"]
 GROUPS: dict[Group, str] = {
     "kernels": "Nondeterministic kernels",
@@ -149,7 +153,8 @@ class CauseMatch:
         standing: whether the runs recorded the evidence, and before the first difference.
         hold: name of the cure for `--hold`, if the table has none.
         environment: variables that make the evidence equal in both runs.
-        position: of the input among those that differ; the earliest is the likeliest.
+        position: of the input among those that differ, the earliest of which is the likeliest; ITSELF if the first
+            difference is itself the evidence.
     """
 
     certainty: Certainty

@@ -14,7 +14,7 @@ from deviate.diverge.causes import (
     is_at,
     source_match,
 )
-from deviate.diverge.causes.observed import CURES, SYSTEM_SEED, seed_origin, seed_pairs
+from deviate.diverge.causes.observed import CURES, SYSTEM_SEED, seed_origin, seed_pairs, used_for_seeds
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
 from deviate.diverge.findings import HARMLESS, MADE, Certainty, Difference, InputDifference, Place, Standing
 from deviate.model import Hazard
@@ -242,6 +242,7 @@ def entropy(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     Source: https://docs.python.org/3/library/os.html#os.urandom
     """
     harmless = {(item.place.file, item.place.line) for item in evidence.inputs if item.use in HARMLESS}
+    harmless |= {(place.file, place.line) for _, place in used_for_seeds(evidence)}
     phrases = [
         phrase
         for phrase in evidence.uncontrolled

@@ -49,7 +49,7 @@ VALUES_ALONE = (
     "only reported values could be compared: report their inputs as well; check sets of objects, the clock, threads, "
     "and random numbers from the operating system"
 )
-TRACED = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn"})
+TRACED = frozenset({"torch", "tensorflow", "keras", "jax", "sklearn", "lightgbm", "xgboost", "catboost"})
 """Libraries for which deviate compares more than reported values."""
 SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 
@@ -92,10 +92,8 @@ def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> Caus
     if not findings and difference.rung == "metrics" and difference.only_in is None:
         hidden = [dataclasses.replace(difference, phase=phase) for phase in HIDDEN]
         behind = [match for at in hidden if (match := cause.match(at, evidence)) is not None]
-        findings = [
-            CauseMatch("possible", finding.why, finding.places, "only reported values could be compared")
-            for finding in behind
-        ]
+        order = "only reported values could be compared"
+        findings = [dataclasses.replace(finding, certainty="possible", order=order) for finding in behind]
     return min(
         findings,
         key=lambda finding: (CERTAINTIES.index(finding.certainty), STANDINGS.index(finding.standing)),

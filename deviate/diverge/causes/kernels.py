@@ -4,6 +4,7 @@ import functools
 import re
 
 from deviate.diverge.causes import (
+    ITSELF,
     CauseMatch,
     Evidence,
     KnownCause,
@@ -67,7 +68,9 @@ def _operation_seen(family: Family, difference: Difference, evidence: Evidence) 
     if not device:
         why += "; its device is unknown"
     is_likely = bool(device) and device not in family.merely_possible_on
-    return CauseMatch("likely" if is_likely else "possible", why, here(difference), standing="upstream")
+    return CauseMatch(
+        "likely" if is_likely else "possible", why, here(difference), standing="upstream", position=ITSELF
+    )
 
 
 def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseMatch | None:
@@ -161,6 +164,30 @@ def autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return CauseMatch("likely" if is_likely else "possible", why, places)
 
 
+@kernel_cause("histogram-threads", phases=("backward", "update"), hold="threads")
+def histogram_threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Trees from histograms that several threads add up.
+
+    Threads add gradients in varying order, so that sums and thresholds of equal data round differently. LightGBM also
+    measures in each run whether to build histograms by column or by row.
+
+    Signs: a tree of LightGBM, or a tree or gradient of HistGradientBoosting differs first, after equal data
+    Cure: train with one thread; LightGBM has deterministic sums as well, if the layout is fixed
+    Code: lgb.train({"deterministic": True, "force_row_wise": True, **params}, data)
+    Source: https://lightgbm.readthedocs.io/en/stable/Parameters.html#deterministic,
+        https://scikit-learn.org/stable/computing/parallelism.html
+    """
+    is_lightgbm = any(evidence.fact("lightgbm")) and difference.name.startswith("tree")
+    is_held = is_lightgbm and evidence.is_held("kernels") and evidence.is_held("autotune")
+    if difference.only_in is not None or is_held:
+        return None
+    if not is_lightgbm and not difference.name.startswith("HistGradientBoosting"):
+        return None
+    return CauseMatch(
+        "likely", f"{difference.name} is the first record that differs, after equal data", here(difference)
+    )
+
+
 @kernel_cause("collectives")
 def collectives(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Gradients of several processes are added in varying order.
@@ -183,7 +210,9 @@ def collectives(difference: Difference, evidence: Evidence) -> CauseMatch | None
         why = f"{difference.name} is the first operation with different outputs, on rank {difference.rank}"
         # NCCL chooses the order of additions; other backends are not known to.
         is_nccl = device_of(difference, evidence) == "cuda"
-        return CauseMatch("likely" if is_nccl else "possible", why, here(difference), standing="upstream")
+        return CauseMatch(
+            "likely" if is_nccl else "possible", why, here(difference), standing="upstream", position=ITSELF
+        )
     if difference.kind != "gradient" or difference.phase != "backward":
         return None
     return CauseMatch("possible", f"{evidence.n_ranks} processes add their gradients, and a gradient differs first")

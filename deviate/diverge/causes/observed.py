@@ -21,6 +21,9 @@ CURES = {
 """Sources of inputs, and the names of their cures for `--hold`."""
 VARIABLE_READ = re.compile(r"\w*(?:environ|getenv|env)\w*(?:\.get)?[\[(]\s*['\"](?P<name>\w+)['\"]")
 PLAIN_VALUE = re.compile(r"[\w./:@%+-]{1,60}")
+LISTED = re.compile(r"(?:(?P<count>\d+): )?(?P<names>.*)", re.DOTALL)
+VERBS = {"environment": " was", "set-order": " had", "completion": ":", "thread-order": ":"}
+"""What stands between the call and the value, by source; "gave" for others."""
 NOTHING = "nothing"
 
 
@@ -33,7 +36,14 @@ def observed_match(cause: KnownCause, evidence: Evidence) -> CauseMatch | None:
     ]
     if not candidates:
         return None
-    item = min(candidates, key=lambda item: (not item.is_upstream, certainty_of(item, evidence) != "likely"))
+    # A line that the analysis lists decides, and not one that only notes the beginning.
+    listed = {(hazard.file, hazard.line) for hazard in evidence.hazards}
+
+    def order_of(item: InputDifference) -> tuple[bool, bool, bool]:
+        is_listed = (item.place.file, item.place.line) in listed
+        return not item.is_upstream, certainty_of(item, evidence) != "likely", not is_listed
+
+    item = min(candidates, key=order_of)
     order = "before the first difference" if item.is_upstream else "but not before the first difference"
     others = (other.place for other in candidates if other.is_upstream == item.is_upstream)
     return CauseMatch(
@@ -49,7 +59,7 @@ def observed_match(cause: KnownCause, evidence: Evidence) -> CauseMatch | None:
 
 def relevant_inputs(evidence: Evidence, *sources: str) -> list[InputDifference]:
     """Differing inputs of these sources that can matter, without those that only made a seed."""
-    used = frozenset(_used_for_seeds(evidence))
+    used = used_for_seeds(evidence)
     return [
         item
         for item in evidence.inputs
@@ -72,24 +82,28 @@ def certainty_of(item: InputDifference, evidence: Evidence) -> Certainty:
 
 def describe_input(item: InputDifference, runs: tuple[str, str]) -> str:
     """`os.listdir('data') gave a, b in run 0 and b, a in run 1`."""
+    subject, (first, second) = f"{item.call}{VERBS.get(item.source, ' gave')}", item.shown
     if item.only_in is not None:
         run, other = runs if item.only_in == 1 else runs[::-1]
-        return f"{item.call} gave {item.shown[item.only_in - 1] or NOTHING} in {run}, and {other} did not call it"
-    return f"{item.call} gave {item.shown[0] or NOTHING} in {runs[0]} and {item.shown[1] or NOTHING} in {runs[1]}"
-
-
-def names_in(item: InputDifference) -> tuple[list[str], list[str]] | None:
-    """The items of a listing or a set in both runs; None if the texts are not whole."""
-    if item.only_in is not None or any(shown.endswith(("...", "…")) for shown in item.shown):
-        return None
-    first, second = ([name.strip(" '\"[](){}") for name in shown.split(",")] for shown in item.shown)
-    return first, second
+        return f"{subject} {item.shown[item.only_in - 1] or NOTHING} in {run}, and {other} did not call it"
+    if first == second:
+        return f"{subject} {first or 'values'}, not the same in {runs[0]} and {runs[1]}"
+    return f"{subject} {first or NOTHING} in {runs[0]} and {second or NOTHING} in {runs[1]}"
 
 
 def has_other_names(item: InputDifference) -> bool:
-    """Whether a folder had other files in the two runs, and not the same ones in another order."""
-    names = names_in(item)
-    return names is not None and sorted(names[0]) != sorted(names[1])
+    """Whether a folder had other files in the two runs, and not the same ones in another order, as far as known."""
+    if item.source != "listing" or item.only_in is not None:
+        return False
+    (first_count, first), (second_count, second) = map(_names_in, item.shown)
+    return first_count != second_count or (first is not None and second is not None and first != second)
+
+
+def _names_in(shown: str) -> tuple[str, list[str] | None]:
+    """The number of names that a listing shows, and the names in their order; None if the text is cut off."""
+    match = LISTED.fullmatch(shown)
+    count, text = (match["count"] or "", match["names"]) if match else ("", shown)
+    return count, None if text.endswith(("...", "…")) else sorted(name.strip() for name in text.split(","))
 
 
 def variable_of(item: InputDifference) -> tuple[tuple[str, str], ...]:
@@ -117,8 +131,12 @@ def seed_origin(seed: SeedEvent, evidence: Evidence) -> InputDifference | None:
     return at_line[0] if at_line else computed[0] if len(computed) == 1 else None
 
 
-def _used_for_seeds(evidence: Evidence) -> Iterator[tuple[str, Place]]:
+def used_for_seeds(evidence: Evidence) -> frozenset[tuple[str, Place]]:
     """Inputs, by source and place, that only made a seed: the causes of seeds name them."""
+    return frozenset(_used_for_seeds(evidence))
+
+
+def _used_for_seeds(evidence: Evidence) -> Iterator[tuple[str, Place]]:
     for one, _ in seed_pairs(evidence):
         origin = seed_origin(one, evidence)
         if origin is not None:

@@ -33,6 +33,8 @@ SET_EXPRESSION = re.compile(
 )
 """Expressions that `sorted` can be put around."""
 ORDERED = {
+    "imap_unordered": "results = pool.imap(work, items)  # not imap_unordered",
+    "Queue": "results[number] = result  # with the number of the item, which the worker passes on",
     "as_completed": "for job in jobs:  # not as_completed(jobs); job.result() waits",
     "in_order": "DataLoader(…, in_order=True)",
     "return_as": 'Parallel(…, return_as="generator")',
@@ -66,7 +68,16 @@ def _is_another_order(item: InputDifference, _: Evidence) -> bool:
 
 def _sorted_call(item: InputDifference) -> str:
     """The call in `sorted`; empty if its text is cut off."""
-    return f"sorted({item.call})" if item.call.endswith(")") and "..." not in item.call else ""
+    return _sorted(item.call) if item.call.endswith(")") and "..." not in item.call else ""
+
+
+def _sorted(code: str) -> str:
+    """A listing in the order of its names."""
+    if "scandir" in code:
+        return f"sorted({code}, key=lambda entry: entry.name)"  # entries cannot be compared
+    if "walk" in code:
+        return f"for folder, folders, names in {code}:\n    folders.sort()\n    names.sort()"
+    return f"sorted({code})"
 
 
 def _is_limit(item: InputDifference, evidence: Evidence) -> bool:
@@ -160,7 +171,7 @@ def file_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     order = "the order of examples differs" if difference.phase == "order" else "loaded data differ first"
     why = "files are read in the order of the file system"
     finding = source_match(evidence, ("file-order",), why, certainty, order, is_circumstance=True)
-    return None if finding is None else dataclasses.replace(finding, code=f"sorted({finding.places[0].text})")
+    return None if finding is None else dataclasses.replace(finding, code=_sorted(finding.places[0].text))
 
 
 @timing_cause(

@@ -3,6 +3,7 @@
 import functools
 
 from deviate.diverge.causes import (
+    ITSELF,
     CauseMatch,
     Evidence,
     KnownCause,
@@ -42,7 +43,8 @@ def uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | No
     """
     reads = difference.more.get("reads")
     if reads in READS:
-        return CauseMatch("likely", f"{difference.name} read {reads} memory", here(difference), standing="upstream")
+        why = f"{difference.name} read {reads} memory"
+        return CauseMatch("likely", why, here(difference), standing="upstream", position=ITSELF)
     places = hazard_places(evidence, "uninitialised")
     if not places or difference.phase not in ("initial", "forward", "data"):
         return None

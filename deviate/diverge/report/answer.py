@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from deviate.diverge.findings import Checkpoint, Confirmation, Difference, DivergenceFindings, RungFindings
+from deviate.diverge.findings import (
+    VOLATILE,
+    Checkpoint,
+    Confirmation,
+    Difference,
+    DivergenceFindings,
+    InputDifference,
+    RungFindings,
+)
 from deviate.diverge.report.words import (
     PHASES,
     again,
@@ -95,26 +103,41 @@ def _answer_if_equal(findings: DivergenceFindings) -> Iterator[Point]:
 
 
 def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
-    yield from _inputs(findings)
+    inputs = tuple(_inputs(findings))
+    yield from inputs
     if findings.first is not None:
         yield from _difference(findings.first, findings)
     yield from _ranks(findings)
-    yield from _growth(findings)
+    if not inputs or findings.ranks < 2:  # a screen has no room for all three
+        yield from _growth(findings)
     yield from _causes(findings)
     yield from _list_confirmations(findings)
     yield from _levels(findings)
 
 
 def _inputs(findings: DivergenceFindings) -> Iterator[Point]:
-    """The first inputs that may have made the runs differ."""
-    suspects = [item for item in findings.inputs if item.is_suspect]
-    for item in suspects[:MOST_INPUTS]:
+    """The first inputs that may have made the runs differ; one beside ranks, which need room."""
+    for item in _leading_inputs(findings)[: MOST_INPUTS if findings.ranks < 2 else 1]:
+        first, second = shown_values(item)
         values = "; ".join(
-            f"{text} in {name_text(run)}" for text, run in zip(shown_values(item), findings.runs, strict=True)
+            f"{text} in {name_text(run)}" for text, run in zip((first, second), findings.runs, strict=True)
         )
+        when = input_time(item, findings.first)
         yield Point(
-            "Input", f"{clean(item.call)} ({place_text(item.place)}), {input_time(item, findings.first)}: {values}"
+            "Input",
+            f"{clean(item.call)} ({place_text(item.place)}), {when}: {values if first != second else 'not the same'}",
         )
+
+
+def _leading_inputs(findings: DivergenceFindings) -> list[InputDifference]:
+    """Inputs that may have made the runs differ, without those that follow from others; that of the cause is first."""
+    suspects = [item for item in findings.inputs if item.is_suspect]
+    suspects = [item for item in suspects if item.only_in is None] or suspects
+    named = findings.causes[0].places[:1] if findings.causes else ()
+    lines = [(place.file, place.line) for place in named]
+    suspects.sort(key=lambda item: (item.place.file, item.place.line) not in lines)
+    leading = {item.source: item for item in reversed(suspects)}
+    return [item for item in suspects if item.source not in VOLATILE or leading[item.source] is item]
 
 
 def _difference(difference: Difference, findings: DivergenceFindings) -> Iterator[Point]:

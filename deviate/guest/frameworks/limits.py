@@ -6,11 +6,8 @@ here must not work, all else must. No run loads this module.
 
 from __future__ import annotations
 
-from .jax.trace import COMPILED as COMPILED_BY_JAX
-from .keras.trace import COMPILED as COMPILED_BY_KERAS
 from .sklearn.proof import NO_WEIGHTS
 from .sklearn.trace import WHOLE
-from .tensorflow.trace import COMPILED as COMPILED_BY_TENSORFLOW
 
 WEIGHT_HASH = "weight hash"
 EVALUATION_HASH = "evaluation hash"
@@ -32,29 +29,27 @@ TRACE = {LOSS: 1, STATES: 2, INITIAL_WEIGHTS: 2, BATCHES: 2, GRADIENTS: 2, UPDAT
 """What a trace records of a training step, and from which level on."""
 
 OWN_FUNCTION = "models of Flax and Haiku are called again with augmented images, a function of the script is not"
+FUNCTIONS = "a function of the script has no modules"
 NO_IMAGES = "an estimator is given rows of a table, which do not say what height and width of an image are"
 IN_A_GRAPH = "a `tf.function` calls the model once, without data, when its graph is built"
 NO_MODEL = "data is hashed where the models of Flax linen and Haiku are called; here a function of the script is called"
 NNX_MODEL = "data is hashed where the models of Flax linen and Haiku are called; a call of an nnx model is not observed"
 
-FIT = {GRADIENTS: COMPILED_BY_KERAS, MODULE_OUTPUTS: COMPILED_BY_KERAS}
-COMPILED = {GRADIENTS: COMPILED_BY_JAX, MODULE_OUTPUTS: COMPILED_BY_JAX}
 LIMITS: dict[str, dict[str, str]] = {
     "PyTorch": {},
     "Lightning": {},
     "Transformers": {},
-    "Keras on TensorFlow": FIT,
-    "Keras on JAX": FIT,
+    "Keras on TensorFlow": {},
+    "Keras on JAX": {},
     "Keras on PyTorch": {},
-    "TensorFlow": {
-        EVALUATION_HASH: IN_A_GRAPH,
-        GRADIENTS: COMPILED_BY_TENSORFLOW,
-        MODULE_OUTPUTS: COMPILED_BY_TENSORFLOW,
-    },
-    "Flax linen": COMPILED,
-    "Flax nnx": {EVALUATION_HASH: NNX_MODEL, **COMPILED},
-    "Haiku": COMPILED,
-    "JAX with Optax": {EVALUATION_HASH: NO_MODEL, AUGMENTATION: OWN_FUNCTION, **COMPILED},
+    "TensorFlow": {EVALUATION_HASH: IN_A_GRAPH},
+    "Flax linen": {},
+    "Flax nnx": {EVALUATION_HASH: NNX_MODEL},
+    "Haiku": {},
+    "JAX with Optax": {EVALUATION_HASH: NO_MODEL, AUGMENTATION: OWN_FUNCTION, MODULE_OUTPUTS: FUNCTIONS},
     "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, MODULE_OUTPUTS: WHOLE},
 }
 """Reasons by framework and observer. Where several frameworks share an adapter, each is a row of its own."""
+COMPILED = ("Keras on TensorFlow", "Keras on JAX", "TensorFlow", "Flax linen", "Flax nnx", "Haiku", "JAX with Optax")
+LEVELS: dict[str, dict[str, int]] = {framework: {GRADIENTS: 3} for framework in COMPILED}
+"""Levels other than those of TRACE. Only probes, which level 3 has, show gradients inside compiled programs."""

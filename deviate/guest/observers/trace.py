@@ -21,6 +21,7 @@ from types import FrameType
 
 from ..annotations import TYPE_CHECKING, Any, Array, Callable
 from ..npz import write_npz
+from ..pool_workers import is_pool_worker
 from ..seeds import wraps_like
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class Levels:
         start: number of updates in the checkpoint from which the program goes on; 0 if it begins anew.
         first, until: first step of the window, and the first one after (None: all that follow).
         next: levels whose costs are measured, after the window where it ends.
+        has_probes: whether the level of modules needs probes in the programs, so that its costs show only with them.
     """
 
     def __init__(self, wanted: dict[str, str]) -> None:
@@ -126,6 +128,7 @@ class Levels:
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
         self.seconds: dict[tuple[int, bool], list[float]] = {}
+        self.has_probes = False
 
     def at(self, step: int) -> int:
         """The level of a step."""
@@ -155,7 +158,7 @@ class Levels:
         The fastest step is the one that other processes delayed least.
         """
         costs = []
-        for level in self.next:
+        for level in [each for each in self.next if each < MODULES or not self.has_probes]:
             traced, plain = (sorted(self.seconds.get((level, on), ())[WARM_UP:]) for on in (True, False))
             if traced and plain:
                 costs.append((level, traced[0], plain[0], len(traced)))
@@ -286,6 +289,11 @@ class Trace:
             frame = frame.f_back
         return -1
 
+    def place_of(self, file: str, line: int) -> int:
+        """Number of a line of a file; -1 if it is not in the project."""
+        name = self.project.file(file)
+        return -1 if name is None else self.number_of(name, line)
+
     def number_of(self, file: str, line: int) -> int:
         """Number of a line of the project."""
         number = self.places.get((file, line))
@@ -305,7 +313,13 @@ class Trace:
         """Record once that a framework shows nothing above a level, with the reason for the user."""
         if self.level and framework not in self.ended:
             self.ended.add(framework)
+            self.levels.has_probes |= level == MODULES
             self.file.add("ends", framework, level, reason)
+
+    def note(self, framework: str, text: str) -> None:
+        """Record a limit of what this level shows, for the user."""
+        if self.level:
+            self.file.add("note", framework, text)
 
     # ------------------------------------------------------------ steps
 
@@ -348,6 +362,8 @@ class Trace:
         if now - self.flushed >= WINDOW_S or len(self.file.lines) >= MOST_WAITING or self.file.arrays:
             self.flushed = now
             self.flush()
+            if not self.level:
+                return
         if self.levels.is_last(self.step) and not self.is_closing:
             self.stop()
         self.is_dropped = self.levels.is_dropped(self.step)
@@ -364,6 +380,12 @@ class Trace:
     def flush(self) -> None:
         """Write pending lines: complete steps only, so that a killed process leaves complete steps."""
         self.recorder.tell(self.at_flush)
+        if not self.file.path and is_pool_worker():
+            lines = [line for line in self.file.lines if isinstance(line, str) and line.startswith(OF_WORKERS)]
+            self.leave()
+            self.file.lines += lines
+        if not self.file.lines:
+            return
         self.file.write(self.step)
 
     def _facts(self) -> dict[str, object]:
@@ -416,6 +438,18 @@ class Trace:
 
 
 def _rank_of_environment() -> int:
-    """Rank of this process. Source: environment variables of torchrun."""
+    """Rank of this process: that of a launcher, or the place among the processes that its parent has started.
+
+    Source: environment variables of torchrun; `multiprocessing.process.BaseProcess`, which numbers the children of a
+    process from 1.
+    """
     rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdecimal() else 0
+    if rank.isdecimal():
+        return int(rank)
+    processes = sys.modules.get("multiprocessing.process")
+    identity = getattr(processes.current_process(), "_identity", ()) if processes is not None else ()
+    return int(identity[-1]) - 1 if identity else 0
+
+
+OF_WORKERS = ('["place"', '["watched"', '["ran"')
+"""Beginnings of the lines that the workers of a pool keep."""

@@ -39,6 +39,7 @@ FILES = {
     "backward.md": lambda: render(CASES["backward"](), "markdown"),
     "backward.tex": lambda: render(CASES["backward"](), "latex"),
     "backward.html": lambda: _bare(render(CASES["backward"](), "html")),
+    "inputs.md": lambda: render(CASES["inputs"](), "markdown"),
     "ranks.json": lambda: render(CASES["ranks"](), "json"),
 }
 

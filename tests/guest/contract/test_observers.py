@@ -15,6 +15,7 @@ import pytest
 from contract_scripts import N_STEPS, N_TEST, SCRIPTS, Script
 from harness import Result
 
+from deviate.diverge.traces import MARKS
 from deviate.guest.frameworks.limits import (
     AUGMENTATION,
     BATCHES,
@@ -89,7 +90,7 @@ def read_trace(result: Result) -> list[Record]:
     for line in lines:
         if line[0] == "step":
             step = line[1]
-        elif line[0] not in {"start", "place", "main", "cost", "end", "ends"}:
+        elif line[0] not in MARKS:
             records.append(Record(step, *line[:4]))
     return records
 

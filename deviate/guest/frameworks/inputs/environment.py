@@ -9,12 +9,14 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...seeds import wraps_like
+from ...stand_ins import replace
 from .callers import Callers
 
 MODULES = ("os",)
 OF_THE_RUN = frozenset((
-    "TMPDIR", "PWD", "OLDPWD", "PYTHONPATH", "MASTER_PORT", "PET_MASTER_PORT", "WANDB_NAME", "WANDB_RUN_GROUP",
+    "TMPDIR", "PWD", "OLDPWD", "PYTHONPATH", "MASTER_PORT", "PET_MASTER_PORT", "CUDA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES", "TPU_VISIBLE_CHIPS", "TPU_VISIBLE_DEVICES", "WANDB_NAME", "SWANLAB_EXP_NAME",
+    "MLFLOW_RUN_NAME", "COMET_START_EXPERIMENT_NAME",
 ))  # fmt: skip
 """Variables whose values deviate, or the shell, chooses anew for each run."""
 SECRET = re.compile(r"(?i)key|token|secret|passw|passphrase|credential|auth|cookie|dsn|_pwd|_pass$|_api$")
@@ -45,7 +47,7 @@ def install(module: Any, context: AdapterContext) -> None:
         reads.record(frame, key, value)
         return value
 
-    owner.__getitem__ = wraps_like(__getitem__, original)
+    replace(owner, "__getitem__", __getitem__)
 
 
 class EnvironmentReads:

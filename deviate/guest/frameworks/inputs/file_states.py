@@ -12,8 +12,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...seeds import wraps_like
-from ...stand_ins import stand_in
+from ...stand_ins import replace, stand_in
 from .callers import Callers
 
 MODULES = ("os", "pathlib")
@@ -53,12 +52,13 @@ class FileStates:
 
         def record(frame: FrameType, result: Any, path: Any = None, *args: Any, **kwargs: Any) -> None:
             path = kwargs.get("path", path)
-            text = None if path is None or isinstance(path, int) else self.callers.path(path)
+            is_unknown = path is None or isinstance(path, int) or kwargs.get("dir_fd") is not None
+            text = None if is_unknown else self.callers.path(path)
             if text is not None:
                 value, shown = ("absent", "") if isinstance(result, OSError) else describe(result, path)
                 self.inputs.record("file-state", "%s(%r)" % (call, text), value, self.inputs.place(frame), shown)
 
-        self.callers.observe(owner, name, record, stand_in if owner is os else _replace)
+        self.callers.observe(owner, name, record, stand_in if owner is os else replace)
 
     def answer(self, result: object, path: Any) -> tuple[str | None, str]:
         return str(result), ""
@@ -76,7 +76,3 @@ class FileStates:
 
     def _is_of_run(self, status: os.stat_result) -> bool:
         return stat.S_ISDIR(status.st_mode) or status.st_mtime >= self.callers.began
-
-
-def _replace(owner: Any, name: str, function: Any) -> None:
-    setattr(owner, name, wraps_like(function, getattr(owner, name)))

@@ -10,6 +10,7 @@ Source: CPython 3.8 to 3.14. `os.walk` and `glob` look both functions up in `os`
 from __future__ import annotations
 
 import os
+import re
 from operator import attrgetter
 from sys import _getframe
 from types import FrameType
@@ -18,12 +19,16 @@ from zlib import crc32
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Sequence
 from ...stand_ins import stand_in
-from .callers import RANDOM_NAME, Callers
+from .callers import Callers
 
 MODULES = ("os", "pathlib", "glob")
 FUNCTIONS = ("listdir", "scandir")
 MOST_SHOWN = 4
 """Names in the text of a listing."""
+STAMP = re.compile(r"\d{6}|\d\d([-_.:]\d\d){2}|(?=[a-f]*\d)[0-9a-f]{8}|tmp[a-z0-9_]{8}")
+"""Parts of names that are a time or random …"""
+MOST_LOOKED_UP = 1000
+"""… and how many of them in a listing are checked for whether they are of this run."""
 
 
 def install(module: Any, context: AdapterContext) -> None:
@@ -96,8 +101,17 @@ class Listings:
         text = self.callers.path(path)
         if text is None:
             return None
-        is_temporary = self.callers.is_temporary(os.path.abspath(os.fsdecode(path)) + os.sep)
-        return Listing(self, "%s(%r)" % (call, text), place, is_temporary=is_temporary)
+        return Listing(self, "%s(%r)" % (call, text), place, os.path.abspath(os.fsdecode(path)))
+
+    def is_stamped(self, folder: str, name: str) -> bool:
+        """Whether a name with a time or a random part is of this run: it is another one in each run."""
+        path = os.path.join(folder, name)
+        if self.callers.is_temporary(path):
+            return True
+        try:
+            return os.lstat(path).st_mtime >= self.callers.began
+        except OSError:  # it was removed in the meantime
+            return False
 
 
 def _removes(frame: FrameType) -> bool:
@@ -108,33 +122,38 @@ def _removes(frame: FrameType) -> bool:
 class Listing:
     """Names of a folder in the order in which the program receives them; recorded when it has them all.
 
+    Of names with a time or a random part that this run has given, only the number is compared.
+
     Args:
-        is_temporary: whether some of the names may be random.
+        folder: whose names they are; empty if only its number is known.
     """
 
-    __slots__ = ("call", "checksum", "count", "first", "is_temporary", "listings", "place")
+    __slots__ = ("call", "checksum", "count", "first", "folder", "listings", "n_looked_up", "n_stamped", "place")
 
-    def __init__(self, listings: Listings, call: str, place: int, *, is_temporary: bool = False) -> None:
+    def __init__(self, listings: Listings, call: str, place: int, folder: str = "") -> None:
         self.listings = listings
         self.call = call
         self.place = place
-        self.is_temporary = is_temporary
-        self.checksum = self.count = 0
+        self.folder = folder
+        self.checksum = self.count = self.n_stamped = self.n_looked_up = 0
         self.first: list[str] = []
 
     def add(self, name: str | bytes) -> None:
         text = os.fsdecode(name)
-        if self.is_temporary:
-            text = RANDOM_NAME.sub("tmp...", text)
-        self.checksum = crc32(text.encode("utf-8", "surrogateescape") + b"\0", self.checksum)
         self.count += 1
         if self.count <= MOST_SHOWN:
             self.first.append(text)
+        if self.folder and self.n_looked_up < MOST_LOOKED_UP and STAMP.search(text) is not None:
+            self.n_looked_up += 1
+            if self.listings.is_stamped(self.folder, text):
+                self.n_stamped += 1
+                return
+        self.checksum = crc32(text.encode("utf-8", "surrogateescape") + b"\0", self.checksum)
 
     def end(self) -> None:
         dots = ", ..." if self.count > MOST_SHOWN else ""
         shown = "%d: %s%s" % (self.count, ", ".join(self.first), dots) if self.count else "empty"
-        value = b"%d %d" % (self.count, self.checksum)
+        value = b"%d %d %d" % (self.count, self.n_stamped, self.checksum)
         self.listings.inputs.record("listing", self.call, value, self.place, shown)
 
 

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...seeds import wraps_like
+from ...stand_ins import replace
 from .callers import Callers
 
 MODULES = ("os", "http.client")
@@ -100,4 +100,4 @@ class Network:
                     self.inputs.record("network", answer.call, shown, answer.place)
             return result
 
-        setattr(owner, name, wraps_like(call, original))
+        replace(owner, name, call)

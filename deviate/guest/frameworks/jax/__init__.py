@@ -19,6 +19,7 @@ from .programs import Programs
 from .weights import FlippedBit, Weights
 
 if TYPE_CHECKING:
+    from .methods import MethodProbes
     from .trace import JaxTrace
 
 DEBUGGING = "jax._src.debugging"
@@ -35,6 +36,7 @@ class Parts:
     Attributes:
         keys: None where the variant leaves seeds alone.
         trace: None where the run is not traced.
+        methods: None where no trace of level 3 is wanted.
     """
 
     def __init__(self, context: AdapterContext) -> None:
@@ -43,11 +45,16 @@ class Parts:
         self.keys = Keys(jax, context, self.programs) if context.streams.is_active else None
         self.weights = Weights(context, self.programs)
         self.trace: JaxTrace | None = None
+        self.methods: MethodProbes | None = None
         if context.trace.requested_level:
             from .trace import JaxTrace  # most runs are not traced
 
             self.trace = JaxTrace(context, self.programs)
             self.weights.at_update.append(self.trace.record_update)
+            if self.trace.probes.is_wanted:
+                from .methods import MethodProbes  # nor is most of a trace at this level
+
+                self.methods = MethodProbes(self.trace)
         self.bit = FlippedBit(self.weights, self.programs)
 
 

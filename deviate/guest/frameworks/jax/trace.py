@@ -1,7 +1,8 @@
 """Traces JAX: arguments and results of the project's compiled functions, and updates outside of them.
 
 An argument is a state (weights, moments) if a pytree of the same structure is returned. Other arguments are batches and
-keys. While a function is traced, programs.py determines whether it trains; nothing is recorded then.
+keys. While a function is traced, programs.py determines whether it trains; nothing is recorded then. From level 3 on,
+probes hand out gradients and outputs of modules from inside the function.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from weakref import WeakKeyDictionary
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator
 from ...observers.steps import Records, Steps, numbered
+from .probes import JaxProbes
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
@@ -67,6 +69,7 @@ class JaxTrace:
         self.trace = context.trace
         self.recorder = context.recorder
         self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, numbers))
+        self.probes = JaxProbes(self.steps, FRAMEWORK)
         self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
         programs.tracing = self
 
@@ -76,6 +79,7 @@ class JaxTrace:
         """A function is about to be called, not by another one."""
         if not self.trace.level:
             return None
+        self.probes.begin()
         try:
             function = self.functions.get(program)
             if function is None:
@@ -104,19 +108,24 @@ class JaxTrace:
 
     def after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """A function was called."""
+        self.probes.end()
         self.steps.attempt(lambda: self._after(call, program, args, kwargs, result, frame))
 
     def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
+        self.probes.wait(result)
         if program.trains:
             roles = call.function.roles.get(call.shape)
             if roles is None:
                 roles = call.function.roles[call.shape] = _roles(call.function, program, args, kwargs, result)
                 self._record_arguments(call, roles, frame)
+            self.probes.write_forward()
             self._record_training(call, program, roles[1], result, frame)
         else:  # a compiled function is recorded like a module
             leaves = [leaf for _, leaf in named_leaves(result) if is_concrete(leaf)]
+            self.probes.write_forward()
             self.steps.module(call.function.name, leaves, self.trace.place(frame))
+            self.probes.write_backward()
 
     def _record_training(
         self, call: Call, program: Program, states: dict[int, str], result: Any, frame: FrameType
@@ -126,6 +135,7 @@ class JaxTrace:
         is_update = bool(program.updates or program.weights_index is not None)
         values = [pair for number, pair in enumerate(results) if number not in states and is_concrete(pair[1])]
         losses = self.record_losses(values, place)
+        self.probes.write_backward(has_gradients=not is_update)
         if self.steps.wants_steps:
             recorded_names = losses | {results[number][0] for number in states}
             others = enumerate(leaf for name, leaf in results if name not in recorded_names)
@@ -166,6 +176,17 @@ class JaxTrace:
             self.steps.weights(of_kind("weights"), place)
         self.steps.batch(of_kind("batch"), place)
         call.function.weights_recorded |= not self.trace.is_dropped
+
+    def gradients_inside(self, result: Any, at: int | None, frame: FrameType) -> Any:
+        """Gradients were computed in a function that is being traced: the same result, with probes.
+
+        Args:
+            at: position of the gradients in the result; None if they are the result.
+        """
+        place = self.trace.place(frame)
+        if at is None:
+            return self.probes.tree(result, place)
+        return (*result[:at], self.probes.tree(result[at], place), *result[at + 1 :])
 
     # ------------------------------------------------------------ what is not compiled
 

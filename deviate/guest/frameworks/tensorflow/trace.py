@@ -1,7 +1,8 @@
 """Traces TensorFlow: gradients that are computed eagerly, and calls of functions that train in a graph.
 
 A function is a graph of which only arguments, results and variables are visible. While it is traced its Python code
-runs, including tapes and optimizers, which shows whether it trains.
+runs, including tapes and optimizers, which shows whether it trains. From level 3 on, probes hand out gradients and
+outputs of Keras layers from inside the graph.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from ...observers.steps import Records, Steps, named_parts
 from ...seeds import wraps_like
+from .probes import GraphProbes
 
 
 def is_eager_tensor(value: Any) -> bool:
@@ -42,6 +44,7 @@ class TensorflowTrace:
         self.trace = context.trace
         self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, _numbers))
         self._tell = self.steps.attempt
+        self.probes = GraphProbes(self.steps, FRAMEWORK)
         self.fitting = 0
         self.has_loss = False
         self.running: list[Any] = []
@@ -104,10 +107,12 @@ class TensorflowTrace:
             if is_told:
                 self._tell(lambda: self._before(self_, frame, args, kwargs))
             self.running.append(self_)
+            self.probes.begin_function(self_)
             try:
                 result = original(self_, *args, **kwargs)
             finally:
                 self.running.pop()
+                self.probes.end()
             if self.trains.get(self_):
                 self._tell(lambda: self._after(self_, frame, result, None if is_told else (args, kwargs)))
             elif trace.level >= 3:
@@ -134,6 +139,7 @@ class TensorflowTrace:
             self.steps.shared_states(place)
             self.steps.batch(_inputs(*inputs), place)
         trace.ends(FRAMEWORK, 3, COMPILED)
+        self.probes.write_forward()
         outputs = [(name, each.numpy()) for name, each in named_parts(result, "loss") if is_eager_tensor(each)]
         others = []
         for name, value in outputs:
@@ -142,6 +148,7 @@ class TensorflowTrace:
             else:
                 others.append((name.replace("loss", "output", 1), value))
         self.steps.forward(others, place)
+        self.probes.write_backward()
         if _changes(function):
             self.steps.update(variables_of(function), place)
             trace.tick()

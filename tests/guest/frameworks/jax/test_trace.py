@@ -112,7 +112,15 @@ def nnx_step(net, optimizer, x, y):
     optimizer.update(net, grads)
     return loss
 
-net = nnx.Linear(6, 3, rngs=nnx.Rngs(0))
+class Pair(nnx.Module):
+    def __init__(self, rngs):
+        self.first = nnx.Linear(6, 3, rngs=rngs)
+        self.scale = nnx.Param(jnp.ones(3))
+
+    def __call__(self, x):
+        return self.first(x) * self.scale
+
+net = Pair(nnx.Rngs(0))
 optimizer = nnx.Optimizer(net, optax.adam(1e-2), wrt=nnx.Param)
 initial = jax.tree.map(np.asarray, nnx.state((net, optimizer)))
 for is_other in (False, True):
@@ -121,7 +129,7 @@ for is_other in (False, True):
         x = X[16 * step :][:16] * (FACTOR if is_other and step == 3 else np.float32(1))
         nnx_step(net, optimizer, x, Y[16 * step :][:16])
     print("nnx", digest(nnx.state(net)))
-np.save("weights.npy", np.asarray(net.kernel))
+np.save("weights.npy", np.asarray(net.first.kernel))
 print(np.random.random())
 """
 LINEN = ("linen", "again", "data", "order", "weights", "gradient", "draw", "key")
@@ -142,7 +150,7 @@ def test_a_traced_run_is_bitwise_the_run_without_a_trace(runs: Traced) -> None:
     [
         ("data", "linen", "batch", "input[1].x"),
         ("order", "linen", "batch", "input[1].x"),
-        ("weights", "linen", "update", None),
+        ("weights", "linen", "module", "Dense_0"),
         ("gradient", "linen", "batch", "input[3]"),
         ("draw", "linen", "state", "numpy"),
         ("key", "linen", "state", "jax/input[2]"),
@@ -164,15 +172,31 @@ def test_equal_training_is_equal_records(runs: Traced) -> None:
 
 def test_a_step_tells_states_weights_batch_loss_and_update(runs: Traced) -> None:
     kinds = [kind for step, kind, *_ in runs.records if step == 0 and kind != "module"]
-    assert list(dict.fromkeys(kinds)) == ["state", "weights", "batch", "loss", "update"]
+    order = ["state", "weights", "batch", "loss", "module-gradient", "gradient", "update"]
+    assert list(dict.fromkeys(kinds)) == order
     assert "params/Dense_0/kernel" in runs.names("weights")
     assert {"params/Dense_0/kernel", "opt_state/0/mu/Dense_0/kernel", "step"} <= set(runs.names("update"))
 
 
+@pytest.mark.parametrize(
+    ("part", "modules", "n_gradients"),
+    [
+        ("linen", ["Dense_0", "Dropout_0", "Dense_1", "Net"], 2 * 4),  # the script scales them between two places
+        ("nnx", ["first", "Pair", "nnx_step"], 3),
+    ],
+)
+def test_modules_have_their_paths(runs: Traced, part: str, modules: list[str], n_gradients: int) -> None:
+    step = 5 * runs.parts.index(part) + 1
+    assert runs.names("module", step) == modules
+    inner = [name for name in modules if name != "nnx_step"]
+    assert runs.names("module-gradient", step) == inner[::-1]
+    assert len(runs.names("gradient", step)) == n_gradients
+
+
 def test_gradients_are_seen_where_a_function_gives_them(runs: Traced) -> None:
     step = 5 * len(LINEN)
-    assert runs.names("gradient", step) == runs.names("update", step) == ["b", "w"]
-    assert runs.names("gradient", 0) == []
+    assert runs.names("gradient", step) == ["b", "w", "b", "w"], "where they are computed, and where they are used"
+    assert runs.names("update", step) == ["b", "w"]
 
 
 def test_it_is_told_where_the_ladder_ends_and_why(runs: Traced) -> None:

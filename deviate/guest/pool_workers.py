@@ -1,0 +1,23 @@
+"""Workers of pools and of data loaders: processes that take tasks in an order which is not the same in two runs."""
+
+from __future__ import annotations
+
+import sys
+
+POOLS = (
+    "multiprocessing.pool",
+    "concurrent.futures.process",
+    "loky.process_executor",
+    "torch.utils.data._utils.worker",
+)
+"""Ends of the names of modules whose functions such a process runs."""
+
+
+def is_pool_worker() -> bool:
+    """Whether this process is such a worker.
+
+    Source: `multiprocessing.process.BaseProcess` keeps what a child runs in `_target`.
+    """
+    processes = sys.modules.get("multiprocessing.process")
+    target = getattr(processes.current_process(), "_target", None) if processes is not None else None
+    return str(getattr(target, "__module__", "")).endswith(POOLS)
