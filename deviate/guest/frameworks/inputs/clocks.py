@@ -5,7 +5,6 @@ Methods of `datetime` are written in C and read the clock by themselves, except 
 
 from __future__ import annotations
 
-import os
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
@@ -13,11 +12,9 @@ from ...annotations import Any, Callable
 from ...fixed_clock import FixedClock, fixed_clock
 from ...observers.inputs import MOST_AT_PLACE
 from ...stand_ins import stand_in
-from .callers import GUEST, Callers
+from .callers import Callers
 
 MODULES = ("time",)
-TAPS = os.path.join(GUEST, "runtime", "input_taps.py")
-"""Taps read the clock for the program: they call `time.time` where that calls `datetime.now`."""
 NUMBERS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
 """Functions without an argument that give seconds; with `_ns`, nanoseconds."""
 FORMATTED = {"localtime": 0, "gmtime": 0, "ctime": 0, "asctime": 0, "strftime": 1}
@@ -59,22 +56,21 @@ class Clocks:
         self.recorder = context.recorder
         self.callers = context.part(Callers)
         self.counts: dict[tuple[Any, int], int] = {}
-        self.modules: dict[Any, bool] = {TAPS: True}
 
     def patch(self, module: Any, name: str, fixed: Callable[..., Any] | None, n_arguments: int) -> None:
         original = getattr(module, name)
         read = fixed or original
         where = "time.%s()" % name
-        modules, counts, frame_of, callers, inputs = self.modules, self.counts, _getframe, self.callers, self.inputs
+        modules, counts, frame_of, callers, inputs = (
+            self.callers.modules, self.counts, _getframe, self.callers, self.inputs
+        )  # fmt: skip
 
         def call(*args: Any, **kwargs: Any) -> Any:
             frame = frame_of(1)
             file: Any = frame.f_globals.get("__file__")
-            is_project = modules.get(file)
+            is_project = modules.get(file)  # the first look-up of `is_project`, without a call
             if is_project is None:
                 is_project = callers.is_project(frame)
-                if file is not None:  # else it depends on the code
-                    modules[file] = is_project
             if not is_project or len(args) > n_arguments or kwargs:
                 return original(*args, **kwargs)
             result = read(*args)
