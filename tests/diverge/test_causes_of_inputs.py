@@ -159,6 +159,13 @@ def test_a_changing_seed_says_where_it_comes_from_and_has_the_cure_of_that_sourc
     assert causes[0].cure.endswith("\nnumpy.random.seed(1)")
 
 
+def test_numbers_of_the_system_that_only_made_a_seed_are_told_once() -> None:
+    hazards = (Hazard("entropy", "train.py", 8, "os.urandom(4)", ""),)
+    entropy = an_input("entropy", "os.urandom()", line=8, use="computed")
+    evidence = seen(entropy, hazards=hazards, seed_events=seeds("random.Random", "1", "2"), variant="control")
+    assert ids(evidence) == ["changing-seed"]
+
+
 def test_the_same_seeds_in_another_order_are_no_changing_seed() -> None:
     one, other = (SeedEvent("numpy.random.default_rng", value, "train.py", 9, "kept") for value in ("1", "2"))
     evidence = seen(an_input("completion"), seed_events=((one, other), (other, one)), variant="control")

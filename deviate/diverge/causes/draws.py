@@ -271,7 +271,9 @@ def entropy(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     ]
     places = _places_of(phrases)
     if not phrases:
-        return source_match(evidence, ("entropy",), IN_SOURCE)
+        finding = source_match(evidence, ("entropy",), IN_SOURCE)
+        is_told = finding is not None and all((at.file, at.line) in harmless for at in finding.places)
+        return None if is_told else finding
     is_number = any(not phrase.startswith(IDENTIFIERS) for phrase in phrases)
     certainty: Certainty = "likely" if is_number and (_is_draw(difference) or is_at(difference, places)) else "possible"
     return CauseMatch(
