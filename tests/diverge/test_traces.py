@@ -68,6 +68,14 @@ def test_watched_lines_that_a_process_without_a_trace_ran_belong_to_the_first_tr
     assert trace.watched - trace.ran == {("train.py", 3)}
 
 
+def test_inputs_alone_make_no_rank_unless_no_process_has_records(attempt: Path) -> None:
+    place, listed = '["place", 0, "train.py", 3]\n', '["input", "listing", "os.listdir()", 7, "a", 0, {}]\n'
+    write(attempt, start_line(), place, listed)
+    assert len(only(attempt).inputs) == 1
+    write(attempt, start_line(), record_line(), pid=2)
+    assert only(attempt).pid == 2
+
+
 def test_a_trace_is_read_as_it_was_written(attempt: Path) -> None:
     trace = a_trace(steps(3), rank=2, is_whole=False)
     write_trace(attempt, trace, pid=0xABC)
