@@ -1,7 +1,7 @@
 """Whether files exist, their sizes and times, as far as the project itself asks for them.
 
-Times are compared only of files that are older than the run: copies keep the times of files, and those of folders and
-of files that the run has written differ between any two runs.
+Times of the last change are compared only of files that are older than the run: copies keep them, and those of folders
+and of files that the run has written differ between any two runs. Other times differ always.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .callers import Callers
 MODULES = ("os", "pathlib")
 QUESTIONS = ("exists", "lexists", "isfile", "isdir", "islink")
 METHODS = ("exists", "is_file", "is_dir", "is_symlink")
-TIMES = ("getmtime", "getctime", "getatime")
-NOT_OF_OTHERS = "changed by this run"
+OTHER_TIMES = ("getctime", "getatime")
+OF_THE_RUN = "changed by this run"
 
 
 def install(module: Any, context: AdapterContext) -> None:
@@ -32,8 +32,9 @@ def install(module: Any, context: AdapterContext) -> None:
         return
     for name in QUESTIONS:
         states.observe(module.path, name, "os.path.%s" % name, states.answer)
-    for name in TIMES:
-        states.observe(module.path, name, "os.path.%s" % name, states.time)
+    states.observe(module.path, "getmtime", "os.path.getmtime", states.time)
+    for name in OTHER_TIMES:
+        states.observe(module.path, name, "os.path.%s" % name, states.presence)
     states.observe(module.path, "getsize", "os.path.getsize", states.answer)
     for name in ("stat", "lstat"):
         states.observe(module, name, "os.%s" % name, states.status)
@@ -65,8 +66,11 @@ class FileStates:
 
     def time(self, seconds: float, path: Any) -> tuple[str | None, str]:
         if self._is_of_run(os.stat(path)):
-            return None, NOT_OF_OTHERS
+            return None, OF_THE_RUN
         return repr(seconds), ""
+
+    def presence(self, seconds: float, path: Any) -> tuple[str | None, str]:
+        return "present", ""
 
     def status(self, result: os.stat_result, path: Any) -> tuple[str | None, str]:
         """What there is, and the size of a file that the run found: scripts ask for no more, or compare times."""

@@ -12,14 +12,14 @@ from deviate.diverge.findings import VOLATILE
 
 ALL = """\
 import datetime, glob, http.server, os, pathlib, random, secrets, sys, tempfile, threading, time, uuid, urllib.request
-outside = sys.argv[1]
+outside, times = sys.argv[1], lambda: (os.path.getmtime("train.py"), os.path.getctime("train.py"), os.stat("train.py"))
 os.listdir(outside)
 list(os.scandir(outside))
 glob.glob(outside + "/*")
 list(pathlib.Path(outside).iterdir())
 list(pathlib.Path(outside).glob("*"))
 list(os.walk(outside))
-os.path.exists(outside + "/none"), pathlib.Path(outside).is_dir(), os.path.getsize(outside + "/b")
+os.path.exists(outside + "/none"), pathlib.Path(outside).is_dir(), os.path.getsize(outside + "/b"), times()
 open(outside + "/b").read()
 os.environ.get("SETS"), os.getenv("SETS"), "SETS" in os.environ, os.environ.get("SETS_TOKEN"), os.getenv("PWD")
 time.time(), time.perf_counter_ns(), time.localtime(), time.strftime("%Y"), datetime.date.today()
@@ -32,15 +32,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200); self.end_headers(); self.wfile.write(b"answer")
     def log_message(self, *words): pass
-server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+server = http.server.socketserver.TCPServer(("127.0.0.1", 0), Handler)
 thread = threading.Thread(target=server.handle_request); thread.start()
-urllib.request.urlopen("http://127.0.0.1:%d/" % server.server_port).read()
+urllib.request.urlopen("http://127.0.0.1:%d/" % server.server_address[1]).read()
 thread.join()
 """
 CALLS = [
     ("listing", 3), ("listing", 4), ("listing", 5), ("listing", 6), ("listing", 7), ("listing", 8),
-    ("file-state", 9), ("file", 10), ("environment", 11), ("clock", 12), ("process-id", 13), ("entropy", 14),
-    ("clock", 15), ("listing", 15), ("listing", 17), ("file-state", 17), ("network", 24),
+    ("file-state", 9), ("file-state", 2), ("file", 10), ("environment", 11), ("clock", 12), ("process-id", 13),
+    ("entropy", 14), ("clock", 15), ("listing", 15), ("listing", 17), ("file-state", 17), ("network", 24),
 ]  # fmt: skip
 
 
