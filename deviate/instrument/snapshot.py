@@ -292,10 +292,11 @@ def _guest_manifest(
     }
 
 
-def _watched(analysis: Analysis, edits: dict[str, Instrumented]) -> dict[str, tuple[str, int]]:
-    """File and line of each hazard with a marker, by the number of the marker."""
-    numbers = {number for done in edits.values() for number in done.watched}
-    return {str(number): (analysis.hazards[number].file, analysis.hazards[number].line) for number in sorted(numbers)}
+def _watched(analysis: Analysis, edits: dict[str, Instrumented]) -> dict[str, tuple[str, int, int]]:
+    """File, line and marker of each hazard that is watched, by its number."""
+    markers = {number: marker for done in edits.values() for number, marker in done.watched.items()}
+    hazards = analysis.hazards
+    return {str(number): (hazards[number].file, hazards[number].line, markers[number]) for number in sorted(markers)}
 
 
 def write_json(path: Path, document: dict[str, object]) -> None:

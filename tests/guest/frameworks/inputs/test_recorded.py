@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from traced_inputs import Input, inputs_of, script
 
-from deviate.diverge.inputs import VOLATILE
+from deviate.diverge.findings import VOLATILE
 
 ALL = """\
 import datetime, glob, http.server, os, pathlib, random, secrets, sys, tempfile, threading, time, uuid, urllib.request
