@@ -47,7 +47,7 @@ _inputs: Inputs
 _context: AdapterContext
 _main_thread: int | None = None
 _counts: dict[tuple[int, int], int] = {}
-_waiting: dict[int, tuple[str, int]] = {}
+_waiting: dict[int, list[tuple[str, int]]] = {}
 _clock: FixedClock | None = None
 
 
@@ -55,7 +55,7 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
     """Make the taps available in every module of the process; without a trace they only return their arguments.
 
     Args:
-        watched: file and line of each marker, by its number.
+        watched: file, line and number of the marker of each watched line.
     """
     global _inputs, _context, _main_thread, _clock
     _inputs, _context = context.inputs, context
@@ -67,8 +67,9 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
     names.__deviate_write__ = write
     names.__deviate_ran__ = ran
     if _inputs.is_active:
-        _waiting.update((int(number), (file, line)) for number, (file, line) in watched.items())
-        context.trace.at_flush.append(_Watched(tuple(_waiting.values())))
+        for file, line, marker in watched.values():
+            _waiting.setdefault(marker, []).append((file, line))
+        context.trace.at_flush.append(_Watched([line for lines in _waiting.values() for line in lines]))
 
 
 # ------------------------------------------------------------ orders
@@ -249,12 +250,12 @@ def ran(number: int, value: V) -> V:
 
 
 def _record_ran(number: int) -> None:
-    file, line = _waiting.pop(number)
     trace = _context.trace
-    if trace.pid != getpid():
-        _tell_from_fork(file, line)
-    elif _inputs.is_active:
-        _inputs.ran(trace.number_of(file, line))
+    for file, line in _waiting.pop(number):
+        if trace.pid != getpid():
+            _tell_from_fork(file, line)
+        elif _inputs.is_active:
+            _inputs.ran(trace.number_of(file, line))
 
 
 def _tell_from_fork(file: str, line: int) -> None:
@@ -272,10 +273,10 @@ def _tell_from_fork(file: str, line: int) -> None:
 class _Watched:
     """Writes which lines are watched, once, before the first records of a process that has any."""
 
-    def __init__(self, lines: tuple[tuple[str, int], ...]) -> None:
+    def __init__(self, lines: list[tuple[str, int]]) -> None:
         self.lines = lines
 
     def __call__(self) -> None:
-        lines, self.lines = self.lines, ()
+        lines, self.lines = self.lines, []
         for file, line in lines:
             _inputs.ran(_context.trace.number_of(file, line), is_watched=True)

@@ -104,8 +104,8 @@ class InputTaps:
 
 def input_edits(
     parsed: Parsed, lines: Sequence[str], taps: InputTaps, watched: Sequence[tuple[int, int]]
-) -> tuple[list[Edit], tuple[int, ...]]:
-    """The edits for a file, and the numbers of the lines that get a marker.
+) -> tuple[list[Edit], dict[int, int]]:
+    """The edits for a file, and the number of the marker of each line that has one.
 
     Args:
         watched: number and line of each hazard.
@@ -113,15 +113,17 @@ def input_edits(
     collector = _Collector(parsed, lines, taps)
     parsed.module.visit(collector)
     edits: list[Edit] = []
-    marked = []
+    markers: dict[cst.CSTNode, int] = {}
+    marked: dict[int, int] = {}
     for number, line in watched:
         expression = collector.expression_at(line)
         if expression is not None:
-            marked.append(number)
-            edits += wrap(parsed.span(expression), f"{RAN}({number}, (", "))")
+            marked[number] = markers.setdefault(expression, number)
+            if marked[number] == number:
+                edits += wrap(parsed.span(expression), f"{RAN}({number}, (", "))")
     for tap, node in collector.tapped:
         edits += wrap(parsed.span(node), f"{tap}((", "))")
-    return edits, tuple(marked)
+    return edits, marked
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Inserts taps into source text within lines, so that line numbers and comments are preserved."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import libcst as cst
 
@@ -53,12 +53,12 @@ class Instrumented:
     Attributes:
         edits: (line, column in the instrumented line, characters gained there), in order; the guest maps the
             columns of tracebacks back with them. A negative gain is a deletion.
-        watched: numbers of the lines with a marker, which is called when they run.
+        watched: number of the marker of each watched line that has one; lines of one statement share it.
     """
 
     text: str
     edits: tuple[tuple[int, int, int], ...]
-    watched: tuple[int, ...] = ()
+    watched: Mapping[int, int] = field(default_factory=dict)
 
 
 def instrument_text(
@@ -85,7 +85,7 @@ def instrument_text(
     shared = _sites_by_tap(sites)
     edits += [edit for (span, form), ours in shared.items() for edit in _shared_edits(span, form, ours)]
     edits += [edit for loop in loops if loop.kind != "managed" for edit in _loop_edits(loop)]
-    marked: tuple[int, ...] = ()
+    marked: dict[int, int] = {}
     if sites or loops or inputs is not None:
         parsed = Parsed(text, lines)
         bootstrap = BOOTSTRAP
@@ -252,7 +252,7 @@ def _is_future_import(statement: cst.CSTNode) -> bool:
     )
 
 
-def _apply(lines: Sequence[str], edits: Sequence[Edit], watched: tuple[int, ...]) -> Instrumented:
+def _apply(lines: Sequence[str], edits: Sequence[Edit], watched: Mapping[int, int]) -> Instrumented:
     """Apply the edits line by line, and record how columns shift in each line."""
     by_line: dict[int, list[tuple[int, Edit]]] = {}
     for index, edit in enumerate(edits):

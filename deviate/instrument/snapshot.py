@@ -20,7 +20,7 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 
 import deviate
-from deviate.base import file_digest, is_notebook, notebook_script, pattern_regex, with_digest
+from deviate.base import file_digest, is_notebook, log_decision, notebook_script, pattern_regex, with_digest
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.git import GitState, freeze_git, freeze_provenance
 from deviate.instrument.input_taps import InputTaps
@@ -149,7 +149,13 @@ def _instrument(
         loops = [loop for loop in analysis.loops if loop.file in project_names]
         lines = enumerate((hazard.file, hazard.line) for hazard in analysis.hazards)
         watched = [(number, line) for number, (file, line) in lines if file in project_names]
-        instrumented = instrument_text(text, sites, loops, inputs, watched)
+        try:
+            instrumented = instrument_text(text, sites, loops, inputs, watched)
+        except ToolError as error:
+            if inputs is None:
+                raise
+            log_decision("instrument", "%s has no taps of inputs: %s", project_names[0], error)
+            instrumented = instrument_text(text, sites, loops)
         if not instrumented.edits:
             continue
         name_in_tree = place.relative_to(tree).as_posix()
@@ -292,10 +298,11 @@ def _guest_manifest(
     }
 
 
-def _watched(analysis: Analysis, edits: dict[str, Instrumented]) -> dict[str, tuple[str, int]]:
-    """File and line of each hazard with a marker, by the number of the marker."""
-    numbers = {number for done in edits.values() for number in done.watched}
-    return {str(number): (analysis.hazards[number].file, analysis.hazards[number].line) for number in sorted(numbers)}
+def _watched(analysis: Analysis, edits: dict[str, Instrumented]) -> dict[str, tuple[str, int, int]]:
+    """File, line and marker of each hazard that is watched, by its number."""
+    markers = {number: marker for done in edits.values() for number, marker in done.watched.items()}
+    hazards = analysis.hazards
+    return {str(number): (hazards[number].file, hazards[number].line, markers[number]) for number in sorted(markers)}
 
 
 def write_json(path: Path, document: dict[str, object]) -> None:

@@ -93,7 +93,7 @@ def test_lines_are_marked_in_the_first_of_the_smallest_statements_around_them() 
     )
     assert tapped(text, PLAIN, 3, 4, 5, 6) == expected
     watched = [(line, line + 1) for line in (3, 4, 5, 6)]
-    assert instrument_text(f"import os\n{text}\n", [], [], PLAIN, watched).watched == (3, 4, 6)
+    assert instrument_text(f"import os\n{text}\n", [], [], PLAIN, watched).watched == {3: 3, 4: 4, 6: 6}
 
 
 def test_functions_that_a_compiler_may_read_have_no_markers() -> None:
@@ -104,3 +104,10 @@ def test_functions_that_a_compiler_may_read_have_no_markers() -> None:
 
 def test_a_file_with_nothing_to_tap_stays_as_it_is() -> None:
     assert tapped("x = 1") == "x = 1"
+
+
+def test_lines_of_one_statement_share_a_marker() -> None:
+    text = "import os\nx = [\n  a,\n  b,\n]\n"
+    result = instrument_text(text, [], [], PLAIN, [(0, 3), (1, 4)])
+    assert result.text.count("__deviate_ran__(") == 1
+    assert result.watched == {0: 0, 1: 0}

@@ -49,7 +49,7 @@ class Worker:
         text: str,
         sites: list[Site] | None = None,
         loops: list[Loop] | None = None,
-        watched: dict[int, tuple[str, int]] | None = None,
+        watched: dict[int, tuple[str, int, int]] | None = None,
     ) -> dict[str, Any]:
         taps = {**taps_of(sites or [], loops or []), "watched": watched or {}}
         manifest = {"originals": "", "files": {}, **taps} if sites is not None else None
@@ -120,7 +120,7 @@ def tapped(draw: st.DrawFn, *, forms: bool = True) -> Tapped:
 def test_text_tree_and_behaviour_stay(worker: Worker, it: Tapped) -> None:
     original = it.program.text
     plain = worker.run(original)
-    watched_lines = {line: ("train.py", line) for line in range(1, original.count("\n") + 2)}
+    watched_lines = {line: ("train.py", line, line) for line in range(1, original.count("\n") + 2)}
     for result, lines in ((it.text, {}), (it.text_of_traced_run, watched_lines)):
         assert untapped(result) == ast.dump(ast.parse(original))
         assert result.count("\n") == original.count("\n")

@@ -52,7 +52,7 @@ def test_files_of_traced_runs_have_taps_of_inputs_and_those_of_other_runs_do_not
     assert (traced / "tree/empty.py").read_text() == "X = 1\n"
     manifests = [json.loads((it / "guest/_deviate_guest/manifest.json").read_text()) for it in (plain, traced)]
     assert [sorted(manifest["files"]) for manifest in manifests] == [["train.py"], ["data.py", "train.py"]]
-    assert [manifest.get("inputs") for manifest in manifests] == [None, {"watched": {"0": ["data.py", 2]}}]
+    assert [manifest.get("inputs") for manifest in manifests] == [None, {"watched": {"0": ["data.py", 2, 0]}}]
 
 
 def test_without_taps_the_tree_holds_the_original_text(root: Path, tmp_path: Path) -> None:

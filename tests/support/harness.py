@@ -165,7 +165,18 @@ class Child:
             "files": {self.name: {"edits": instrumented.edits}} if is_tapped else {},
             **taps_of(self.sites, self.loops),
             "adapters": self.adapters,
-            **({"inputs": {"watched": {number: (self.name, line) for number, line in markers}}} if inputs else {}),
+            **(
+                {
+                    "inputs": {
+                        "watched": {
+                            number: (self.name, dict(markers)[number], marker)
+                            for number, marker in instrumented.watched.items()
+                        }
+                    }
+                }
+                if inputs
+                else {}
+            ),
         }
         (guest / "manifest.json").write_text(json.dumps(manifest))
         spec = self.folder / "spec.json"
