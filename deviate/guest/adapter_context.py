@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     P = TypeVar("P")
 
 
-CURES = frozenset(("listing", "clock", "entropy"))
+CURES = frozenset(("listing", "clock", "entropy", "workers"))
 """Controls that change what enters the program."""
 
 
