@@ -7,9 +7,6 @@ from pathlib import Path
 
 from deviate.diverge.findings import Difference, InputDifference, InputEvent, Trace
 
-BY_ORDER = frozenset({"thread-order"})
-"""Sources of which threads are compared in the order in which they wrote, as the order is the input."""
-
 Key = tuple[str, str, int]
 """Source, file and line."""
 
@@ -19,8 +16,7 @@ def compare_inputs(
 ) -> tuple[InputDifference, ...]:
     """The first differing input of each source and place, in the order in which they entered, rank by rank.
 
-    Inputs are compared in the order in which a place had them; those of threads in any order, as their order is chance,
-    unless it is the order that is recorded.
+    Inputs are compared in the order in which a place had them; those of threads in any order, as their order is chance.
 
     Args:
         difference: the first one of the runs, in the traces that are compared here; None for equal runs.
@@ -61,12 +57,20 @@ def _first_pair(
 ) -> tuple[int, InputEvent | None, InputEvent | None] | None:
     """Position and events of the first difference at a place; None if there is none."""
     events = (*mine, *theirs)
-    if any(event.is_in_thread and event.source not in BY_ORDER for event in events):
+    if any(event.is_in_thread for event in events):
+        if any(event.n_folded for event in events) and _total(mine) == _total(theirs):
+            return None
         mine, theirs = (sorted(events, key=lambda event: (event.call, event.digest or 0)) for events in (mine, theirs))
     for ordinal, (event, instead) in enumerate(zip_longest(mine, theirs)):
         if event is None or instead is None or event.digest != instead.digest:
             return ordinal, event, instead
     return None
+
+
+def _total(events: Sequence[InputEvent]) -> tuple[int, int]:
+    """Number and sum of the values of a place, in which it does not matter which of them are folded."""
+    n_values = sum(event.n_folded or 1 for event in events)
+    return n_values, sum(event.digest or 0 for event in events) % 2**32
 
 
 def _difference(

@@ -10,15 +10,16 @@ import json
 import os
 import sys
 import threading
-import time
 from functools import partial
 from itertools import islice
+from os import getpid  # what the program calls is recorded
 from sys import _getframe
 from threading import get_ident
 from types import FrameType, MethodType
 
 from . import taps
 from .annotations import TYPE_CHECKING, Any, Callable
+from .fixed_clock import FixedClock, fixed_clock
 from .input_values import describe, is_by_address
 from .observers.trace import SCHEMA
 
@@ -47,7 +48,7 @@ _context: AdapterContext
 _main_thread: int | None = None
 _counts: dict[tuple[int, int], int] = {}
 _waiting: dict[int, tuple[str, int]] = {}
-_is_clock_fixed = False
+_clock: FixedClock | None = None
 
 
 def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) -> None:
@@ -56,10 +57,10 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
     Args:
         watched: file and line of each marker, by its number.
     """
-    global _inputs, _context, _main_thread, _is_clock_fixed
+    global _inputs, _context, _main_thread, _clock
     _inputs, _context = context.inputs, context
     _main_thread = threading.main_thread().ident
-    _is_clock_fixed = context.controls.get("clock") == "fixed"
+    _clock = fixed_clock(context)
     names.__deviate_order__ = order
     names.__deviate_pop__ = pop
     names.__deviate_callee__ = callee
@@ -109,7 +110,7 @@ def _record_order(items: Any, frame: FrameType) -> None:
     _inputs.record("set-order", what, "%d\n%s" % (len(items), "\n".join(texts)), place, shown)
 
 
-def _record_pop(items: set[Any], frame: FrameType) -> None:
+def _record_pop(items: Any, frame: FrameType) -> None:
     if len(items) < 2 or not _is_due(frame):
         return
     first, second = islice(items, 2)
@@ -155,7 +156,7 @@ def callee(function: Any) -> Any:
         elif function.__name__ in CLOCKS and _is_date(function):
             if _is_due(_getframe(1)):
                 _record_clock(function, _getframe(1))
-            return partial(_fixed_reading, function) if _is_clock_fixed else function
+            return function if _clock is None else partial(_fixed_reading, _clock, function)
     except Exception as error:
         _context.recorder.fault("input", error)
     return function
@@ -185,11 +186,16 @@ def _record_id(frame: FrameType) -> None:
 
 
 def _is_date(function: Any) -> bool:
-    """Whether a method is that of a class with dates: `datetime`, `date`, `pandas.Timestamp`, or a class of these."""
+    """Whether a method is that of `datetime`, `pandas.Timestamp` or a class of these.
+
+    `today` of the standard library calls `time.time`, for which another function stands.
+    """
     owner = function.__self__
-    if not isinstance(owner, type) or (type(function) is MethodType and not owner.__module__.startswith("pandas")):
+    is_method = type(function) is MethodType
+    if not isinstance(owner, type) or (is_method and not owner.__module__.startswith("pandas")):
         return False
-    return any(base.__module__ == "datetime" and base.__name__ in ("datetime", "date") for base in owner.__mro__)
+    is_date = any((base.__module__, base.__name__) == ("datetime", "datetime") for base in owner.__mro__)
+    return is_date and (is_method or function.__name__ != "today")
 
 
 def _record_clock(function: Any, frame: FrameType) -> None:
@@ -197,14 +203,12 @@ def _record_clock(function: Any, frame: FrameType) -> None:
     owner = function.__self__
     module = sys.modules["datetime"]
     kind = module.datetime if issubclass(owner, module.datetime) else module.date
-    value = "fixed" if _is_clock_fixed else kind.today().isoformat()
+    value = "fixed" if _clock is not None else kind.today().isoformat()
     _inputs.record("clock", "%s.%s()" % (owner.__name__, function.__name__), value, _inputs.place(frame))
 
 
-def _fixed_reading(function: Any, tz: Any = None) -> Any:
-    """The reading of a date class by `time.time`, which the fixed clock replaces."""
-    owner = function.__self__
-    seconds = time.time()  # looked up at each call, as the fixed clock may come later
+def _fixed_reading(clock: FixedClock, function: Any, tz: Any = None) -> Any:
+    owner, seconds = function.__self__, clock.now_ns() / 1e9
     if function.__name__ == "utcnow":
         return owner.utcfromtimestamp(seconds)
     return owner.fromtimestamp(seconds) if tz is None else owner.fromtimestamp(seconds, tz)
@@ -226,7 +230,8 @@ def _record_write(value: object, frame: FrameType) -> None:
     thread = threading._active.get(get_ident())  # type: ignore[attr-defined]  # current_thread() may create an object
     name = "a thread" if thread is None else thread.name
     text = describe(value, _context.project.work) if type(value) in WRITTEN else name
-    _inputs.record("thread-order", "write of a thread", text, _inputs.place(frame), "%s: %s" % (name, text))
+    shown = "%s: %s" % (name, text)
+    _inputs.record("thread-order", "write of a thread", text, _inputs.place(frame), shown, is_ordered=True)
 
 
 WRITTEN = NUMBERS | {str, bytes, tuple, type(None)}
@@ -246,7 +251,7 @@ def ran(number: int, value: V) -> V:
 def _record_ran(number: int) -> None:
     file, line = _waiting.pop(number)
     trace = _context.trace
-    if trace.pid != os.getpid():
+    if trace.pid != getpid():
         _tell_from_fork(file, line)
     elif _inputs.is_active:
         _inputs.ran(trace.number_of(file, line))
@@ -254,7 +259,7 @@ def _record_ran(number: int) -> None:
 
 def _tell_from_fork(file: str, line: int) -> None:
     """Write the line at once, to a file of the forked process, whose trace has ended."""
-    folder, pid = _context.trace.file.folder, os.getpid()
+    folder, pid = _context.trace.file.folder, getpid()
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "trace-%x.jsonl" % pid)
     facts = {"rank": 0, "pid": pid, "level": 1, "from": 0, "until": None}

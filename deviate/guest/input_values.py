@@ -41,7 +41,7 @@ def describe(value: Any, work: str, depth: int = DEPTH) -> str:
     if ("pathlib", "PurePath") in bases:
         return repr(str(value).replace(work, "."))
     if kind.__module__.partition(".")[0] in BY_REPR or _is_scalar_of_numpy(kind):
-        return _shortened(repr(value))
+        return repr(value)[:LONGEST]
     if tuple in kind.__mro__:
         return kind.__qualname__ + _container(tuple.__getitem__(value, slice(MOST_PARTS)), work, depth)
     return _object(value, work, depth)
@@ -51,7 +51,8 @@ def is_by_address(value: Any) -> bool:
     """Whether the hash of a value is made from an address."""
     if type(value) in (tuple, frozenset):
         return any(is_by_address(item) for item in value)
-    return type(value).__hash__ is object.__hash__
+    of_type: object = type(value).__hash__
+    return of_type is object.__hash__
 
 
 def _shortened(value: Any) -> Any:

@@ -57,6 +57,13 @@ PLAIN_DECORATORS = frozenset({"abstractmethod", "classmethod", "dataclass", "pro
 COMPILERS = frozenset({"cfunc", "guvectorize", "njit", "stencil", "vectorize"})
 """Decorators, by their last names, of functions that are compiled from their bytecode."""
 
+IDENTITIES = frozenset({"hash", "id"})
+MARKED: dict[type[cst.CSTNode], str] = {
+    cst.AnnAssign: "value", cst.Assert: "test", cst.Assign: "value", cst.AugAssign: "value", cst.Expr: "value",
+    cst.For: "iter", cst.If: "test", cst.Match: "subject", cst.Raise: "exc", cst.Return: "value", cst.While: "test",
+    cst.WithItem: "item",
+}  # fmt: skip
+"""Statements, and the expression of each that can be marked."""
 THREADS = re.compile(
     r"^\s*(?:import|from)\b[^\n#]*\b(?:threading|_thread|concurrent|multiprocessing|joblib)\b", re.MULTILINE
 )
@@ -67,6 +74,7 @@ CONVERTED = re.compile(
     r"|\bjit\.script|\btorch\.compile\b|\btorch_compile\b|\b(?:self|\w*model|\w*net|\w*module)\.compile\(",
     re.MULTILINE,
 )
+BLOCKS = (cst.BaseStatement, cst.BaseSuite, cst.Else, cst.ExceptHandler, cst.Finally)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,84 +159,69 @@ class _Collector(cst.CSTVisitor):
         return min(around, key=lambda statement: statement[1] - statement[0])[2] if around else None
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, NEVER) or node in self.targets:
+        if isinstance(node, NEVER) or node in self.targets or self._is_compiled(node):
             return False
-        if isinstance(node, cst.FormattedStringExpression) and node.equal is not None:
-            return False  # it shows its own text
-        return super().on_visit(node)
-
-    # ------------------------------------------------------------ functions
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        if self._is_compiled(node):
-            return False
-        self.functions.append(_function_names(node) if self.taps.has_threads else _Function())
+        match node:
+            case cst.FormattedStringExpression(equal=cst.AssignEqual()):
+                return False  # it shows its own text
+            case cst.FunctionDef():
+                self.functions.append(_function_names(node) if self.taps.has_threads else _Function())
+            case cst.For() | cst.CompFor():
+                self._visit_loop(node)
+            case cst.SetComp():
+                self._free(node)
+            case cst.AsName():
+                self.targets.add(node.name)
+            case cst.StarredElement() | cst.Arg(star="*"):
+                self._order(node.value)
+            case cst.Yield(value=cst.From(item=items)):
+                self._order(items)
+            case cst.Call():
+                self._visit_call(node)
+            case cst.Assign():
+                self._visit_assignment(node)
+            case cst.AugAssign():
+                self._visit_addition(node)
+        self._mark(node)
         return True
 
-    def leave_FunctionDef(self, original_node: cst.FunctionDef) -> None:
-        if not self._is_compiled(original_node):
+    def on_leave(self, original_node: cst.CSTNode) -> None:
+        if isinstance(original_node, cst.FunctionDef) and not self._is_compiled(original_node):
             self.functions.pop()
 
-    def visit_ClassDef(self, node: cst.ClassDef) -> bool:
-        names = {_last_name(decorator.decorator) for decorator in node.decorators}
-        return not (self.taps.is_compiled and names - PLAIN_DECORATORS)
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        return not self.taps.is_compiled
-
-    def _is_compiled(self, node: cst.FunctionDef) -> bool:
-        names = {_last_name(decorator.decorator) for decorator in node.decorators}
-        if names & COMPILERS:
-            return True
-        return self.taps.is_compiled and (bool(names - PLAIN_DECORATORS) or node.name.value in self.passed)
+    def _is_compiled(self, node: cst.CSTNode) -> bool:
+        """Whether a compiler may read the bytecode of a function."""
+        if isinstance(node, cst.Lambda):
+            return self.taps.is_compiled
+        if not isinstance(node, cst.FunctionDef | cst.ClassDef):
+            return False
+        decorators = {_last_name(decorator.decorator) for decorator in node.decorators}
+        is_decorated = bool(decorators - PLAIN_DECORATORS) or node.name.value in self.passed
+        return bool(decorators & COMPILERS) or (self.taps.is_compiled and is_decorated)
 
     # ------------------------------------------------------------ items taken in order
 
-    def visit_For(self, node: cst.For) -> None:
+    def _visit_loop(self, node: cst.For | cst.CompFor) -> None:
         self.targets.add(node.target)
-        self._mark(node.iter)
-        if node.asynchronous is None:
-            self._order(node.iter)
-
-    def visit_CompFor(self, node: cst.CompFor) -> None:
-        self.targets.add(node.target)
-        if node in self.order_free:
+        if node in self.order_free and isinstance(node, cst.CompFor):
             self._free(node.inner_for_in)
         elif node.asynchronous is None:
             self._order(node.iter)
 
-    def visit_SetComp(self, node: cst.SetComp) -> None:
-        self._free(node)
-
-    def visit_AsName(self, node: cst.AsName) -> None:
-        self.targets.add(node.name)
-
-    def visit_StarredElement(self, node: cst.StarredElement) -> None:
-        self._order(node.value)
-
-    def visit_Arg(self, node: cst.Arg) -> None:
-        if node.star == "*":
-            self._order(node.value)
-
-    def visit_Yield(self, node: cst.Yield) -> None:
-        if isinstance(node.value, cst.From):
-            self._order(node.value.item)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        name = _last_name(node.func)
+    def _visit_call(self, node: cst.Call) -> None:
+        name, is_method = _last_name(node.func), isinstance(node.func, cst.Attribute)
         arguments = [argument.value for argument in node.args if not argument.star and argument.keyword is None]
-        if isinstance(node.func, cst.Name) and name in ("hash", "id"):
-            self._tap(CALLEE, node.func)
-        elif isinstance(node.func, cst.Attribute) and name in CLOCKS:
+        has_key = any(argument.keyword is not None and argument.keyword.value == "key" for argument in node.args)
+        if name in (CLOCKS if is_method else IDENTITIES):
             self._tap(CALLEE, node.func)
         elif isinstance(node.func, cst.Attribute) and name == "pop" and not node.args:
             self._order(node.func.value, POP)
         elif name in CONSUMERS and node not in self.order_free:
             for argument in arguments:
                 self._order(argument)
-        elif any(m.matches(argument.keyword, m.Name("key")) for argument in node.args):
-            self._order(arguments[-1] if arguments and name in WITH_KEY else None)
-        elif name in ORDER_FREE:
+        elif has_key and name in WITH_KEY and arguments:
+            self._order(arguments[-1])
+        elif name in ORDER_FREE and not has_key:
             for argument in arguments:
                 self._free(argument)
         if isinstance(node.func, cst.Attribute) and name in WRITERS and arguments and self._is_shared(node.func.value):
@@ -254,54 +247,31 @@ class _Collector(cst.CSTVisitor):
 
     # ------------------------------------------------------------ writes, and statements
 
-    def visit_Assign(self, node: cst.Assign) -> None:
+    def _visit_assignment(self, node: cst.Assign) -> None:
         targets = [target.target for target in node.targets]
         unpacked = [target for target in targets if isinstance(target, cst.Tuple | cst.List)]
         self.targets.update(unpacked)
         self._order(node.value if unpacked else None)
         if any(isinstance(target, cst.Subscript) and self._is_shared(target.value) for target in targets):
             self._tap(WRITE, node.value)
-        self._mark(node.value, node)
 
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        is_name = isinstance(node.target, cst.Name)
-        if self._is_shared(node.target) and (not is_name or self._is_declared(node.target)):
+    def _visit_addition(self, node: cst.AugAssign) -> None:
+        is_local = isinstance(node.target, cst.Name) and not (
+            self.functions and node.target.value in self.functions[-1].shared
+        )
+        if not is_local and self._is_shared(node.target):
             self._tap(WRITE, node.value)
-        self._mark(node.value, node)
 
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._mark(node.value, node)
-
-    def visit_Expr(self, node: cst.Expr) -> None:
-        if not isinstance(node.value, cst.BaseString):  # it may be a docstring
-            self._mark(node.value, node)
-
-    def visit_Return(self, node: cst.Return) -> None:
-        self._mark(node.value, node)
-
-    def visit_Raise(self, node: cst.Raise) -> None:
-        self._mark(node.exc, node)
-
-    def visit_Assert(self, node: cst.Assert) -> None:
-        self._mark(node.test, node)
-
-    def visit_If(self, node: cst.If) -> None:
-        self._mark(node.test)
-
-    def visit_While(self, node: cst.While) -> None:
-        self._mark(node.test)
-
-    def visit_With(self, node: cst.With) -> None:
-        for item in node.items:
-            self._mark(item.item)
-
-    def visit_Match(self, node: cst.Match) -> None:
-        self._mark(node.subject)
-
-    def _mark(self, expression: cst.BaseExpression | None, statement: cst.CSTNode | None = None) -> None:
-        is_executed = not (self.functions and self.taps.is_converted)
-        if expression is not None and is_executed and not self._is_ignored(expression):
-            span = self.parsed.span(statement or expression)
+    def _mark(self, node: cst.CSTNode) -> None:
+        """Add a statement to those that can be marked."""
+        name = MARKED.get(type(node))
+        if name is None or (self.functions and self.taps.is_converted):
+            return
+        expression = getattr(node, name)
+        is_docstring = isinstance(node, cst.Expr) and isinstance(expression, cst.BaseString)
+        if expression is not None and not is_docstring and not self._is_ignored(expression):
+            is_head = isinstance(node, cst.BaseCompoundStatement | cst.WithItem)
+            span = self.parsed.span(expression if is_head else node)
             self.statements.append((span.line, span.end_line, expression))
 
     def _is_shared(self, node: cst.BaseExpression) -> bool:
@@ -312,9 +282,6 @@ class _Collector(cst.CSTVisitor):
         while isinstance(root, cst.Attribute | cst.Subscript):
             root = root.value
         return not (isinstance(root, cst.Name) and root.value in self.functions[-1].fresh)
-
-    def _is_declared(self, node: cst.CSTNode) -> bool:
-        return isinstance(node, cst.Name) and node.value in self.functions[-1].shared
 
 
 def _last_name(node: cst.BaseExpression) -> str:
@@ -362,6 +329,5 @@ def _statements_within(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for child in node.children:
         if isinstance(child, cst.BaseSmallStatement):
             yield child
-        elif isinstance(child, cst.BaseStatement | cst.BaseSuite | cst.Else | cst.ExceptHandler | cst.Finally):
-            if not isinstance(child, cst.FunctionDef | cst.ClassDef):
-                yield from _statements_within(child)
+        elif isinstance(child, BLOCKS) and not isinstance(child, cst.FunctionDef | cst.ClassDef):
+            yield from _statements_within(child)

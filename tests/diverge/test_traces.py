@@ -60,6 +60,14 @@ def test_a_process_that_computed_nothing_has_none(attempt: Path) -> None:
     assert read_traces(attempt) == ()
 
 
+def test_watched_lines_that_a_process_without_a_trace_ran_belong_to_the_first_trace(attempt: Path) -> None:
+    watched = ['["place", 0, "train.py", 3]\n', '["place", 1, "train.py", 4]\n', '["watched", 0]\n', '["watched", 1]\n']
+    write(attempt, start_line(), *watched, record_line(), pid=1)
+    write(attempt, start_line(), watched[1], '["ran", 1]\n', pid=2)
+    trace = only(attempt)
+    assert trace.watched - trace.ran == {("train.py", 3)}
+
+
 def test_a_trace_is_read_as_it_was_written(attempt: Path) -> None:
     trace = a_trace(steps(3), rank=2, is_whole=False)
     write_trace(attempt, trace, pid=0xABC)

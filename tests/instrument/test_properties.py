@@ -92,7 +92,8 @@ class Tapped:
     def text_of_traced_run(self) -> str:
         """The text with taps of inputs as well, and a marker in every line that can have one."""
         lines = [(line, line) for line in range(1, self.program.text.count("\n") + 2)]
-        return instrument_text(self.program.text, self.sites, self.made_loops, InputTaps(True, False), lines).text
+        taps = InputTaps(has_threads=True, is_compiled=False)
+        return instrument_text(self.program.text, self.sites, self.made_loops, taps, lines).text
 
 
 @st.composite

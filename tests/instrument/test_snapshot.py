@@ -11,7 +11,7 @@ from frozen import TRAIN, analysis_of
 
 from deviate.errors import InputError, RecordError
 from deviate.instrument.snapshot import freeze
-from deviate.model import Span
+from deviate.model import Hazard, Span
 
 
 @pytest.fixture
@@ -34,6 +34,25 @@ def test_the_tree_holds_taps_and_the_originals_hold_the_text_before(root: Path, 
     assert tapped.count("\n") == TRAIN.count("\n")
     assert (snapshot.folder / "originals/train.py").read_text() == TRAIN
     assert (root / "train.py").read_text() == TRAIN
+
+
+def test_files_of_traced_runs_have_taps_of_inputs_and_those_of_other_runs_do_not(root: Path, tmp_path: Path) -> None:
+    (root / "data.py").write_text("def load(names):\n    return list(names)\n")
+    (root / "empty.py").write_text("X = 1\n")
+    found = analysis_of(root)
+    hazards = tuple(Hazard("set-order", "data.py", line, "list(names)", "") for line in (2, 9))
+    analysis = dataclasses.replace(found, files=("train.py", "data.py", "empty.py"), hazards=hazards)
+    plain = freeze(found, tmp_path / "plain").folder
+    assert {name: (plain / "tree" / name).read_text() for name in ("data.py", "empty.py")} == {
+        name: (root / name).read_text() for name in ("data.py", "empty.py")
+    }
+    traced = freeze(analysis, tmp_path / "traced", has_input_taps=True).folder
+    line = (traced / "tree/data.py").read_text().splitlines()[1]
+    assert line.endswith("return __deviate_ran__(0, (list(__deviate_order__((names)))))")
+    assert (traced / "tree/empty.py").read_text() == "X = 1\n"
+    manifests = [json.loads((it / "guest/_deviate_guest/manifest.json").read_text()) for it in (plain, traced)]
+    assert [sorted(manifest["files"]) for manifest in manifests] == [["train.py"], ["data.py", "train.py"]]
+    assert [manifest.get("inputs") for manifest in manifests] == [None, {"watched": {"0": ["data.py", 2]}}]
 
 
 def test_without_taps_the_tree_holds_the_original_text(root: Path, tmp_path: Path) -> None:

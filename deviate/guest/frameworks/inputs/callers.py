@@ -13,8 +13,6 @@ from ...checkpoint_guard import beginning
 from ...observers.trace import UNKNOWN
 
 GUEST = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))) + os.sep
-TAPS = os.path.join(GUEST, "runtime", "input_taps.py")
-"""Taps act for the program: they call `time.time` where that calls `datetime.now`."""
 IMPORTING = "<frozen importlib"
 LIBRARIES = ("site-packages", "dist-packages")
 SYSTEM = tuple(
@@ -36,7 +34,7 @@ class Callers:
         self.context = context
         self.inputs = context.inputs
         self.files = context.trace.files
-        self.modules: dict[str, bool] = {TAPS: True}
+        self.modules: dict[str, bool] = {}
         self.project = context.project
         work = self.project.work
         self.began = beginning(work)
