@@ -239,6 +239,8 @@ class Operations:
         outputs = self.results.outputs(operation, output, args, kwargs)
         is_raw = False
         if operation.is_allocation:
+            if outputs and not any(tensor.numel() for tensor in outputs):
+                return  # what workers of a loader send arrives in such tensors, at any time
             unwritten.note_allocation(outputs)
             is_raw = True
         elif operation.is_growing:
