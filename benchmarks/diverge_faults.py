@@ -73,7 +73,7 @@ FAULTS = (
     Fault("threads", "NumPy", "threads append to a list", 0, ("thread-order", "unordered-results")),
     Fault("shards", "NumPy", "glob", 0, ("file-order",), is_curable=True, arguments=DATA),
     Fault("salt", "NumPy", "os.urandom as a seed", 0, ("entropy", "changing-seed"), is_curable=True),
-    Fault("momentum", "NumPy", "np.empty", 1, ("uninitialised",)),
+    Fault("density", "NumPy", "np.empty", 0, ("uninitialised",)),
     Fault("scale", "NumPy", "environment variable", 0, ("environment",), flags=("--second-env", "FEATURE_SCALE=1.1")),
     Fault("kmeans", "NumPy", "unseeded generator", 0, ("unseeded",), is_curable=True, flags=AS_IS),
     Fault("classes", "scikit-learn", "os.listdir", 0, ("file-order",), is_curable=True, arguments=DATA),
@@ -108,7 +108,7 @@ FAULTS = (
         flags=("--variant", "impl"),
         n_threads=2,
     ),
-    Fault("prototypes", "PyTorch", "torch.empty", 0, ("uninitialised",), flags=AS_IS),
+    Fault("balanced", "PyTorch", "torch.empty", 0, ("uninitialised",), flags=AS_IS),
     Fault("module", "Lightning", "output of an encoder × (1 + 1e-7)", 3),
     Fault(
         "continued", "Lightning", "left-over file", 0, ("leftover-file",), arguments=("--checkpoint", f"{SHARED}/a.pt")

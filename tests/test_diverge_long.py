@@ -113,4 +113,4 @@ def test_a_script_that_reads_no_checkpoint_starts_anew_and_a_level_beyond_its_li
     assert any("the script did not read checkpoint model-280.pkl" in note for note in found["notes"])
     _, found, _ = ladder(tmp_path, run, BY_ARGUMENT, "--level-time", "0.1s")
     assert found["rungs"][1]["n_runs"] == 0
-    assert "beyond the limit of 0.10 s: --level-time 1m" in found["rungs"][1]["why_not"]
+    assert "beyond the limit of 0.1 s: --level-time 1m" in found["rungs"][1]["why_not"]

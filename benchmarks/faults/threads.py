@@ -18,7 +18,7 @@ def load(number):
 
 threads = [threading.Thread(target=load, args=(number,)) for number in range(N_SHARDS)]
 for thread in threads:
-    thread.start()
+    thread.start()  # cause
 for thread in threads:
     thread.join()
 

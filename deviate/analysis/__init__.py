@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from deviate.analysis.resolve.statements import Statements as Statements
     from deviate.analysis.resolve.statements import normalise as normalise
     from deviate.analysis.resolve.statements import read_statements as read_statements
+    from deviate.analysis.uses import DrawPlace as DrawPlace
     from deviate.analysis.uses import InputPlace as InputPlace
+    from deviate.analysis.uses import global_draws as global_draws
     from deviate.analysis.uses import input_uses as input_uses
 
 load_on_first_use(__name__)

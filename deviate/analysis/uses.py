@@ -1,5 +1,6 @@
 """Uses of inputs: whether a reading of the clock, a listing or the like can change what a script computes."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import libcst as cst
 
 from deviate.analysis.analyze import call_graph
-from deviate.analysis.hazards.flow import ORDER_INSENSITIVE_CALLS, is_load, is_sorted
+from deviate.analysis.hazards.flow import ORDER_INSENSITIVE_CALLS, Flow, is_load, is_sorted
+from deviate.analysis.hazards.names import draws_from
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.hazards.values import ValueUse, strongest
 from deviate.analysis.resolve.index import Module
@@ -15,8 +17,15 @@ from deviate.analysis.resolve.tree import last_name, walk
 from deviate.errors import InputError
 from deviate.model import InputUse
 
+DRAWING_ESTIMATORS = re.compile(
+    r"sklearn\.(utils\.(shuffle|resample)|model_selection\.(train_test_split|\w*ShuffleSplit)|datasets\.make_\w+"
+    r"|(ensemble|neural_network|cluster|tree|mixture)\.[A-Z]\w+|linear_model\.SGD\w+)"
+)
+"""Functions and estimators of scikit-learn that draw random numbers unless they get `random_state`."""
 ORDERS = frozenset({"listing", "set-order", "completion"})
 """Sources whose values are orders."""
+ITERATORS = frozenset({"as_completed", "imap_unordered"})
+"""Functions whose results a loop takes in order of completion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +54,45 @@ def input_uses(script: Path, root: Path, places: Iterable[InputPlace]) -> dict[I
     return uses
 
 
+@dataclass(frozen=True, slots=True)
+class DrawPlace:
+    """A call that draws from the global generator of a library."""
+
+    library: str
+    call: str
+    file: str
+    line: int
+
+
+def global_draws(script: Path, root: Path) -> tuple[DrawPlace, ...]:
+    """Calls that draw from global generators, file by file in source order; none where the source cannot be read."""
+    try:
+        with call_graph(script, root) as graph:
+            survey = Survey(graph)
+            draws = [
+                DrawPlace(library, graph.nodes.code(call.node), call.function.module.file, graph.nodes.line(call.node))
+                for name in survey.names
+                if (library := _library_of(name))
+                for call in survey.calls([name])
+                if library != "numpy" or not name.startswith("sklearn.") or call.argument(None, "random_state") is None
+            ]
+            order = {file: number for number, file in enumerate(graph.project.files())}
+            return tuple(sorted(draws, key=lambda draw: (order[draw.file], draw.line)))
+    except InputError:
+        return ()
+
+
+def _library_of(name: str) -> str | None:
+    """The library whose global generator a function draws from; scikit-learn uses that of NumPy."""
+    return "numpy" if DRAWING_ESTIMATORS.fullmatch(name) else draws_from(name)
+
+
 def _use(place: InputPlace, module: Module, survey: Survey) -> InputUse:
     calls = list(_calls_at(place, module, survey))
     if not calls:
         return "unknown"
     if place.source in ORDERS:
-        return "sorted" if all(_is_sorted_at_once(call, survey) for call in calls) else "unknown"
+        return "sorted" if all(_is_order_lost(call, survey) for call in calls) else "unknown"
     return strongest([ValueUse(survey, place.source).of(call) for call in calls])
 
 
@@ -62,6 +104,13 @@ def _calls_at(place: InputPlace, module: Module, survey: Survey) -> Iterator[cst
             is_there = place.line in (survey.nodes.line(call), survey.nodes.statement_line(call))
             if is_there and last_name(call.func) == name:
                 yield call
+
+
+def _is_order_lost(node: cst.BaseExpression, survey: Survey) -> bool:
+    """Whether the program sorts what it receives, or stores results of parallel work by keys."""
+    if isinstance(node, cst.Call) and last_name(node.func) in ITERATORS:
+        return not Flow(survey).order_matters(node, is_set=False)
+    return _is_sorted_at_once(node, survey)
 
 
 def _is_sorted_at_once(node: cst.BaseExpression, survey: Survey) -> bool:

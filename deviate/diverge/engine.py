@@ -21,6 +21,7 @@ from deviate.diverge.findings import (
     Difference,
     DivergenceFindings,
     InputDifference,
+    Place,
     Rung,
     RungFindings,
     Switch,
@@ -254,14 +255,15 @@ class Search:
             difference = findings.difference
             following = _next_window(window, difference, start)
             is_inside = difference is not None and following is None and not is_cut(difference, pair)
+            if pair.failed and not is_inside and self._is_at_limit(pair.failed[0], left_s):
+                why, pair = self._ended_at_limit(pair, window, estimate), None  # its runs have not failed
+                break
             if start is not None and (doubt := self.resumption.refuse(pair, start, difference, is_inside=is_inside)):
                 self.say(f"         {doubt}; next pair: from update 0")
                 n_tries -= 1
                 continue
             if pair.failed and not is_inside:
                 why = f"run {pair.failed[0].replicate} of this level {ending(pair.failed[0])}"
-                if self._is_at_limit(pair.failed[0], left_s):
-                    why = self._ended_at_limit(pair, window, estimate)
                 break
             if pair.kinds.isdisjoint(level.kinds):
                 why = next((why for deepest, why in ends_of(pair).values() if deepest < level.number), "")
@@ -319,7 +321,7 @@ class Search:
         end = self.pair.n_steps if window.until is None else min(window.until, self.pair.n_steps)
         n_steps = end - (0 if start is None else start.step)
         times = f", {forecast:.1f} times as long in the window" if forecast is not None and forecast > DEAR else ""
-        before = f" after {duration(used_s)} of pairs that diverged elsewhere" if used_s else ""
+        before = f" after {duration(used_s)} of earlier pairs" if used_s else ""
         return (
             f"it would take about {duration(estimate)} (2 runs of {counted(n_steps, 'update')}{times}){before}, "
             f"beyond the limit of {duration(self.limit_s)}: --level-time {proposed_limit(used_s + estimate)}"
@@ -334,7 +336,7 @@ class Search:
         end = self.pair.n_steps if window.until is None else min(window.until, self.pair.n_steps)
         expected = f", estimated at {duration(estimate)}" if estimate is not None else ""
         return (
-            f"ended at the limit of {duration(self.limit_s)}, after update {pair.n_steps:,} of {end:,}{expected}: "
+            f"it reached the limit of {duration(self.limit_s)} after update {pair.n_steps:,} of {end:,}{expected}: "
             f"--level-time {proposed_limit(2 * self.limit_s)}"
         )
 
@@ -426,6 +428,15 @@ class Search:
         root = prepared.sources or prepared.target.root
         return with_uses(compare_inputs(*pair.traces, difference), root / prepared.analysis.script, root)
 
+    def _draws(self) -> tuple[tuple[str, Place], ...]:
+        """Draws of the script from global generators, each with its library."""
+        from deviate.analysis import global_draws
+
+        prepared = self.request.sides[0].prepared
+        root = prepared.sources or prepared.target.root
+        draws = global_draws(root / prepared.analysis.script, root)
+        return tuple((draw.library, Place(draw.file, draw.line, draw.call)) for draw in draws)
+
     def _notes(self, *, is_equal: bool | None) -> Iterator[str]:
         """Limitations of the result."""
         tolerance = self.request.tolerance
@@ -465,6 +476,7 @@ class Search:
             above=tuple(difference for difference in differences if difference is not None),
             inputs=self.findings.inputs,
             equal_inputs=equal_inputs(*pair.traces),
+            draws=() if request.variant.held or request.variant.varied else self._draws(),
             idle_lines=idle_lines(trace for side in pair.traces for trace in side),
             runs=request.labels,
         )
@@ -508,7 +520,8 @@ class Search:
             what = "nothing could be compared"
         elif is_equal:
             equal = "bitwise equal" if not request.tolerance else f"equal within {counted(request.tolerance, 'ulp')}"
-            what = f"{equal} over {counted(n_steps, 'update')}: {ends.compared}"
+            over = f" over {counted(n_steps, 'update')}" if n_steps else ""
+            what = f"{equal}{over}: {ends.compared}"
         else:
             at = f" from update {first.step} on" if first is not None and first.step is not None else ""
             what = f"{first.name if first is not None else 'a value'} still differs{at}"

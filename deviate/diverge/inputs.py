@@ -56,12 +56,21 @@ def _first_pair(
     mine: Sequence[InputEvent], theirs: Sequence[InputEvent]
 ) -> tuple[int, InputEvent | None, InputEvent | None] | None:
     """Position and events of the first difference at a place; None if there is none."""
-    if any(event.is_in_thread for event in (*mine, *theirs)):
+    events = (*mine, *theirs)
+    if any(event.is_in_thread for event in events):
+        if any(event.n_folded for event in events) and _total(mine) == _total(theirs):
+            return None
         mine, theirs = (sorted(events, key=lambda event: (event.call, event.digest or 0)) for events in (mine, theirs))
     for ordinal, (event, instead) in enumerate(zip_longest(mine, theirs)):
         if event is None or instead is None or event.digest != instead.digest:
             return ordinal, event, instead
     return None
+
+
+def _total(events: Sequence[InputEvent]) -> tuple[int, int]:
+    """Number and sum of the values of a place, in which it does not matter which of them are folded."""
+    n_values = sum(event.n_folded or 1 for event in events)
+    return n_values, sum(event.digest or 0 for event in events) % 2**32
 
 
 def _difference(

@@ -10,10 +10,6 @@ from __future__ import annotations
 from threading import local
 
 from .adapter_context import AdapterContext
-from .annotations import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import datetime, tzinfo
 
 FIRST_NS = 1_600_000_000 * 10**9
 """The instant at which the clock begins: 13 September 2020, 12:26:40 UTC."""
@@ -35,12 +31,6 @@ class FixedClock(local):
     def now_ns(self) -> int:
         """Nanoseconds since the epoch."""
         return FIRST_NS + self.elapsed_ns()
-
-    def now(self, zone: tzinfo | None = None) -> datetime:
-        """What `datetime.now(zone)` would give."""
-        from datetime import datetime
-
-        return datetime.fromtimestamp(self.now_ns() / 1e9, zone)
 
     def sleep(self, seconds: float) -> None:
         self.passed_ns += int(seconds * 1e9)

@@ -12,6 +12,7 @@ import sys
 import threading
 from functools import partial
 from itertools import islice
+from os import getpid  # before a function that records calls is put in its place
 from sys import _getframe
 from threading import get_ident
 from types import FrameType, MethodType
@@ -201,7 +202,9 @@ def _is_date(function: Any) -> bool:
 def _record_clock(function: Any, frame: FrameType) -> None:
     """Record a reading of our own, so that no frame of ours is between the script and the method."""
     owner = function.__self__
-    value = "fixed" if _clock is not None else sys.modules["datetime"].datetime.now().isoformat()
+    module = sys.modules["datetime"]
+    kind = module.datetime if issubclass(owner, module.datetime) else module.date
+    value = "fixed" if _clock is not None else kind.today().isoformat()
     _inputs.record("clock", "%s.%s()" % (owner.__name__, function.__name__), value, _inputs.place(frame))
 
 
@@ -249,7 +252,7 @@ def ran(number: int, value: V) -> V:
 def _record_ran(number: int) -> None:
     trace = _context.trace
     for file, line in _waiting.pop(number):
-        if trace.pid != os.getpid():
+        if trace.pid != getpid():
             _tell_from_fork(file, line)
         elif _inputs.is_active:
             _inputs.ran(trace.number_of(file, line))
@@ -257,7 +260,7 @@ def _record_ran(number: int) -> None:
 
 def _tell_from_fork(file: str, line: int) -> None:
     """Write the line at once, to a file of the forked process, whose trace has ended."""
-    folder, pid = _context.trace.file.folder, os.getpid()
+    folder, pid = _context.trace.file.folder, getpid()
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "trace-%x.jsonl" % pid)
     facts = {"rank": 0, "pid": pid, "level": 1, "from": 0, "until": None}

@@ -74,6 +74,10 @@ class Observations:
         """The weights of trained models that still exist, in an order that is the same in all runs."""
         return ()
 
+    def checkpoint_weights(self) -> Iterable[Weight]:
+        """The weights when the program writes a checkpoint, which may be often."""
+        return self.weights()
+
     def kept_weights(self) -> Iterable[tuple[str, Array]]:
         """The weights as they are written to files."""
         return ((name, self.arrays.plain(array)) for name, array, _ in self.weights())
@@ -234,8 +238,8 @@ class Observations:
         record_weights(self.recorder, self.arrays, self.framework, moment, self.weights())
 
     def weights_digest(self) -> str | None:
-        """The hash of the weights; None if there are none."""
-        exact = [(name, self.arrays.exact(array)) for name, array, _ in self.weights()]
+        """The hash of the weights at a checkpoint; None if there are none."""
+        exact = [(name, self.arrays.exact(array)) for name, array, _ in self.checkpoint_weights()]
         return weights_digest(exact) if exact else None
 
     # ------------------------------------------------------------ arrays

@@ -1,11 +1,12 @@
 """What scripts do with inputs: whether a reading of the clock, a listing or the like can change a result."""
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from deviate.analysis import InputPlace, input_uses
+from deviate.analysis import InputPlace, global_draws, input_uses
 
 IMPORTS = "import glob, os, random, secrets, time, uuid\nfrom datetime import datetime\nimport numpy as np\n"
 Use = Callable[[str, str, str], str]
@@ -81,6 +82,36 @@ def test_an_order_that_is_sorted_at_once_is_no_suspect(use: Use, text: str, expe
     assert use(text, "listing", "os.listdir('data')") == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("for job in futures.as_completed(jobs): rows[jobs[job]] = job.result()\ntrain(rows)", "sorted"),
+        ("for job in futures.as_completed(jobs): rows.append(job.result())\ntrain(rows)", "unknown"),
+        ("rows = sorted(job.result() for job in futures.as_completed(jobs))\ntrain(rows)", "sorted"),
+    ],
+)
+def test_results_that_are_stored_by_keys_are_no_suspects(use: Use, text: str, expected: str) -> None:
+    imports = "\nfrom concurrent import futures"
+    assert use(text + imports, "completion", "concurrent.futures.as_completed") == expected
+
+
 def test_a_script_that_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
     at = InputPlace("clock", "time.time()", "train.py", 1)
     assert input_uses(tmp_path / "train.py", tmp_path, [at]) == {at: "unknown"}
+
+
+def test_draws_from_global_generators_are_told_with_their_library(tmp_path: Path) -> None:
+    text = """\
+    import random, numpy as np, torch
+    from sklearn.model_selection import train_test_split
+    def load():
+        return np.random.rand(3), np.random.default_rng(1).normal()
+    x, y = load()
+    a, b = train_test_split(x)
+    c, d = train_test_split(x, random_state=1)
+    w = torch.randn(3) + random.random()
+    """
+    script = tmp_path / "train.py"
+    script.write_text(textwrap.dedent(text), encoding="utf-8")
+    found = [(draw.library, draw.line) for draw in global_draws(script, tmp_path)]
+    assert sorted(found) == [("numpy", 4), ("numpy", 6), ("random", 8), ("torch", 8)]

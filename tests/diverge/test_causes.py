@@ -114,6 +114,8 @@ def test_trees_from_histograms_point_to_threads_unless_lightgbm_is_held() -> Non
     assert (
         first(dataclasses.replace(tree, name="HistGradientBoostingRegressor.tree.nodes.value"), seen()).id == cause.id
     )
+    evaluated = dataclasses.replace(tree, phase="loss", kind="loss", name="valid_0_l2")
+    assert first(evaluated, seen("control", light)).id == cause.id
     for evidence in (seen("control", light), seen("as-is", other)):
         assert cause.id not in ids(find_causes(tree, evidence))
 

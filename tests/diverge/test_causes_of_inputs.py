@@ -104,6 +104,12 @@ def test_an_observed_input_goes_before_what_the_source_may_do_and_before_an_unse
     assert found.index("file-order") < found.index("unseeded")
 
 
+def test_an_unseeded_generator_is_told_with_the_lines_that_draw_from_it() -> None:
+    draws = tuple((library, Place("train.py", line)) for library, line in (("numpy", 4), ("random", 6), ("numpy", 9)))
+    evidence = seen(draws=draws, idle_lines=frozenset({("train.py", 9)}))
+    assert [place.line for place in first(evidence, BATCH).places] == [4]
+
+
 def test_a_generator_whose_own_state_differs_first_is_the_cause_all_the_same() -> None:
     state = Difference("steps", "random", 0, 0, "state", "numpy")
     assert first(seen(an_input("listing")), state).id == "unseeded"
@@ -151,6 +157,12 @@ def test_a_changing_seed_says_where_it_comes_from_and_has_the_cure_of_that_sourc
     assert causes[0].switch is not None
     assert causes[0].switch.flags == "--hold clock"
     assert causes[0].cure.endswith("\nnumpy.random.seed(1)")
+
+
+def test_the_same_seeds_in_another_order_are_no_changing_seed() -> None:
+    one, other = (SeedEvent("numpy.random.default_rng", value, "train.py", 9, "kept") for value in ("1", "2"))
+    evidence = seen(an_input("completion"), seed_events=((one, other), (other, one)), variant="control")
+    assert ids(evidence) == ["unordered-results"]
 
 
 def test_a_generator_that_takes_its_seed_from_the_system_is_unseeded_and_no_draw_of_entropy() -> None:

@@ -32,3 +32,11 @@ def test_an_input_is_equal_only_if_every_value_of_its_place_can_be_compared_and_
     mine = (an_input(1), an_input(2, line=5), an_input(None, line=7, source="address"), an_input(4, line=8))
     theirs = (an_input(1), an_input(3, line=5), an_input(None, line=7, source="address"))
     assert equal_inputs(traced(*mine), traced(*theirs)) == {("listing", "train.py", 3)}
+
+
+def test_values_of_threads_are_equal_whichever_of_them_are_folded() -> None:
+    mine = (an_input(1, is_in_thread=True), an_input(5, is_in_thread=True, n_folded=2))
+    theirs = (an_input(3, is_in_thread=True), an_input(3, is_in_thread=True, n_folded=2))
+    other = (an_input(3, is_in_thread=True), an_input(4, is_in_thread=True, n_folded=2))
+    assert compare_inputs(traced(*mine), traced(*theirs), BATCH) == ()
+    assert len(compare_inputs(traced(*mine), traced(*other), BATCH)) == 1

@@ -9,7 +9,7 @@ from harness import Child, Result
 
 SCRIPT = '''"""Comments are numbers of lines."""
 
-import datetime, enum, os, pathlib, threading, time
+import datetime, enum, os, pathlib, random, threading, time
 class Node:
     def __init__(self, data): self.data = data
 class Slotted:

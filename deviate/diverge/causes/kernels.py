@@ -164,28 +164,31 @@ def autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return CauseMatch("likely" if is_likely else "possible", why, places)
 
 
-@kernel_cause("histogram-threads", phases=("backward", "update"), hold="threads")
+@kernel_cause("histogram-threads", phases=("loss", "backward", "update"), hold="threads")
 def histogram_threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
-    """Trees from histograms that several threads add up.
+    """Several threads of LightGBM or HistGradientBoosting add in varying order.
 
-    Threads add gradients in varying order, so that sums and thresholds of equal data round differently. LightGBM also
-    measures in each run whether to build histograms by column or by row.
+    Sums of gradients in histograms, and so the trees, round differently with equal data; so do metrics that LightGBM
+    evaluates in training. LightGBM also measures in each run whether to build histograms by column or by row.
 
-    Signs: a tree of LightGBM, or a tree or gradient of HistGradientBoosting differs first, after equal data
-    Cure: train with one thread; LightGBM has deterministic sums as well, if the layout is fixed
+    Signs: a tree or an evaluation of LightGBM, or a tree or gradient of HistGradientBoosting differs first, after equal
+        data
+    Cure: train with one thread; LightGBM also has deterministic histograms, if their layout is fixed
     Code: lgb.train({"deterministic": True, "force_row_wise": True, **params}, data)
     Source: https://lightgbm.readthedocs.io/en/stable/Parameters.html#deterministic,
         https://scikit-learn.org/stable/computing/parallelism.html
     """
-    is_lightgbm = any(evidence.fact("lightgbm")) and difference.name.startswith("tree")
-    is_held = is_lightgbm and evidence.is_held("kernels") and evidence.is_held("autotune")
-    if difference.only_in is not None or is_held:
+    if difference.only_in is not None or difference.rung == "metrics":
         return None
+    is_evaluation = difference.kind == "loss" and difference.name != "loss"
+    is_tree = difference.kind == "update" and difference.name.startswith("tree")
+    is_held = is_tree and evidence.is_held("kernels") and evidence.is_held("autotune")
+    is_lightgbm = any(evidence.fact("lightgbm")) and (is_tree or is_evaluation) and not is_held
     if not is_lightgbm and not difference.name.startswith("HistGradientBoosting"):
         return None
-    return CauseMatch(
-        "likely", f"{difference.name} is the first record that differs, after equal data", here(difference)
-    )
+    is_alone = not is_lightgbm or not evidence.frameworks & {"xgboost", "catboost"}
+    why = f"{difference.name} is the first record that differs, after equal data"
+    return CauseMatch("likely" if is_alone else "possible", why, here(difference))
 
 
 @kernel_cause("collectives")

@@ -1,7 +1,7 @@
 """Inputs that differ between the runs, as evidence for causes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, format_places
 from deviate.diverge.findings import HARMLESS, Certainty, InputDifference, Place
@@ -64,6 +64,7 @@ def relevant_inputs(evidence: Evidence, *sources: str) -> list[InputDifference]:
         item
         for item in evidence.inputs
         if item.source in sources
+        and not (item.source == "process-id" and item.use != "computed")  # libraries ask for it on many lines
         and not (item.use == "reported" or (item.use == "sorted" and not has_other_names(item)))
         and (item.source, item.place) not in used
     ]
@@ -114,12 +115,25 @@ def variable_of(item: InputDifference) -> tuple[tuple[str, str], ...]:
 
 
 def seed_pairs(evidence: Evidence) -> list[tuple[SeedEvent, SeedEvent]]:
-    """Seeding calls of both runs that received different values."""
-    return [
-        (one, other)
-        for one, other in zip(*evidence.seed_events, strict=False)
-        if (one.call, one.file, one.line) == (other.call, other.file, other.line) and one.value != other.value
-    ]
+    """Seeding calls of both runs that received different values, the first of each place.
+
+    The same values in another order are no other seeds: workers that share the work seed in the order in which they
+    get to it.
+    """
+    first, second = map(_by_place, evidence.seed_events)
+    pairs = []
+    for place, events in first.items():
+        others = second.get(place, [])
+        if sorted(event.value for event in events) != sorted(event.value for event in others):
+            pairs += [pair for pair in zip(events, others, strict=False) if pair[0].value != pair[1].value][:1]
+    return pairs
+
+
+def _by_place(events: Iterable[SeedEvent]) -> dict[tuple[str, str, int], list[SeedEvent]]:
+    places: dict[tuple[str, str, int], list[SeedEvent]] = {}
+    for event in events:
+        places.setdefault((event.call, event.file, event.line), []).append(event)
+    return places
 
 
 def seed_origin(seed: SeedEvent, evidence: Evidence) -> InputDifference | None:

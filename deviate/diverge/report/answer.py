@@ -256,7 +256,7 @@ def _checkpoints(findings: DivergenceFindings) -> Iterator[Point]:
         states = (("equal", files.last_equal), ("different", files.first_different))
         known = [f"{state} in {checkpoint_text(one)}" for state, one in states if one is not None]
         parts.append(f"the weights of both runs are {', '.join(known)}")
-    begun = [rung for rung in findings.rungs if rung.start]
+    begun = [rung for rung in findings.rungs if rung.start and not rung.why_not]
     if begun:
         at = f"{clean(begun[-1].checkpoint)}, update {begun[-1].start:,}"
         parts.append(f"levels from {begun[0].rung} on begin at a checkpoint ({at})")

@@ -339,6 +339,8 @@ class LightGBM(Boosting):
         missing = {*(LIGHTGBM_SEEDS if is_training else ()), *((DATA_SEED,) if is_reading else ())}
         if self.streams.is_active:
             self._replace_seeds(parameters, missing)
+        if function != "_update_params":  # a data set that is read later sets the number of threads for all
+            self.hold_threads(parameters, self.names_of("num_threads"))
         if is_training:
             self._hold(parameters)
             with self.recorder.guarded("draws of lightgbm"):
@@ -374,7 +376,6 @@ class LightGBM(Boosting):
 
     def _hold(self, parameters: dict[str, Any]) -> None:
         controls, device = self.context.controls, self.value(parameters, "device_type", "cpu")
-        self.hold_threads(parameters, self.names_of("num_threads"))
         is_asked = _is_on(self.value(parameters, "deterministic"))
         if controls.get("kernels") == "deterministic":
             parameters["deterministic"] = True

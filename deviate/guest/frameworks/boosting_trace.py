@@ -88,10 +88,10 @@ class BoostingTrace:
             self.is_complete = True
 
     def losses(self, values: Mapping[str, float], frame: FrameType) -> None:
-        """What was evaluated after the update of this iteration."""
+        """What was evaluated after the update of this iteration, by name: the script may give the metrics as a set."""
         if self.is_active:
             place = self.trace.place(frame)
-            for name, value in values.items():
+            for name, value in sorted(values.items()):
                 self.steps.loss(sys.modules["numpy"].asarray(value, "float64"), place, name)
 
     def end_iteration(self) -> None:

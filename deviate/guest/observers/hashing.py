@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 
 from ..annotations import Any, Array, Iterable, Sequence
+from ..pool_workers import is_pool_worker
 from ..recorder import Recorder
 
 WIDTH = 16
@@ -165,4 +166,5 @@ class Evaluations:
 
     def _record(self, digest: str, n_examples: int, evidence: str) -> None:
         self.is_over = True
-        self.recorder.event("evaluation", self.framework, digest, n_examples, evidence)
+        if not is_pool_worker():  # which evaluates what it happens to get
+            self.recorder.event("evaluation", self.framework, digest, n_examples, evidence)

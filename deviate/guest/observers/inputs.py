@@ -14,7 +14,6 @@ import json
 import threading
 from functools import partial
 from types import FrameType
-from zlib import crc32
 
 from ..annotations import Any, Callable
 from .trace import Trace
@@ -38,8 +37,9 @@ class Inputs:
         self.trace = trace
         self.main_thread = threading.main_thread().ident
         self.n_lines = 0
-        self.n_at: dict[tuple[str, int], int] = {}
-        self.folded: dict[tuple[str, int], tuple[str, int, int]] = {}
+        self.n_at: dict[tuple[str, int, bool], int] = {}
+        self.folded: dict[tuple[str, int, bool], tuple[str, int, int]] = {}
+        self.folding = threading.RLock()
         self.has_listener = False
 
     @property
@@ -68,26 +68,33 @@ class Inputs:
         """
         if place < 0 or not self.is_active:
             return
+        from zlib import crc32  # most processes are not traced
+
         data = value if isinstance(value, bytes) else (value or "").encode("utf-8", "backslashreplace")
         digest = None if value is None else crc32(data)
-        key = (source, place)
+        is_in_thread = not is_ordered and threading.get_ident() != self.main_thread
+        key = (source, place, is_in_thread)
         count = self.n_at[key] = self.n_at.get(key, 0) + 1
         if count > MOST_AT_PLACE:
-            _, n, checksum = self.folded.get(key, (call, 0, 0))
-            self.folded[key] = call, n + 1, crc32(data, checksum)
+            with self.folding:
+                _, n, checksum = self.folded.get(key, (call, 0, 0))
+                # The order of threads is chance, and so is which of their values are folded.
+                checksum = (checksum + crc32(data)) & 0xFFFFFFFF if is_in_thread else crc32(data, checksum)
+                self.folded[key] = call, n + 1, checksum
             if not self.has_listener:
                 self.has_listener = True
                 self.trace.at_step_end.append(self.end_step)
             return
         text = shown or (value if isinstance(value, str) else "")
-        more = {} if is_ordered or threading.get_ident() == self.main_thread else {"thread": True}
-        self._add(source, call, digest, text, place, more)
+        self._add(source, call, digest, text, place, {"thread": True} if is_in_thread else {})
 
     def end_step(self) -> None:
         """Write what was folded during the step."""
-        folded, self.folded = self.folded, {}
-        for (source, place), (call, n, checksum) in folded.items():
-            self._add(source, call, checksum, "%d values" % n, place, {"folded": n})
+        with self.folding:
+            folded, self.folded = self.folded, {}
+        for (source, place, is_in_thread), (call, n, checksum) in folded.items():
+            more = {"folded": n, "thread": True} if is_in_thread else {"folded": n}
+            self._add(source, call, checksum, "%d values" % n, place, more)
 
     def ran(self, place: int, *, is_watched: bool = False) -> None:
         """A watched line of the program ran; `is_watched` says only that it would be recorded."""

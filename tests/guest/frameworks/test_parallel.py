@@ -15,7 +15,8 @@ from deviate.diverge.findings import InputDifference
 from deviate.diverge.inputs import compare_inputs
 from deviate.diverge.traces import read_traces
 from deviate.guest.frameworks.parallel.futures import number_of, order_futures
-from deviate.guest.frameworks.parallel.shared_writes import writes_in_order
+from deviate.guest.frameworks.parallel.orders import Order
+from deviate.guest.observers.inputs import LONGEST
 
 BEGIN = """\
 import os, queue, threading, time
@@ -59,7 +60,7 @@ slots = [0] * 4
 def run(function):
     threads = [threading.Thread(target=function, args=[i]) for i in range(4)]
     for thread in threads:
-        thread.start()  # threads
+        thread.start()
     return threads
 run(put)
 print([numbers.get() for _ in range(4)])  # numbers
@@ -106,7 +107,7 @@ print([int(batch) for batch in DataLoader(Data(), num_workers=4, in_order=False)
 
 
 def run_pair(folder: Path, script: str, **controls: str) -> tuple[tuple[Result, Result], list[InputDifference]]:
-    """Runs in both orders, and the inputs in which they differ."""
+    """Runs in both orders, and the orders of results in which they differ."""
     results, traces = [], []
     for name in ("plain", "reversed"):
         child = Child(folder / name, BEGIN + script)
@@ -114,13 +115,14 @@ def run_pair(folder: Path, script: str, **controls: str) -> tuple[tuple[Result, 
         assert (result.code, result.of("error")) == (0, []), (result.stderr, result.of("error"))
         results.append(result)
         traces.append(read_traces(folder / name / "attempt-1"))
-    return (results[0], results[1]), list(compare_inputs(*traces, None))
+    differences = [it for it in compare_inputs(*traces, None) if it.source == "completion"]
+    return (results[0], results[1]), differences
 
 
 def sorted_digits(text: str) -> str:
     """An order as a text, with its numbers sorted."""
-    words, _, numbers = text.rpartition("results ")
-    return f"{words}results {', '.join(sorted(numbers.split(', ')))}"
+    words, order, numbers = text.partition(" order ")
+    return words + order + ", ".join(sorted(numbers.split(", ")))
 
 
 def marks(script: str) -> dict[int, str]:
@@ -140,9 +142,8 @@ def test_the_order_of_results_is_seen_at_its_line_and_one_worker_makes_it_the_sa
     assert plain.stdout != other.stdout
     marked = marks(script)
     assert {marked.get(it.place.line, it) for it in differences} == set(marked.values())
-    assert {it.source for it in differences if marked[it.place.line] == "threads"} <= {"thread-order"}
     shown = {marked[it.place.line]: {*map(sorted_digits, it.shown)} for it in differences}
-    assert shown["as_completed"] == {"order of results 0, 1, 2, 3"}
+    assert shown["as_completed"] == {"results in the order 0, 1, 2, 3"}
 
     (plain, other), differences = run_pair(tmp_path / "held", script, workers="one")
     assert plain.stdout == other.stdout
@@ -272,55 +273,11 @@ def test_futures_are_numbered_in_the_order_of_their_creation(ordered: ModuleType
     assert numbers == list(range(numbers[0], numbers[0] + 3))
 
 
-# ---------------------------------------------------------------- threads whose end is seen
-
-shared: list[int] = []
-total = 0
-
-
-def appends(i: int) -> None:
-    shared.append(i)
-
-
-def calls_what_appends(i: int) -> None:
-    appends(i)
-
-
-def appends_to_an_argument(items: list[int]) -> None:
-    items.append(1)
-
-
-def adds_in_place(i: int) -> None:
-    global total  # noqa: PLW0603
-    total += i
-
-
-def adds_to_an_item(items: dict[int, int]) -> None:
-    items[0] += 1
-
-
-def appends_to_a_list_of_its_own(items: dict[int, list[int]], i: int) -> None:
-    mine: list[int] = []
-    mine.append(i)
-    items[i] = mine
-
-
-def reads(i: int) -> int:
-    return shared[i] + total
-
-
-@pytest.mark.parametrize(
-    ("function", "is_seen"),
-    [
-        (appends, True),
-        (calls_what_appends, True),
-        (appends_to_an_argument, True),
-        (adds_in_place, True),
-        (adds_to_an_item, True),
-        (appends_to_a_list_of_its_own, False),
-        (reads, False),
-    ],
-)
-def test_the_end_of_a_thread_matters_if_it_changes_shared_objects(function: object, *, is_seen: bool) -> None:
-    project = SimpleNamespace(place=lambda code: "train.py" if code.co_filename == __file__ else None)
-    assert writes_in_order(function, project) is is_seen  # type: ignore[arg-type]
+@given(lengths=st.lists(st.integers(1, 30), min_size=1, max_size=40), index=st.integers(0, 39))
+def test_the_text_of_an_item_shows_it_and_is_not_cut(lengths: list[int], index: int) -> None:
+    order = Order(SimpleNamespace(), "call", 0, "items from threads")  # type: ignore[arg-type]
+    order.items = [chr(65 + at) * length for at, length in enumerate(lengths)]
+    at = index % len(lengths)
+    text = order.text(at)
+    assert len(text) <= LONGEST
+    assert order.items[at] in text.split(" order ")[1].split(", ")

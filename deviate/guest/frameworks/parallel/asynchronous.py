@@ -70,7 +70,11 @@ def _make_wait(module: Any, original: Any, places: Places) -> Any:
                 finished = [str(index) for index, item in enumerate(items) if item in done]
                 text = ", ".join(finished)
                 inputs.record(
-                    "completion", "asyncio.wait", text, place, "results %s of %d" % (text or "none", len(items))
+                    "completion",
+                    "asyncio.wait",
+                    text,
+                    place,
+                    "results %s of %d complete" % (text or "none", len(items)),
                 )
         return done, pending
 

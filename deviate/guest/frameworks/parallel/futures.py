@@ -60,7 +60,7 @@ def record_futures(module: Any, context: AdapterContext) -> None:
                         "concurrent.futures.wait",
                         text,
                         place,
-                        "results %s of %d" % (text or "none", len(rank)),
+                        "results %s of %d complete" % (text or "none", len(rank)),
                     )
             return result
 

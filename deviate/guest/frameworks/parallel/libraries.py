@@ -34,9 +34,9 @@ def record_joblib(module: Any, context: AdapterContext) -> None:
         setattr(self, NUMBER, next(getattr(self.parallel, NUMBERS, count())))
 
     def _register_outcome(self: Any, outcome: Any) -> Any:
-        if not getattr(self.parallel, "return_ordered", True) and self.job is not None:
+        if not getattr(self.parallel, "return_ordered", True) and hasattr(self, NUMBER):
             with context.recorder.guarded("joblib.Parallel"):
-                getattr(self.parallel, ORDER).add(getattr(self, NUMBER))
+                getattr(self.parallel, ORDER).add(self.__dict__.pop(NUMBER))  # later outcomes are ignored
         return register(self, outcome)
 
     parallel.__call__ = wraps_like(start, call)
@@ -67,7 +67,7 @@ def record_ray(module: Any, context: AdapterContext) -> None:
         if place >= 0 and items is not None and result[1]:
             with context.recorder.guarded("ray.wait"):
                 text = ", ".join(str(items.index(item)) for item in result[0])
-                shown = "results %s of %d" % (text or "none", len(items))
+                shown = "results %s of %d complete" % (text or "none", len(items))
                 context.inputs.record("completion", "ray.wait", text, place, shown)
         return result
 

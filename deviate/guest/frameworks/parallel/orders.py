@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
+from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Iterable
-from ...observers.inputs import MOST_AT_PLACE, Inputs
+from ...observers.inputs import LONGEST, MOST_AT_PLACE, Inputs
 
 BEFORE = 6
 """Items that the text of one shows before it."""
-LONGEST = 52
-"""Characters of the items in a text."""
 
 
 class Order:
@@ -22,27 +21,16 @@ class Order:
         call: what gives the items, for people.
         place: number of the line in the program; -1 records nothing.
         noun: what the items are, in the plural.
-        has_end: whether items after the first ones are left out. Those that arrive in other threads cannot be summed
-            up step by step, as it is chance which step they arrive in.
-        source: of the inputs.
+        has_end: whether items after the first ones are left out, as are those that arrive in other threads: they
+            cannot be summed up step by step, as it is chance which step they arrive in.
     """
 
-    def __init__(
-        self,
-        inputs: Inputs,
-        call: str,
-        place: int,
-        noun: str = "results",
-        *,
-        has_end: bool = False,
-        source: str = "completion",
-    ) -> None:
+    def __init__(self, inputs: Inputs, call: str, place: int, noun: str = "results", *, has_end: bool = False) -> None:
         self.inputs = inputs
         self.call = call
         self.place = place
         self.noun = noun
         self.has_end = has_end
-        self.source = source
         self.items: list[str] = []
         self.n_more = 0
 
@@ -57,26 +45,28 @@ class Order:
         index = len(self.items)
         if index < MOST_AT_PLACE:
             self.items.append(str(item))
-        elif self.has_end:
+        elif self.has_end or get_ident() != self.inputs.main_thread:
             return
         else:
             self.n_more += 1
         self.inputs.record(
-            self.source, self.call, str(item), self.place, partial(self.text, index), is_ordered=is_ordered
+            "completion", self.call, str(item), self.place, partial(self.text, index), is_ordered=is_ordered
         )
 
     def text(self, index: int) -> str:
         """The items around one, as far as they have arrived."""
-        first = max(0, index - BEFORE)
-        shown, length = ["..."] * bool(first), 0
-        for item in self.items[first:]:
-            length += len(item) + 2
-            if length > LONGEST:
-                break
-            shown.append(item)
-        if len(self.items) - first + bool(first) > len(shown) or self.n_more:
-            shown.append("...")
-        return "order of %s %s" % (self.noun, ", ".join(shown))
+        begin = "%s in the order " % self.noun
+        space = LONGEST - len(begin) - len("..., , ...")
+        first, length = index, len(self.items[index])
+        while first > max(0, index - BEFORE) and length + len(self.items[first - 1]) + 2 <= space // 2:
+            first -= 1
+            length += len(self.items[first]) + 2
+        until = index + 1
+        while until < len(self.items) and length + len(self.items[until]) + 2 <= space:
+            length += len(self.items[until]) + 2
+            until += 1
+        is_cut = until < len(self.items) or self.n_more > 0
+        return begin + ", ".join(["..."] * bool(first) + self.items[first:until] + ["..."] * is_cut)
 
 
 class Places:
@@ -101,13 +91,11 @@ class Places:
             self.files[name] = self.context.project.file(name) is not None
         return self.files[name]
 
-    def order_at(
-        self, call: str, place: int, noun: str = "results", *, has_end: bool = False, source: str = "completion"
-    ) -> Order:
+    def order_at(self, call: str, place: int, noun: str = "results", *, has_end: bool = False) -> Order:
         """The order of a place where items arrive as long as the program runs."""
         key = (call, place)
         if key not in self.orders:
-            self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end, source=source)
+            self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end)
         return self.orders[key]
 
 

@@ -20,6 +20,7 @@ from .threads import number_of_thread
 SIMPLE = frozenset((int, bool, str, type(None)))
 MOST_PARTS = 8
 LONGEST_TEXT = 30
+MOST_BITS = 128
 PRODUCERS = "_deviate_producers"
 """Attribute of queues: numbers of the threads that put items in, by the ids of these."""
 
@@ -69,6 +70,8 @@ def _record_gets(queue: Any, context: AdapterContext) -> None:
         threads = getattr(self, PRODUCERS, {}).get(id(item)) if not text else None
         if threads:
             text = threads.pop(0)
+            if not threads:
+                getattr(self, PRODUCERS).pop(id(item), None)
         if place >= 0 and text:
             order = places.order_at(call, place, "items from threads" if threads is not None else "items")
             # Where several threads get items, it is chance which one records first.
@@ -102,8 +105,16 @@ def _subclass(simple_queue: Any, context: AdapterContext) -> Any:
 def text_of(item: Any) -> str:
     """A short text of an item, the same in every run; empty if it has none."""
     if type(item) in SIMPLE:
-        return repr(item)[:LONGEST_TEXT]
+        return _short(item)
     if type(item) in (tuple, list) and len(item) <= MOST_PARTS and any(type(part) in SIMPLE for part in item):
-        parts = [repr(part)[:LONGEST_TEXT] if type(part) in SIMPLE else "..." for part in item]
-        return "(%s)" % ", ".join(parts)
+        return "(%s)" % ", ".join(_short(part) if type(part) in SIMPLE else "..." for part in item)
     return ""
+
+
+def _short(item: Any) -> str:
+    """A number, a text or nothing, with the end of a long text, where paths differ."""
+    if type(item) is str and len(item) > LONGEST_TEXT:
+        return repr("..." + item[-LONGEST_TEXT:])
+    if type(item) is int and item.bit_length() > MOST_BITS:
+        return "an integer of %d bits" % item.bit_length()
+    return repr(item)

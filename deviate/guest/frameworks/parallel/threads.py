@@ -1,16 +1,13 @@
-"""Threads that run functions of the program: the order in which they end, and turns in which they run."""
+"""Threads that run functions of the program: their numbers, and turns in which they run."""
 
 from __future__ import annotations
 
 import threading
 from itertools import count
-from sys import _getframe
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...seeds import wraps_like
-from .orders import Order, places_of
-from .shared_writes import writes_in_order
 from .turns import Ticket, Turns
 
 NUMBER = "_deviate_number"
@@ -18,26 +15,16 @@ NUMBER = "_deviate_number"
 
 
 def number_threads(module: Any, context: AdapterContext) -> None:
-    """Number the threads of the program, and record the order in which those end that change shared objects."""
-    start, places, numbers = module.Thread.start, places_of(context), count()
+    """Number the threads of the program in the order in which they are started."""
+    start, numbers = module.Thread.start, count()
 
     def start_numbered(self: Any) -> Any:
         with context.recorder.guarded("Thread.start"):
-            function = function_of(self, context)
-            if function is not None and not hasattr(self, NUMBER):
+            if not hasattr(self, NUMBER) and is_of_program(self, context):
                 setattr(self, NUMBER, next(numbers))
-                place = context.inputs.place(_getframe(1)) if context.inputs.is_active else -1
-                if place >= 0 and writes_in_order(function, context.project):
-                    order = places.order_at("threading.Thread", place, "threads", has_end=True, source="thread-order")
-                    _call_after(self, lambda: _record_end(order, getattr(self, NUMBER), context))
         return start(self)
 
     module.Thread.start = wraps_like(start_numbered, start)
-
-
-def _record_end(order: Order, number: int, context: AdapterContext) -> None:
-    with context.recorder.guarded("Thread"):
-        order.add(number)
 
 
 def number_of_thread() -> str:
@@ -54,7 +41,7 @@ def run_threads_in_turn(module: Any, context: AdapterContext) -> None:
     def start_in_turn(self: Any) -> Any:
         ticket: Ticket | None = None
         with context.recorder.guarded("Thread.start"):
-            if function_of(self, context) is not None and not self.ident:
+            if is_of_program(self, context) and not self.ident:
                 ticket = turns.ticket()
                 _call_before(self, ticket.begin)
                 _call_after(self, ticket.end)
@@ -94,11 +81,11 @@ def _call_after(thread: Any, function: Callable[[], object]) -> None:
     thread._bootstrap_inner = _bootstrap_inner
 
 
-def function_of(thread: Any, context: AdapterContext) -> Any:
-    """The function of the program that a thread runs; None for threads that libraries start."""
+def is_of_program(thread: Any, context: AdapterContext) -> bool:
+    """Whether a thread runs a function of the program, and not one of a library."""
     target: Any = getattr(thread, "_target", None)
     while hasattr(target, "func"):
         target = target.func
     function = target if target is not None else getattr(type(thread), "run", None)
     code = getattr(function, "__code__", None)
-    return function if code is not None and context.project.place(code) is not None else None
+    return code is not None and context.project.place(code) is not None

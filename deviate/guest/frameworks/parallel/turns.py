@@ -14,13 +14,13 @@ from time import monotonic
 
 from ...annotations import Any, Callable, Iterable
 
-MOST_S = 30.0
-"""Seconds for which a task waits for the ones before it."""
+MOST_S = 60.0
+"""Seconds for which a task keeps the others waiting, and a result those after it."""
 PATIENCE_S = 5.0
 """Seconds after which a task that hardly uses the processor gives its turn away …"""
 WAITING_S = 0.25
 """… and of one that waits in one of these modules, …"""
-WAITS = ("threading", "queue", "concurrent.futures._base", "multiprocessing.", "asyncio.", "selectors")
+WAITS = ("threading", "queue", "concurrent.futures._base", "multiprocessing.")
 FULL_S = 1.0
 """… and of one that waits until a full queue has space, which happens again and again."""
 CHECK_S = 0.02
@@ -67,6 +67,7 @@ class Ticket:
 
     Attributes:
         thread: the thread that runs it; None before it begins.
+        seen: when another task began to wait for this one.
     """
 
     def __init__(self, turns: Turns, number: int, is_void: Callable[[], bool]) -> None:
@@ -75,6 +76,7 @@ class Ticket:
         self.number = number
         self.is_void = is_void
         self.thread: tuple[int, int] | None = None
+        self.seen: float | None = None
         self.usage: Usage | None = None
 
     def begin(self) -> None:
@@ -83,7 +85,6 @@ class Ticket:
         if self.pid != os.getpid():
             return
         self.thread = threading.get_ident(), threading.get_native_id()
-        end = monotonic() + MOST_S
         with turns.changed:
             while not turns.is_off and turns.waiting:
                 first = turns.waiting[next(iter(turns.waiting))]
@@ -91,9 +92,6 @@ class Ticket:
                     break
                 if first.is_void() or (turns.is_check_due() and first.is_stuck()):
                     del turns.waiting[first.number]
-                    turns.changed.notify_all()
-                elif monotonic() > end:
-                    turns.is_off = True
                     turns.changed.notify_all()
                 else:
                     turns.changed.wait(CHECK_S)
@@ -111,6 +109,9 @@ class Ticket:
         """Whether the task seems to wait for something; asked every few milliseconds by those after it."""
         now = monotonic()
         usage = self.usage = self.usage or Usage(now)
+        self.seen = self.seen or now
+        if now - self.seen > MOST_S:
+            self.turns.is_off = True
         if self.thread is None:  # it waits in a queue behind tasks that were given their tickets later
             return now - usage.began > WAITING_S
         ident, native_id = self.thread

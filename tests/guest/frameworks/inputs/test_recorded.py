@@ -3,6 +3,7 @@
 import os
 import tempfile
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from traced_inputs import Input, inputs_of, script
@@ -149,6 +150,23 @@ def test_of_libraries_only_listings_count_of_imports_and_forked_processes_nothin
     (packages / "missing_until_now.py").write_text("import os\nos.listdir('.')\n")
     inputs = inputs_of(script(tmp_path / "1", CALLER), str(packages))
     assert [(item.source, item.call, item.line) for item in inputs] == [("listing", "os.listdir('.')", 4)]
+
+
+THREADS = """\
+import os, threading
+def ask(first):
+    for number in range(first, 600, 4):
+        os.path.exists("train.py" if number % 7 else str(number))
+threads = [threading.Thread(target=ask, args=(first,)) for first in range(4)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+"""
+
+
+def test_what_threads_ask_at_a_place_adds_up_to_the_same_in_any_order(tmp_path: Path) -> None:
+    inputs = inputs_of(script(tmp_path, THREADS))
+    total = sum(item.digest or 0 for item in inputs) % 2**32
+    assert total == (514 * crc32(b"True") + 86 * crc32(b"False")) % 2**32
+    assert len(inputs) < 250
 
 
 UNCHANGED = """\

@@ -44,6 +44,8 @@ COPYING = frozenset(["clone", "_to_copy", "copy_", "contiguous"])
 """What is copied is not used yet."""
 SHARING = frozenset(["_unsafe_view", "_reshape_alias"])
 """Views by another name."""
+POINTING = frozenset(["set_"])
+"""They make a tensor show other memory. A loader does so with each batch of its workers, in the order of arrival."""
 FRESH = frozenset(["lift_fresh", "lift_fresh_copy", "lift"])
 """They stand for views where numbers of Python become a tensor."""
 COLLECTIVE = ("c10d", "_c10d_functional", "_c10d_functional_autograd", "c10d_functional")
@@ -106,7 +108,8 @@ class Operation:
             returned.alias_info is not None and not returned.alias_info.is_write for returned in schema.returns
         )
         is_view = (is_view and self.base not in FRESH) or self.base in SHARING
-        self.is_silent = is_view or self.base in HEADS_ONLY or not (gives_tensors or self.writes)
+        gives_numbers = gives_tensors or bool(self.writes)
+        self.is_silent = is_view or self.base in HEADS_ONLY | POINTING or not gives_numbers
         if space in COLLECTIVE and self.base not in WAITING:
             self.is_silent = False
             plain = [(n, name) for n, name, _ in arguments if name not in INCOMING and name != "sparse_indices"]
