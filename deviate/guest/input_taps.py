@@ -12,7 +12,7 @@ import sys
 import threading
 from functools import partial
 from itertools import islice
-from os import getpid  # what the program calls is recorded
+from os import getpid  # before a function that records calls is put in its place
 from sys import _getframe
 from threading import get_ident
 from types import FrameType, MethodType
