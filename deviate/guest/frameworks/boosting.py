@@ -607,7 +607,7 @@ class CatBoost(Boosting):
         self.context.observe(
             module.CatBoost,
             "_prepare_train_params",
-            after=lambda result, *args, **kwargs: self._set(result["params"], "catboost.random_seed"),
+            after=lambda result, *args, **kwargs: self._set_seed(result["params"], "catboost.random_seed"),
             where="catboost.random_seed",
         )
         if self.tracing is not None:
@@ -620,9 +620,9 @@ class CatBoost(Boosting):
         self.watch(module, "CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
 
     def _prepare_folds(self, params: dict[str, Any], *args: Any, **kwargs: Any) -> None:
-        self._set(params, "catboost.cv.random_seed")
+        self._set_seed(params, "catboost.cv.random_seed")
 
-    def _set(self, params: dict[str, Any], call: str) -> None:
+    def _set_seed(self, params: dict[str, Any], call: str) -> None:
         """Replace the seed in parameters that CatBoost has copied from the script's."""
         self.begin_training()
         seed = params.get(CATBOOST_SEED)

@@ -367,10 +367,10 @@ class Trace:
         if self.levels.is_last(self.step) and not self.is_closing:
             self.stop()
         self.is_dropped = self.levels.is_dropped(self.step)
-        self._set(self.levels.at(self.step))
+        self._set_level(self.levels.at(self.step))
         self.stepped = perf_counter()
 
-    def _set(self, level: int) -> None:
+    def _set_level(self, level: int) -> None:
         if level != self.level:
             self.level = level
             self.recorder.tell([partial(listener, level) for listener in self.at_level])
@@ -400,7 +400,7 @@ class Trace:
         self.is_closing = True
         self.recorder.tell(self.at_boundary)
         self.recorder.tell(self.at_step_end)
-        self._set(0)
+        self._set_level(0)
         for level, traced, plain, n in self.levels.costs():
             self.file.add("cost", level, round(traced, 9), round(plain, 9), n)
         self.file.add("end", self.step, round(perf_counter() - self.began, 6))
@@ -433,7 +433,7 @@ class Trace:
 
     def leave(self) -> None:
         """Stop tracing: a forked process computes on behalf of its parent, which records the results."""
-        self._set(0)
+        self._set_level(0)
         del self.file.lines[:]
 
 

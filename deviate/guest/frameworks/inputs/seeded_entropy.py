@@ -47,9 +47,9 @@ class SeededEntropy:
         self.generator = Random(SEED)
         self.n_forks = 0
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self._count, after_in_child=self._begin_anew)
+            os.register_at_fork(before=self._count_fork, after_in_child=self._begin_anew)
 
-    def _count(self) -> None:
+    def _count_fork(self) -> None:
         self.n_forks += 1
 
     def _begin_anew(self) -> None:

@@ -32,13 +32,13 @@ class Controls:
         experimental = self.module.config.experimental
         self._hold_kernels(experimental, self.context.controls.get("kernels"))
         if self.context.controls.get("precision") == "full" and hasattr(experimental, TF32.rpartition(".")[2]):
-            self._set("precision", TF32, False, experimental.enable_tensor_float_32_execution)
+            self._ask_for("precision", TF32, False, experimental.enable_tensor_float_32_execution)
             self._ignore(experimental, TF32, "precision", lambda enabled=True: bool(enabled))
         if "threads" in self.context.controls:
             threading, number = self.module.config.threading, int(self.context.controls["threads"])
             for name in ("set_intra_op_parallelism_threads", "set_inter_op_parallelism_threads"):
                 call = "tensorflow.config.threading." + name
-                self._set("threads", call, number, getattr(threading, name))
+                self._ask_for("threads", call, number, getattr(threading, name))
                 self._ignore(threading, call, "threads")
 
     def _hold_kernels(self, experimental: Any, level: str | None) -> None:
@@ -49,7 +49,7 @@ class Controls:
             self._by_variables(level)
             return
         if level == "deterministic":
-            self._set("kernels", DETERMINISM, True, lambda enabled: experimental.enable_op_determinism())
+            self._ask_for("kernels", DETERMINISM, True, lambda enabled: experimental.enable_op_determinism())
             return
         variables = [variable for variable in VARIABLES if os.environ.get(variable, "0") not in ("", "0", "false")]
         for variable in variables:
@@ -65,11 +65,11 @@ class Controls:
         """
         for variable in VARIABLES:
             if level == "deterministic":
-                self._set("kernels", variable, "1", lambda value, name=variable: os.environ.update({name: value}))  # type: ignore[misc]
+                self._ask_for("kernels", variable, "1", lambda value, name=variable: os.environ.update({name: value}))  # type: ignore[misc]
             elif os.environ.pop(variable, None):
                 self.context.recorder.event("control", "kernels", variable, "1", "", 0, "overridden")
 
-    def _set(self, factor: str, call: str, value: object, act: Callable[[Any], object]) -> None:
+    def _ask_for(self, factor: str, call: str, value: object, act: Callable[[Any], object]) -> None:
         act(value)
         self.context.recorder.event("control", factor, call, str(value), "", 0, "set")
 
