@@ -379,7 +379,7 @@ class Cause:
         switch: None if only a change in the program helps.
         places: in the user's program.
         source: where it is documented.
-        standing: how it was found: observed in the runs, or only in the source.
+        standing: evidence for it: observed in the runs, or only in the source.
     """
 
     id: str

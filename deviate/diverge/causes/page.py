@@ -22,12 +22,12 @@ HEAD = """\
   a library or a changed line of the source, are likely if no other cause is.
 - *possible*: the program has this cause, and the evidence does not distinguish it from others.
 
-Causes of equal certainty are ranked by how they were found:
+Causes of equal certainty are ranked by evidence:
 
 1. *observed* before the first difference: both runs recorded [inputs](traces.md#inputs), such as a listing, and one of
    them differs; or the first difference is itself of this kind;
 2. *observed*, but later, or around the runs;
-3. found in the source only. A line that did not run, and an order that was equal in both runs, is no cause.
+3. only contained in the source. A line that did not run, and an order that was equal in both runs, is no cause.
 
 Clocks, process numbers and random numbers from the operating system differ between any two runs. They count if the
 source shows that a condition, a seed, an index or a computed number depends on them. An order that the program sorts at

@@ -254,8 +254,8 @@ def _checkpoints(findings: DivergenceFindings) -> Iterator[Point]:
     files = findings.checkpoints
     if files is not None and findings.is_equal is False:
         states = (("equal", files.last_equal), ("different", files.first_different))
-        known = [f"{state} in {checkpoint_text(one)}" for state, one in states if one is not None]
-        parts.append(f"the weights of both runs are {', '.join(known)}")
+        phrases = [f"{state} in {checkpoint_text(one)}" for state, one in states if one is not None]
+        parts.append(f"the weights of both runs are {', '.join(phrases)}")
     begun = [rung for rung in findings.rungs if rung.start and not rung.why_not]
     if begun:
         at = f"{clean(begun[-1].checkpoint)}, update {begun[-1].start:,}"

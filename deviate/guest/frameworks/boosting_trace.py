@@ -69,8 +69,8 @@ class BoostingTrace:
 
     def is_first(self, model: Any) -> bool:
         """Whether this is asked about a model for the first time; models need not be hashable."""
-        known = self.begun.get(id(model))
-        if known is not None and known() is model:
+        reference = self.begun.get(id(model))
+        if reference is not None and reference() is model:
             return False
         self.begun[id(model)] = weakref.ref(model)
         return True

@@ -90,8 +90,8 @@ class Checkpoints:
             self.is_busy = False
 
     def _digest(self) -> str | None:
-        known = [digest for digest in [give() for give in self.digests] if digest is not None]
-        return "-".join(known) or None
+        digests = [digest for digest in [give() for give in self.digests] if digest is not None]
+        return "-".join(digests) or None
 
     def note(self) -> None:
         """Note and keep the checkpoints that were written since the last call: the program has closed them by now."""
