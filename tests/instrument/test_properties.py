@@ -14,7 +14,8 @@ from harness import copy_guest, taps_of
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sources import sources
-from tapping import Program, Spot, sites_of, statements, untapped, watched
+from tapping import Program, Spot, sites_of, statements, untapped
+from tapping import watched as watched_program
 
 from deviate.instrument.input_taps import InputTaps
 from deviate.instrument.rewrite import instrument_text
@@ -118,24 +119,37 @@ def tapped(draw: st.DrawFn, *, forms: bool = True) -> Tapped:
 @CHECKS
 @given(it=tapped())
 def test_text_tree_and_behaviour_stay(worker: Worker, it: Tapped) -> None:
+    assert_unchanged(worker, it, it.text, {})
+
+
+@pytest.mark.slow
+@settings(CHECKS, max_examples=25)
+@given(it=tapped())
+def test_text_tree_and_behaviour_stay_in_traced_runs(worker: Worker, it: Tapped) -> None:
+    lines = range(1, it.program.text.count("\n") + 2)
+    assert_unchanged(worker, it, it.text_of_traced_run, {line: ("train.py", line, line) for line in lines})
+
+
+def assert_unchanged(worker: Worker, it: Tapped, result: str, watched: dict[int, tuple[str, int, int]]) -> None:
     original = it.program.text
-    plain = worker.run(original)
-    watched_lines = {line: ("train.py", line, line) for line in range(1, original.count("\n") + 2)}
-    for result, lines in ((it.text, {}), (it.text_of_traced_run, watched_lines)):
-        assert untapped(result) == ast.dump(ast.parse(original))
-        assert result.count("\n") == original.count("\n")
-        assert statements(ast.parse(result)) == statements(ast.parse(original))
-        with_guest, without_guest = worker.run(result, it.sites, it.made_loops, lines), worker.run(result)
-        for run in (with_guest, without_guest):
-            assert (run["stdout"], run["raised"], run["guests"]) == (plain["stdout"], plain["raised"], 0)
-        assert [event for event in with_guest["events"] if event[0] == "error"] == []
+    assert untapped(result) == ast.dump(ast.parse(original))
+    assert result.count("\n") == original.count("\n")
+    assert statements(ast.parse(result)) == statements(ast.parse(original))
+    plain, with_guest, without_guest = (
+        worker.run(original),
+        worker.run(result, it.sites, it.made_loops, watched),
+        worker.run(result),
+    )
+    for run in (with_guest, without_guest):
+        assert (run["stdout"], run["raised"], run["guests"]) == (plain["stdout"], plain["raised"], 0)
+    assert [event for event in with_guest["events"] if event[0] == "error"] == []
 
 
 @CHECKS
 @given(it=tapped(forms=False))
 def test_values_are_recorded_once_in_order_and_at_the_steps_of_their_loops(worker: Worker, it: Tapped) -> None:
     run = worker.run(it.text, it.sites, it.made_loops)
-    reference = worker.run(watched(it.program, it.spots, it.loops))
+    reference = worker.run(watched_program(it.program, it.spots, it.loops))
     assert run["stdout"] == reference["stdout"]
     recorded = [event for event in run["events"] if event[0] == "value" and event[6] is None]
     for number, spot in it.spots.items():
