@@ -70,7 +70,7 @@ FAULTS = (
     Fault("pool", "Python", "imap_unordered", 0, ("unordered-results",), is_curable=True),
     Fault("service", "Python", "answer from the network", 0, ("network",)),
     Fault("producers", "Python", "queue of two threads", 0, ("unordered-results", "thread-order")),
-    Fault("threads", "NumPy", "threads append to a list", 0, ("thread-order", "unordered-results")),
+    Fault("threads", "NumPy", "threads append to a list", 0, ("thread-order",), is_curable=True),
     Fault("shards", "NumPy", "glob", 0, ("file-order",), is_curable=True, arguments=DATA),
     Fault("salt", "NumPy", "os.urandom as a seed", 0, ("entropy", "changing-seed"), is_curable=True),
     Fault("density", "NumPy", "np.empty", 0, ("uninitialised",)),

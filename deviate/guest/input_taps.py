@@ -230,13 +230,19 @@ def _record_write(value: object, frame: FrameType) -> None:
         return
     thread = threading._active.get(get_ident())  # type: ignore[attr-defined]  # current_thread() may create an object
     name = "a thread" if thread is None else thread.name
-    text = describe(value, _context.project.work) if type(value) in WRITTEN else name
-    shown = "%s: %s" % (name, text)
+    text, shown = name, name
+    if _is_plain(value):
+        text = describe(value, _context.project.work)
+        shown = "%s: %s" % (name, text)
     _inputs.record("thread-order", "write of a thread", text, _inputs.place(frame), shown, is_ordered=True)
 
 
-WRITTEN = NUMBERS | {str, bytes, tuple, type(None)}
-"""Types of values by which writes are compared; others by the names of their threads."""
+WRITTEN = NUMBERS | {str, bytes, type(None)}
+"""Types of values by which writes are compared, also in a tuple; others by the names of their threads."""
+
+
+def _is_plain(value: object) -> bool:
+    return type(value) in WRITTEN or (type(value) is tuple and all(type(item) in WRITTEN for item in value))
 
 
 # ------------------------------------------------------------ markers

@@ -134,7 +134,7 @@ def test_dates_are_read_from_the_fixed_clock(run: Traced) -> None:
 
 def test_writes_of_threads_are_recorded_in_their_order(run: Traced) -> None:
     assert [event[3] for event in run.inputs[30]] == ["worker 0: 0", "worker 1: 1"]
-    assert [event[3] for event in run.inputs[31]] == ["worker 0: worker 0", "worker 1: worker 1"]
+    assert [event[3] for event in run.inputs[31]] == ["worker 0", "worker 1"]
 
 
 def test_a_place_that_is_evaluated_often_is_sampled(run: Traced) -> None:

@@ -27,6 +27,8 @@ MOST_SHOWN = 4
 """Names in the text of a listing."""
 STAMP = re.compile(r"\d{6}|\d\d([-_.:]\d\d){2}|(?=[a-f]*\d)[0-9a-f]{8}|tmp[a-z0-9_]{8}")
 """Parts of names that are a time or random …"""
+TEMPORARY = re.compile(r"[a-z0-9_]{8}(\.\w+)?$")
+"""End of the names that `tempfile` gives, which count only in the folder of temporary files of the run."""
 MOST_LOOKED_UP = 1000
 """… and how many of them in a listing are checked for whether they are of this run."""
 
@@ -128,13 +130,25 @@ class Listing:
         folder: whose names they are; empty if only its number is known.
     """
 
-    __slots__ = ("call", "checksum", "count", "first", "folder", "listings", "n_looked_up", "n_stamped", "place")
+    __slots__ = (
+        "call",
+        "checksum",
+        "count",
+        "first",
+        "folder",
+        "is_temporary",
+        "listings",
+        "n_looked_up",
+        "n_stamped",
+        "place",
+    )
 
     def __init__(self, listings: Listings, call: str, place: int, folder: str = "") -> None:
         self.listings = listings
         self.call = call
         self.place = place
         self.folder = folder
+        self.is_temporary = bool(folder) and listings.callers.is_temporary(os.path.join(folder, ""))
         self.checksum = self.count = self.n_stamped = self.n_looked_up = 0
         self.first: list[str] = []
 
@@ -143,7 +157,8 @@ class Listing:
         self.count += 1
         if self.count <= MOST_SHOWN:
             self.first.append(text)
-        if self.folder and self.n_looked_up < MOST_LOOKED_UP and STAMP.search(text) is not None:
+        is_random = STAMP.search(text) or (self.is_temporary and TEMPORARY.search(text))
+        if self.folder and self.n_looked_up < MOST_LOOKED_UP and is_random:
             self.n_looked_up += 1
             if self.listings.is_stamped(self.folder, text):
                 self.n_stamped += 1

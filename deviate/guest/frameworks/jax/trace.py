@@ -10,10 +10,10 @@ from __future__ import annotations
 import inspect
 import sys
 from types import FrameType
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from ...adapter_context import AdapterContext
-from ...annotations import TYPE_CHECKING, Any, Iterator
+from ...annotations import TYPE_CHECKING, Any, Iterator, Sequence
 from ...observers.steps import Records, Steps, numbered
 from .probes import JaxProbes
 from .programs import Program
@@ -41,6 +41,7 @@ class Function:
     Attributes:
         roles: by the shape of the arguments.
         weights_recorded: whether its initial weights were recorded, before the first traced step.
+        updated: references to the weights that it gave last, by name.
         is_open: whether it gave what may be gradients or, without an optimizer, new weights.
     """
 
@@ -49,6 +50,7 @@ class Function:
         self.parameters = list(inspect.signature(function).parameters)
         self.roles: dict[Any, Roles] = {}
         self.weights_recorded = False
+        self.updated: dict[str, ReferenceType[Any]] = {}
         self.is_open = False
 
 
@@ -91,7 +93,7 @@ class JaxTrace:
             if self.trace.level >= 2 and (roles is None or program.trains):
                 leaves = named_leaves((args, kwargs))
                 # Copies: the memory of an argument may be donated to a result.
-                wanted = range(len(leaves)) if roles is None else self._select_leaf_indices(function, roles)
+                wanted = range(len(leaves)) if roles is None else self._select_leaf_indices(function, roles, leaves)
                 call.arrays = {number: _copy(leaves[number][1]) for number in wanted}
                 if roles is not None:
                     self._record_arguments(call, roles, frame)
@@ -143,6 +145,7 @@ class JaxTrace:
             self.steps.forward(outputs, place)
             after = [(name, results[number][1]) for number, name in states.items() if is_concrete(results[number][1])]
             (self.steps.update if is_update else self.steps.gradients)(after, place)
+            call.function.updated = {name: ref(leaf) for name, leaf in after}
         call.function.is_open = not is_update
         if is_update:
             self.trace.tick()
@@ -154,12 +157,19 @@ class JaxTrace:
             self.steps.loss(leaf, place, "loss/" + name if number else "loss")
         return {name for name, _ in losses}
 
-    def _select_leaf_indices(self, function: Function, roles: Roles) -> list[int]:
-        weights_recorded = function.weights_recorded or self.trace.is_dropped
-        return [number for number, (kind, _) in roles[0].items() if kind != "weights" or not weights_recorded]
+    def _select_leaf_indices(self, function: Function, roles: Roles, leaves: Sequence[tuple[str, Any]]) -> list[int]:
+        """Leaves to record: of weights, those that are not what the function gave last, as the script changed them."""
+
+        def is_wanted(number: int, name: str) -> bool:
+            if not function.weights_recorded:
+                return not self.trace.is_dropped
+            reference = function.updated.get(name)
+            return reference is not None and reference() is not leaves[number][1]
+
+        return [number for number, (kind, name) in roles[0].items() if kind != "weights" or is_wanted(number, name)]
 
     def _record_arguments(self, call: Call, roles: Roles, frame: FrameType) -> None:
-        """Record generator states, then weights in the first traced step, then the batch."""
+        """Record generator states, then weights in the first traced step, and later changed ones, then the batch."""
         if not self.steps.wants_steps:
             return
         place = self.trace.place(frame)
@@ -172,7 +182,7 @@ class JaxTrace:
 
         self.steps.shared_states(place)
         self.steps.states(of_kind("state"), place)
-        if not (call.function.weights_recorded or self.trace.is_dropped):
+        if not self.trace.is_dropped:
             self.steps.weights(of_kind("weights"), place)
         self.steps.batch(of_kind("batch"), place)
         call.function.weights_recorded |= not self.trace.is_dropped
