@@ -199,7 +199,8 @@ def test_every_call_that_the_guest_replaces_is_one_that_is_listed() -> None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
                 callee = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
                 texts = [it.value for it in node.args if isinstance(it, ast.Constant)]
-                if callee in {"record", "override"}:
+                is_input = ast.unparse(node.func).endswith("inputs.record")
+                if callee in {"record", "override"} and not is_input:
                     names.update(text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w.]+\.\w+", text))
     assert len(names) > 10
     for name in names:
