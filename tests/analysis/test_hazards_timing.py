@@ -14,6 +14,7 @@ import torch.multiprocessing
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from multiprocessing import Pool
 from gensim.models import Word2Vec, doc2vec
+from sklearn.ensemble import RandomForestClassifier
 def drawn(x):
     return inner(x)
 def inner(x):
@@ -162,6 +163,8 @@ def test_conditions_that_report_save_or_end_a_loop_are_no_conditions_on_the_cloc
         ("model = Word2Vec(texts, vector_size=8)", ["word-vectors"]),
         ("model = doc2vec.Doc2Vec(texts, workers=n)", ["word-vectors"]),
         ("model = Word2Vec(texts, workers=1)", []),
+        ("forest = RandomForestClassifier(n_jobs=-1)", ["forest-threads"]),
+        ("forest = RandomForestClassifier(n_jobs=1)", []),
     ],
 )
 def test_weights_that_several_write_and_sessions_are_found(analyse: Analyse, text: str, expected: list[str]) -> None:

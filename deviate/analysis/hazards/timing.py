@@ -308,6 +308,37 @@ def _of_tensorflow(survey: Survey) -> Matches:
                 yield target, message
 
 
+FORESTS = under(
+    ("sklearn.ensemble.",),
+    "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor",
+)
+
+
+@hazard("forest-threads", "timing")
+def forest_threads(survey: Survey) -> Matches:
+    """Forests of scikit-learn that predict with several threads.
+
+    Each thread adds the predictions of its trees to one sum when it is ready, so the sum rounds differently. The fitted
+    trees are the same. deviate cannot hold it in any variant.
+
+    Example:
+        from sklearn.ensemble import RandomForestClassifier
+        forest = RandomForestClassifier(random_state=1, n_jobs=-1).fit(x, y)
+        scores = forest.predict_proba(x)
+
+    Instead:
+        from sklearn.ensemble import RandomForestClassifier
+        forest = RandomForestClassifier(random_state=1).fit(x, y)
+        scores = forest.predict_proba(x)
+
+    Source: scikit-learn 1.9, `sklearn.ensemble._forest`: threads add to one array under a lock, in any order.
+    """
+    for call in survey.calls(FORESTS):
+        jobs = call.argument(None, "n_jobs")
+        if jobs is not None and dotted_name(jobs) != "None" and constant_number(jobs) != 1:
+            yield call.node, "predictions of trees are added in the order in which threads are ready"
+
+
 WORD_VECTOR_MODELS = under(
     ("gensim.models.",),
     "Word2Vec FastText Doc2Vec word2vec.Word2Vec fasttext.FastText doc2vec.Doc2Vec LdaMulticore",

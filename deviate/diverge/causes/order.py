@@ -238,6 +238,22 @@ def shared_weights(difference: Difference, evidence: Evidence) -> CauseMatch | N
     return source_match(evidence, ("shared-memory", "word-vectors"), why, certainty, is_circumstance=True)
 
 
+@timing_cause("forest-threads", phases=("forward", "loss", "metric"))
+def forest_threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
+    """Predictions of a forest, added by several threads.
+
+    Each thread of a forest of scikit-learn adds the predictions of its trees to one sum when it is ready, so the sum
+    rounds differently. The fitted trees are the same.
+
+    Signs: the source makes a forest with `n_jobs`, a result differs first, and nothing else is likely
+    Cure: predict with one thread; fitting may have more
+    Code: forest.set_params(n_jobs=1)
+    Source: hazards.md
+    """
+    why = "the source makes a forest that predicts with several threads"
+    return source_match(evidence, ("forest-threads",), why, "likely", is_circumstance=True)
+
+
 @timing_cause("time-limit", phases=("program", "metric", "update"), sources=("clock",), hold="clock", selects=_is_limit)
 def time_limit(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Training that ends at a time limit.

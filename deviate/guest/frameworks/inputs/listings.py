@@ -27,7 +27,7 @@ MOST_SHOWN = 4
 """Names in the text of a listing."""
 STAMP = re.compile(r"\d{6}|\d\d([-_.:]\d\d){2}|(?=[a-f]*\d)[0-9a-f]{8}|tmp[a-z0-9_]{8}")
 """Parts of names that are a time or random …"""
-TEMPORARY = re.compile(r"[a-z0-9_]{8}(\.\w+)?$")
+TEMPORARY = re.compile(r"[a-z0-9_]{8}(\.[\w.-]+)?$")
 """End of the names that `tempfile` gives, which count only in the folder of temporary files of the run."""
 MOST_LOOKED_UP = 1000
 """… and how many of them in a listing are checked for whether they are of this run."""
@@ -101,7 +101,7 @@ class Listings:
         if isinstance(path, int):
             return Listing(self, "%s(%d)" % (call, path), place)
         text = self.callers.path(path)
-        if text is None:
+        if text is None or os.path.basename(text.rstrip("/")) == "__pycache__":
             return None
         return Listing(self, "%s(%r)" % (call, text), place, os.path.abspath(os.fsdecode(path)))
 
