@@ -42,7 +42,7 @@ PAIRS = (
     Pair("ordered_pools", "Python", "map of pools", flags=AS_IS),
     Pair("memoised", "Python", "cache, dict of objects, environment variable", flags=AS_IS),
     Pair("checkpointed", "NumPy", "checkpoints, glob that is sorted, clock", flags=AS_IS),
-    Pair("forests", "scikit-learn", "two workers", "steps"),
+    Pair("forests", "scikit-learn", "two workers"),
     Pair("partial", "scikit-learn", "partial_fit", "steps", AS_IS),
     Pair("boosted", "LightGBM", "bagging, two threads", n_threads=2),
     Pair("trees", "XGBoost", "sampling of rows and columns"),
