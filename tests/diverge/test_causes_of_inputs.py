@@ -44,7 +44,7 @@ def ids(evidence: Evidence, difference: Difference = LOSS) -> list[str]:
     ("item", "variant", "cause", "flags"),
     [
         (an_input("listing", "os.listdir('data')"), "control", "file-order", "--hold listing"),
-        (an_input("listing", shown=("2: a, b", "3: a, b, c")), "control", "other-files", None),
+        (an_input("listing", shown=("2 names: a, b", "3 names: a, b, c")), "control", "other-files", None),
         (an_input("file-state", "os.path.exists('c')", ("False", "True")), "control", "leftover-file", None),
         (an_input("file", "open('c')", ("3 bytes", "4 bytes")), "control", "data", None),
         (an_input("environment", "os.environ['SIZE']", ("3", "4")), "control", "environment", "--env SIZE=3"),

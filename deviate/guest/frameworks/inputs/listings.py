@@ -167,7 +167,8 @@ class Listing:
 
     def end(self) -> None:
         dots = ", ..." if self.count > MOST_SHOWN else ""
-        shown = "%d: %s%s" % (self.count, ", ".join(self.first), dots) if self.count else "empty"
+        names = "1 name" if self.count == 1 else "%d names" % self.count
+        shown = "%s: %s%s" % (names, ", ".join(self.first), dots) if self.count else "empty"
         value = b"%d %d %d" % (self.count, self.n_stamped, self.checksum)
         self.listings.inputs.record("listing", self.call, value, self.place, shown)
 

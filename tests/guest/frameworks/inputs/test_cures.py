@@ -80,4 +80,4 @@ def test_sorted_listings_are_what_the_program_sees_and_what_is_recorded(tmp_path
     child = script(tmp_path, text)
     child.files.update(dict.fromkeys(("z.py", "b.py", "y.py"), ""))
     inputs = inputs_of(child, controls={"listing": "sorted"})
-    assert {item.shown for item in inputs} == {"4: b.py, train.py, y.py, z.py"}
+    assert {item.shown for item in inputs} == {"4 names: b.py, train.py, y.py, z.py"}

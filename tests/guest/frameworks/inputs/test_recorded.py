@@ -76,7 +76,7 @@ def test_equal_runs_have_equal_inputs_but_for_clocks_process_numbers_and_entropy
 
 def test_a_listing_shows_its_first_names_and_the_others_are_paths_and_answers(runs: list[list[Input]]) -> None:
     shown = {(item.source, item.line): item.shown for item in runs[0]}
-    assert shown["listing", 3] in {"2: a, b", "2: b, a"}
+    assert shown["listing", 3] in {"2 names: a, b", "2 names: b, a"}
     assert shown["network", 24].startswith("6 bytes")
     assert shown["file", 10].startswith("1 bytes")
 
