@@ -140,7 +140,7 @@ def backward() -> DivergenceFindings:
 def inputs() -> DivergenceFindings:
     """A listing in another order, what follows from it, and readings of the clock; the cures were tried together."""
     listing = InputDifference(
-        "listing", "os.listdir('data')", place(37), 0, None, ("3: a, b, c", "3: c, a, b"), is_upstream=True
+        "listing", "os.listdir('data')", place(37), 0, None, ("3 names: a, b, c", "3 names: c, a, b"), is_upstream=True
     )
     found = (
         listing,

@@ -21,7 +21,7 @@ CURES = {
 """Sources of inputs, and the names of their cures for `--hold`."""
 VARIABLE_READ = re.compile(r"\w*(?:environ|getenv|env)\w*(?:\.get)?[\[(]\s*['\"](?P<name>\w+)['\"]")
 PLAIN_VALUE = re.compile(r"[\w./:@%+-]{1,60}")
-LISTED = re.compile(r"(?:(?P<count>\d+): )?(?P<names>.*)", re.DOTALL)
+LISTED = re.compile(r"(?:(?P<count>\d+) names?: )?(?P<names>.*)", re.DOTALL)
 VERBS = {"environment": " was", "set-order": " had", "completion": ":", "thread-order": ":"}
 """What stands between the call and the value, by source; "gave" for others."""
 NOTHING = "nothing"
