@@ -31,13 +31,15 @@ class Traced:
     parts: tuple[str, ...]
 
     def first(self, part: str, *, beside: str) -> tuple[int, str, str] | None:
-        """Step within a part of the script, kind and name of the first record that another part does not have there.
+        """Step within a part of the script, kind and name of its first record that another part does not have there.
 
         The first step of each is passed over: what is known once a function has been called is told differently there.
         """
         one, other = (self._of(each) for each in (beside, part))
-        assert len(one) == len(other) > 0
-        return next((a[:3] for a, b in zip(one, other, strict=True) if a != b), None)
+        difference = next((b[:3] for a, b in zip(one, other, strict=False) if a != b), None)
+        assert one
+        assert difference is not None or len(one) == len(other)
+        return difference
 
     def _of(self, part: str) -> list[Record]:
         begin = STEPS * self.parts.index(part)

@@ -150,7 +150,7 @@ def test_a_traced_run_is_bitwise_the_run_without_a_trace(runs: Traced) -> None:
     [
         ("data", "linen", "batch", "input[1].x"),
         ("order", "linen", "batch", "input[1].x"),
-        ("weights", "linen", "module", "Dense_0"),
+        ("weights", "linen", "weights", "params/Dense_0/bias"),
         ("gradient", "linen", "batch", "input[3]"),
         ("draw", "linen", "state", "numpy"),
         ("key", "linen", "state", "jax/input[2]"),
