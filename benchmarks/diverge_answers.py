@@ -1,5 +1,6 @@
 """Runs `deviate diverge` on a script in a new folder, and reads its answer."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -13,6 +14,21 @@ from typing import Any, NamedTuple
 MEMORY = Path("/dev/shm")
 SHARED = "SHARED"
 """In arguments of a script: a folder outside of the project, in memory where the system has such a file system."""
+
+
+def parse_options(description: str | None) -> argparse.Namespace:
+    """The options of a table of scripts."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--only", default="", help="rows that contain this word")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--answers", type=Path)
+    return parser.parse_args()
+
+
+def is_chosen(options: argparse.Namespace, *cells: str) -> bool:
+    """Whether `--only` chooses a row with these cells."""
+    return str(options.only).lower() in " ".join(cells).lower()
 
 
 class Answer(NamedTuple):

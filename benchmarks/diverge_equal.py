@@ -9,7 +9,6 @@ with exit code 0, no cause, and no input that differs but those that differ betw
 exit code is 1 where one is not.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from diverge_answers import Answer, diverge
+from diverge_answers import Answer, diverge, is_chosen, parse_options
 
 FOLDER = Path(__file__).parent / "equal"
 AS_IS = ("--seeds", "as-is")
@@ -61,14 +60,8 @@ PAIRS = (
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--only", default="", help="rows that contain this word")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--answers", type=Path)
-    options = parser.parse_args()
-    word = options.only.lower()
-    pairs = [pair for pair in PAIRS if word in f"{pair.script} {pair.framework} {pair.what}".lower()]
+    options = parse_options(__doc__)
+    pairs = [pair for pair in PAIRS if is_chosen(options, pair.script, pair.framework, pair.what)]
     print("| script | framework | what | level | compared | alarm | seconds |")
     print("|---|---|---|---|---|---|---|", flush=True)
     n_equal = 0

@@ -19,7 +19,6 @@ With `--check` the exit code is 1 unless all steps, 9 in 10 of the lines, 26 in 
 right. `--answers` keeps what the command printed, and its JSON, one file each per script.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from diverge_answers import SHARED, Answer, diverge
+from diverge_answers import SHARED, Answer, diverge, is_chosen, parse_options
 
 FOLDER = Path(__file__).parent / "faults"
 MARK = "# cause"
@@ -143,14 +142,8 @@ class Score(NamedTuple):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--only", default="", help="rows that contain this word")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--answers", type=Path)
-    options = parser.parse_args()
-    word = options.only.lower()
-    faults = [fault for fault in FAULTS if word in f"{fault.script} {fault.framework} {fault.what}".lower()]
+    options = parse_options(__doc__)
+    faults = [fault for fault in FAULTS if is_chosen(options, fault.script, fault.framework, fault.what)]
     print("| script | framework | fault | step | line | first cause | cure | wrong | seconds |")
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     scores = []
