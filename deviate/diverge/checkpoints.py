@@ -10,6 +10,7 @@ from pathlib import Path
 
 from deviate.diverge.findings import Checkpoint, Trace
 from deviate.records import artifacts_folder, planted_folder
+from deviate.replay import plant_files
 
 MOST_KEPT = 10_000_000_000
 """Bytes of checkpoints to keep of a run until the search ends."""
@@ -121,13 +122,7 @@ class KeptCheckpoints:
         planted = planted_folder(self.experiment, checkpoint.step)
         files: dict[str, None] = {}
         for step in (step for step in self.steps if step <= checkpoint.step):
-            for source in sorted(path for path in (self.folder / str(step)).rglob("*") if path.is_file()):
-                name = source.relative_to(self.folder / str(step)).as_posix()
-                files[name] = None
-                target = planted / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.unlink(missing_ok=True)
-                _link(source, target)
+            files |= dict.fromkeys(plant_files(self.folder / str(step), planted))
         name = self._named(checkpoint)
         file = os.path.relpath(name, cwd or ".")
         words = tuple(word.replace("{checkpoint}", file) for word in shlex.split(template))
@@ -147,13 +142,6 @@ class KeptCheckpoints:
         shutil.rmtree(self.folder, ignore_errors=True)
         for step in self.steps:
             shutil.rmtree(planted_folder(self.experiment, step), ignore_errors=True)
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without hard links
-        shutil.copy2(source, target)
 
 
 def can_resume(folder: Path) -> bool:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from deviate.replay.variants import define_variant as define_variant
     from deviate.replay.variants import describe_variant as describe_variant
     from deviate.replay.variants import find_variant as find_variant
+    from deviate.replay.workcopy import plant_files as plant_files
     from deviate.replay.workcopy import remove_work_copy as remove_work_copy
 
 load_on_first_use(__name__)
