@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import Literal
 
 from deviate.diverge.findings import Difference, InputDifference, InputEvent, Trace
 
@@ -39,9 +40,21 @@ def _of_rank(one: Trace, other: Trace, difference: Difference | None) -> list[In
         if pair is not None:
             ordinal, event, instead = pair
             either = event or instead
-            if either is None:
-                continue
-            differences.append((either.n_before, _difference(event, instead, ordinal, one.rank, difference)))
+            assert either is not None  # noqa: S101  (one run has it)
+            only_in: Literal[1, 2] | None = 2 if event is None else 1 if instead is None else None
+            input_difference = InputDifference(
+                source=either.source,
+                call=either.call,
+                place=either.place,
+                step=either.step,
+                main_step=either.main_step,
+                shown=("" if event is None else event.shown, "" if instead is None else instead.shown),
+                rank=one.rank,
+                only_in=only_in,
+                is_upstream=difference is not None and one.rank == difference.rank and _is_before(either, difference),
+                ordinal=ordinal,
+            )
+            differences.append((either.n_before, input_difference))
     return [item for _, item in sorted(differences, key=lambda item: item[0])]
 
 
@@ -71,25 +84,6 @@ def _total(events: Sequence[InputEvent]) -> tuple[int, int]:
     """Number and sum of the values of a place, in which it does not matter which of them are folded."""
     n_values = sum(event.n_folded or 1 for event in events)
     return n_values, sum(event.digest or 0 for event in events) % 2**32
-
-
-def _difference(
-    event: InputEvent | None, instead: InputEvent | None, ordinal: int, rank: int, difference: Difference | None
-) -> InputDifference:
-    either = event or instead
-    assert either is not None  # noqa: S101  (one run has it)
-    return InputDifference(
-        source=either.source,
-        call=either.call,
-        place=either.place,
-        step=either.step,
-        main_step=either.main_step,
-        shown=("" if event is None else event.shown, "" if instead is None else instead.shown),
-        rank=rank,
-        only_in=2 if event is None else 1 if instead is None else None,
-        is_upstream=difference is not None and rank == difference.rank and _is_before(either, difference),
-        ordinal=ordinal,
-    )
 
 
 def _is_before(event: InputEvent, difference: Difference) -> bool:

@@ -14,6 +14,7 @@ from ...observers.trace import UNKNOWN
 
 GUEST = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))) + os.sep
 IMPORTING = "<frozen importlib"
+BYTECODE = os.sep + "__pycache__" + os.sep
 LIBRARIES = ("site-packages", "dist-packages")
 SYSTEM = tuple(
     path + os.sep for path in ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", os.path.dirname(os.__file__))
@@ -53,13 +54,14 @@ class Callers:
         """
         name = frame.f_globals.get("__file__")
         if type(name) is not str:
-            return self._is_in_project(frame.f_code.co_filename)
+            return self.is_project_file(frame.f_code.co_filename)
         is_inside = self.modules.get(name)
         if is_inside is None:
-            is_inside = self.modules[name] = self._is_in_project(name)
+            is_inside = self.modules[name] = self.is_project_file(name)
         return is_inside
 
-    def _is_in_project(self, name: str) -> bool:
+    def is_project_file(self, name: str) -> bool:
+        """Whether a file, by the name under which Python compiled it, is of the project."""
         file = self.files.get(name, UNKNOWN)
         if file == UNKNOWN:
             file = self.files[name] = self.project.file(name)
@@ -81,6 +83,8 @@ class Callers:
         """A path as it is in every run; None if it is no business of the program, as in a library or in `/proc`."""
         text = os.path.abspath(os.fsdecode(path))
         inside = text + os.sep
+        if BYTECODE in inside:
+            return None
         for copy in self.copies:
             if inside.startswith(copy):
                 relative = text[len(copy) :] or "."

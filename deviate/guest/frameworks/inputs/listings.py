@@ -101,7 +101,7 @@ class Listings:
         if isinstance(path, int):
             return Listing(self, "%s(%d)" % (call, path), place)
         text = self.callers.path(path)
-        if text is None or os.path.basename(text.rstrip("/")) == "__pycache__":
+        if text is None:
             return None
         return Listing(self, "%s(%r)" % (call, text), place, os.path.abspath(os.fsdecode(path)))
 

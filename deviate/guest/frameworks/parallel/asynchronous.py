@@ -9,7 +9,7 @@ from weakref import WeakSet
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from .futures import replace
-from .orders import Order, Places, places_of
+from .orders import Order, Places, places_of, record_complete
 from .turns import MOST_S
 
 HAS_CLASS = sys.version_info >= (3, 13)
@@ -67,15 +67,8 @@ def _make_wait(module: Any, original: Any, places: Places) -> Any:
         done, pending = await original(items, **options)
         if pending:
             with places.context.recorder.guarded("asyncio.wait"):
-                finished = [str(index) for index, item in enumerate(items) if item in done]
-                text = ", ".join(finished)
-                inputs.record(
-                    "completion",
-                    "asyncio.wait",
-                    text,
-                    place,
-                    "results %s of %d complete" % (text or "none", len(items)),
-                )
+                finished = [index for index, item in enumerate(items) if item in done]
+                record_complete(inputs, "asyncio.wait", place, finished, len(items))
         return done, pending
 
     return wait

@@ -10,7 +10,7 @@ from time import monotonic
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...seeds import wraps_like
-from .orders import Order, places_of, ranks
+from .orders import Order, places_of, ranks, record_complete
 from .turns import MOST_S
 
 NUMBER, IS_SEEN = "_deviate_number", "_deviate_seen"
@@ -54,14 +54,7 @@ def record_futures(module: Any, context: AdapterContext) -> None:
                 with context.recorder.guarded("wait"):
                     rank = ranks(number_of(future) for future in futures)
                     done = sorted(rank[number_of(future)] for future in result.done)
-                    text = ", ".join(map(str, done))
-                    inputs.record(
-                        "completion",
-                        "concurrent.futures.wait",
-                        text,
-                        place,
-                        "results %s of %d complete" % (text or "none", len(rank)),
-                    )
+                    record_complete(inputs, "concurrent.futures.wait", place, done, len(rank))
             return result
 
         return wait

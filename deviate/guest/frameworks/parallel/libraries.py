@@ -8,7 +8,7 @@ from sys import _getframe
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...seeds import wraps_like
-from .orders import Order, places_of
+from .orders import Order, places_of, record_complete
 
 NUMBER, ORDER, NUMBERS = "_deviate_number", "_deviate_order", "_deviate_numbers"
 """Attributes of joblib's callbacks and of `Parallel`, and of data loaders."""
@@ -66,9 +66,7 @@ def record_ray(module: Any, context: AdapterContext) -> None:
         place = places.of(_getframe(1))
         if place >= 0 and items is not None and result[1]:
             with context.recorder.guarded("ray.wait"):
-                text = ", ".join(str(items.index(item)) for item in result[0])
-                shown = "results %s of %d complete" % (text or "none", len(items))
-                context.inputs.record("completion", "ray.wait", text, place, shown)
+                record_complete(context.inputs, "ray.wait", place, map(items.index, result[0]), len(items))
         return result
 
     module.wait = wraps_like(wait, original)

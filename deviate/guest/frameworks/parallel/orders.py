@@ -9,6 +9,7 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Iterable
 from ...observers.inputs import LONGEST, MOST_AT_PLACE, Inputs
+from ..inputs.callers import Callers
 
 BEFORE = 6
 """Items that the text of one shows before it."""
@@ -69,12 +70,18 @@ class Order:
         return begin + ", ".join(["..."] * bool(first) + self.items[first:until] + ["..."] * is_cut)
 
 
+def record_complete(inputs: Inputs, call: str, place: int, numbers: Iterable[int], n_all: int) -> None:
+    """Record which of some requests have a result, where others have none yet."""
+    text = ", ".join(map(str, numbers))
+    inputs.record("completion", call, text, place, "results %s of %d complete" % (text or "none", n_all))
+
+
 class Places:
     """Places of calls that the program makes itself; what libraries call is no input of the program."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
-        self.files: dict[str, bool] = {}
+        self.callers = context.part(Callers)
         self.orders: dict[tuple[str, int], Order] = {}
 
     def of(self, frame: FrameType | None) -> int:
@@ -84,12 +91,7 @@ class Places:
         return self.context.inputs.place(frame)
 
     def is_in_project(self, frame: FrameType | None) -> bool:
-        if frame is None:
-            return False
-        name = frame.f_code.co_filename
-        if name not in self.files:
-            self.files[name] = self.context.project.file(name) is not None
-        return self.files[name]
+        return frame is not None and self.callers.is_project_file(frame.f_code.co_filename)
 
     def order_at(self, call: str, place: int, noun: str = "results", *, has_end: bool = False) -> Order:
         """The order of a place where items arrive as long as the program runs."""
