@@ -52,7 +52,10 @@ def _keep(text: str) -> Path | None:
         if folder is not None:
             place = folder / FOLDER
             place.mkdir(exist_ok=True)
-            file = place / f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{time.time_ns() % 10**9:09}.txt"
+            # One reading for both parts: between two, a second could pass, and the names would not sort by age.
+            seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+            moment = time.strftime("%Y-%m-%dT%H-%M-%S", time.localtime(seconds))
+            file = place / f"{moment}-{nanoseconds:09}.txt"
             file.write_text(text, encoding="utf-8")
             for old in sorted(place.glob("*.txt"))[:-MOST_KEPT]:
                 old.unlink(missing_ok=True)

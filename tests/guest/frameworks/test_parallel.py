@@ -171,9 +171,9 @@ with ThreadPoolExecutor(3) as pool:
     print(pool.submit(lambda: pool.submit(nap, 0).result()).result())
     print(len(list(pool.map(lambda i: barrier.wait(), range(3)))))
     never = [pool.submit(nap, 3) for _ in range(9)]
-    print(never[-1].cancel(), pool.submit(nap, 1).result())
+    print(never[-1].cancel(), pool.submit(nap, 1).result(), flush=True)
 if not os.fork():
-    thread = threading.Thread(target=print, args=["child"])
+    thread = threading.Thread(target=print, args=["child"], kwargs={"flush": True})
     thread.start()
     thread.join()
     os._exit(0)

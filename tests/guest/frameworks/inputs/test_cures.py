@@ -10,7 +10,7 @@ import os, random, secrets, tempfile, uuid
 print(os.urandom(4).hex(), uuid.uuid4(), secrets.token_hex(2), secrets.randbelow(10**9), random.SystemRandom().random())
 print(random.Random().random(), random.random())
 random.seed()
-print(random.random())
+print(random.random(), flush=True)
 child = os.fork()
 if not child:
     print("child", os.urandom(2).hex(), random.random(), flush=True)
