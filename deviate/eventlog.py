@@ -282,8 +282,8 @@ class End(NamedTuple):
 KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "start": Start, "rank": Rank, "path": Path, "value": Value, "named": Named, "step": Step, "seed": Seed,
     "control": Control, "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "operation": Operation,
-    "weights": Weights, "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured, "write": Write,
-    "checkpoint": Checkpoint, "signal": Signal, "error": Error, "environment": Environment,
+    "weights": Weights, "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured,
+    "write": Write, "checkpoint": Checkpoint, "signal": Signal, "error": Error, "environment": Environment,
     "loops": Loops, "end": End,
 }  # fmt: skip
 
