@@ -332,8 +332,8 @@ def _mix(number: int) -> int:
 
 
 def _shift(x: Any, shift: int) -> Any:
-    """Logical right shift, as that of PyTorch repeats the sign."""
-    return (x >> shift) & ((1 << (64 - shift)) - 1)
+    """Logical right shift; that of PyTorch repeats the sign, and that of PyTorch/XLA rounds towards zero."""
+    return ((x & (MASK >> 1)) >> shift) | ((x < 0).to(x.dtype) << (63 - shift))
 
 
 def _to_signed(number: int) -> int:
