@@ -16,7 +16,7 @@ def install(module: Any, context: AdapterContext) -> None:
     # Loaded now and not with the guest: most processes import no PyTorch.
     from .controls import build_facts, hold_factors
     from .generators import route_generators
-    from .proof import Proof
+    from .proof import proof_of
     from .regions import Forwards, patch_loading, patch_regions
 
     context.recorder.event("environment", build_facts(module))
@@ -32,7 +32,7 @@ def install(module: Any, context: AdapterContext) -> None:
     context.observe(module.jit, "save", before=save)
     hold_factors(module, context)
     route_generators(module, context)
-    proof = Proof(module, context)
+    proof = proof_of(context)
     proof.patch()
     forwards = Forwards(module, context, proof)
     forwards.patch()
