@@ -25,16 +25,34 @@ WRAPPERS = (ChainMap, UserDict, MappingProxyType)
 ABSENT = object()
 
 
+keepers: dict[str, Callable[[Any], Any]] = {}
+"""What is kept of a tensor where even a copy on the device has costs, by type of device; adapters add entries."""
+
+
 class DeferredScalar:
-    """A number on an accelerator, copied now and read when the loop step ends, so that taps never wait."""
+    """A number on an accelerator, copied now and read when the loop step ends, so that taps never wait.
+
+    Args:
+        copy: what gives the number by `item()`, or calls back by `when_known`, maybe much later.
+    """
 
     __slots__ = ("copy",)
 
     def __init__(self, copy: Any) -> None:
         self.copy = copy
 
-    def settle(self) -> float | None:
-        return _plain(self.copy.item())
+    def settle(self, emit: Callable[[float], object]) -> None:
+        """Call a function with the number, unless it is no plain one."""
+
+        def emit_plain(number: object) -> None:
+            plain = _plain(number)
+            if plain is not None:
+                emit(plain)
+
+        if hasattr(self.copy, "when_known"):
+            self.copy.when_known(emit_plain)
+        else:
+            emit_plain(self.copy.item())
 
 
 def read(value: object) -> Numbers:
@@ -162,7 +180,8 @@ def _from_torch(value: Any) -> Numbers:
         return _one(value.item())
     if value.device.type == "meta":
         return []
-    return [(None, DeferredScalar(value.detach().clone()))]
+    keep = keepers.get(value.device.type)
+    return [(None, DeferredScalar(value.detach().clone() if keep is None else keep(value)))]
 
 
 def _from_tensorflow(value: Any) -> Numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from threading import get_ident, main_thread
+from threading import get_ident
 from types import CodeType, FrameType
 
 from ....annotations import TYPE_CHECKING, Any, Callable
