@@ -17,6 +17,7 @@ def install(module: Any, context: AdapterContext) -> None:
     from .controls import build_facts, hold_factors
     from .generators import route_generators
     from .proof import Proof
+    from .ranks import follow_groups
     from .regions import Forwards, patch_loading, patch_regions
 
     context.recorder.event("environment", build_facts(module))
@@ -30,6 +31,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
     context.observe(module, "save", before=save)
     context.observe(module.jit, "save", before=save)
+    follow_groups(module, context)
     hold_factors(module, context)
     route_generators(module, context)
     proof = Proof(module, context)
