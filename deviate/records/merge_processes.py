@@ -149,12 +149,12 @@ def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], 
 
 def weights_of_ranks(logs: Sequence[ProcessLog]) -> tuple[Weights, ...]:
     """The weights that the lowest rank recorded, and the parts that each other rank has of weights that are divided."""
-    labels = dict.fromkeys(weights.framework for log in logs for weights in log.weights)
-    return tuple(
-        weights
-        for label in labels
-        for weights in lowest_rank_facts(logs, lambda log: [one for one in log.weights if one.framework == label])
-    )
+
+    def of_framework(name: str) -> Sequence[Weights]:
+        return lowest_rank_facts(logs, lambda log: [one for one in log.weights if one.framework == name])
+
+    names = dict.fromkeys(weights.framework for log in logs for weights in log.weights)
+    return tuple(weights for name in names for weights in of_framework(name))
 
 
 def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
