@@ -106,9 +106,7 @@ def device_types(
     )
 
 
-def _list_types(
-    name: str, facts: Facts, answers: Mapping[str, Facts]
-) -> Iterator[tuple[str, int | None, bool, str]]:
+def _list_types(name: str, facts: Facts, answers: Mapping[str, Facts]) -> Iterator[tuple[str, int | None, bool, str]]:
     """Name, number, whether the build has it, and a note."""
     if name == "torch_xla":
         started = answers.get("torch_xla.devices", Facts())
@@ -125,9 +123,7 @@ def _list_types(
 LONGEST_NOTE = 160
 
 
-def _controls_on(
-    name: str, kind: str, answers: Mapping[str, Facts], controls: Sequence[Control]
-) -> Iterator[Control]:
+def _controls_on(name: str, kind: str, answers: Mapping[str, Facts], controls: Sequence[Control]) -> Iterator[Control]:
     differences = DIFFERENCES.get((name, kind))
     if differences is None:
         differences = PLUGINS.get(name, ())

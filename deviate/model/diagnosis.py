@@ -47,7 +47,7 @@ class DeviceType:
         name: as the framework calls it.
         n_devices: number of them that this process may use; None where the question failed.
         is_built: whether this installation can use such devices.
-        tested_on: where tests of deviate showed what `controls` says; empty for nowhere: it follows from the code alone.
+        tested_on: where tests of deviate showed what `controls` says; empty for nowhere.
         note: why there are none, or what failed.
     """
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 FRAMEWORKS = (
-    "numpy", "sklearn", "torch", "torch_xla", "tensorflow", "keras", "jax", "flax", "optax", "haiku", "lightning", "transformers",
-    "accelerate", "lightgbm", "xgboost", "catboost", "gymnasium",
+    "numpy", "sklearn", "torch", "torch_xla", "tensorflow", "keras", "jax", "flax", "optax", "haiku", "lightning",
+    "transformers", "accelerate", "lightgbm", "xgboost", "catboost", "gymnasium",
 )  # fmt: skip
 VARIABLES = (
     "PYTHONHASHSEED", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONNOUSERSITE",
@@ -24,8 +24,8 @@ VARIABLES = (
     "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA",
     "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "TF_ENABLE_ONEDNN_OPTS", "TF_DETERMINISTIC_OPS",
     "TF_CUDNN_DETERMINISTIC", "TF_CUDNN_USE_AUTOTUNE", "TF_USE_CUDNN_AUTOTUNE",
-    "XLA_FLAGS", "PJRT_DEVICE", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "JAX_DEFAULT_PRNG_IMPL",
-    "JAX_THREEFRY_PARTITIONABLE", "KERAS_BACKEND", "TF_USE_LEGACY_KERAS",
+    "XLA_FLAGS", "PJRT_DEVICE", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION",
+    "JAX_DEFAULT_PRNG_IMPL", "JAX_THREEFRY_PARTITIONABLE", "KERAS_BACKEND", "TF_USE_LEGACY_KERAS",
     "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "CUDA_VISIBLE_DEVICES",
     "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "TORCHINDUCTOR_MAX_AUTOTUNE",
 )  # fmt: skip

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 GENERATOR = [
     "_XLAC._xla_get_rng_seed", "_XLAC._xla_set_rng_seed", "_XLAC._xla_get_default_device", "_XLAC._xla_step_marker",
 ]  # fmt: skip
-PLACES = {stream: GENERATOR for stream in ("init", "shuffle", "augment", "dropout", "split", "other")}
+PLACES = dict.fromkeys(("init", "shuffle", "augment", "dropout", "split", "other"), GENERATOR)
 """The places that the guest patches for each control. Source: deviate/guest/frameworks/xla."""
 
 

@@ -118,7 +118,7 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
     for leader, names in group_pairs((one.rests_on, one.name) for one in followers).items():
         text += _hung(f"{', '.join(names)}: as {leader}", width)
     text += _hung(LEGEND, width)
-    return text + (_hung(ON_TYPES, width) if any(one.device_types for one in shown_frameworks) else "")
+    return text + (_hung(ON_TYPES, width) if UNTESTED in text or any(map(_others, shown_frameworks)) else "")
 
 
 def _answers(controls: Iterable[Control], *, is_tested: bool) -> dict[str, str]:
