@@ -51,6 +51,7 @@ class Program(NamedTuple):
 
 TORCHRUN = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
 PROGRAMS = {
+    "pytorch_device": Program(),
     "xla": Program(environment=(("PJRT_DEVICE", "CPU"),)),
     "jax_shard_map": Program(environment=(("XLA_FLAGS", "--xla_force_host_platform_device_count=4"),)),
     "tensorflow_mirrored": Program(),
