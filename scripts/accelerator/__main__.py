@@ -7,7 +7,7 @@ scripts/on-accelerator --only tf32,device-streams
 """
 
 import argparse
-import datetime
+import datetime as dt
 import re
 import shlex
 import subprocess
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"scripts/on-accelerator: no check {', '.join(sorted(unknown))}; --list names them", file=sys.stderr)
         return 2
     machine = examine_machine()
-    date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    date = dt.datetime.now(tz=dt.UTC).date().isoformat()
     page = options.output or PAGES / f"{date}-accelerator-{_name_of(machine)}.md"
     command = shlex.join(["scripts/on-accelerator", *arguments])
     commit = _commit()

@@ -1,4 +1,4 @@
-"""Carries out one check in this process, for the runner: `python -m scripts.accelerator.carry_out FUNCTION FOLDER …`."""
+"""Carries out one check in this process, which the runner starts: `carry_out FUNCTION FOLDER MACHINE`."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""The checks that need a device: what they claim, from `scripts/accelerator_checks.toml`, and which function shows it."""
+"""The checks that need a device: claims from `scripts/accelerator_checks.toml`, and the function that shows each."""
 
 import tomllib
 from dataclasses import dataclass

@@ -17,22 +17,24 @@ PACKAGES = ("deviate", "numpy", "torch", "torch_xla", "jax", "jaxlib", "tensorfl
 QUESTIONS = {
     "torch": """\
 import json, torch
-device = next((name for name in ("cuda", "xpu", "mps") if getattr(torch, name, None) and getattr(torch, name).is_available()), "cpu")
-facts = {"build": torch.__version__}
+kinds = [name for name in ("cuda", "xpu", "mps") if hasattr(torch, name) and getattr(torch, name).is_available()]
+device = (kinds + ["cpu"])[0]
+facts = {}
 devices = []
 if device == "cuda":
     devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     facts["compute capability"] = ".".join(map(str, torch.cuda.get_device_capability()))
-    facts["CUDA of PyTorch"] = str(torch.version.cuda)
-    facts["HIP of PyTorch"] = str(torch.version.hip)
+    facts["CUDA of PyTorch"] = torch.version.cuda or f"none; HIP {torch.version.hip}"
     facts["cuDNN"] = str(torch.backends.cudnn.version())
 elif device != "cpu":
     devices = [device]
-print(json.dumps({"device": "rocm" if device == "cuda" and torch.version.hip else device, "devices": devices, "facts": facts}))
+device = "rocm" if device == "cuda" and torch.version.hip else device
+print(json.dumps({"device": device, "devices": devices, "facts": facts}))
 """,
     "jax": """\
 import json, jax
-print(json.dumps({"device": jax.default_backend(), "devices": [device.device_kind for device in jax.devices()], "facts": {}}))
+devices = [device.device_kind for device in jax.devices()]
+print(json.dumps({"device": jax.default_backend(), "devices": devices, "facts": {}}))
 """,
     "tensorflow": """\
 import json, tensorflow as tf
@@ -43,7 +45,7 @@ print(json.dumps({"device": "gpu" if gpus else "cpu", "devices": gpus, "facts": 
 import json, torch_xla.runtime as runtime
 print(json.dumps({"device": runtime.device_type().lower(), "devices": [], "facts": {}}))
 """,
-}  # fmt: skip
+}
 """Programs that say what each framework computes on; one that fails is a framework without a device."""
 
 
@@ -86,7 +88,6 @@ def examine_machine() -> Machine:
         if answer["device"] != "cpu":
             facts[f"devices of {framework}"] = ", ".join(answer["devices"]) or answer["device"]
             n_devices = max(n_devices, len(answer["devices"]))
-    facts.pop("build", None)
     facts |= {name: version for name in PACKAGES if (version := _version(name))}
     return Machine(facts, devices, _abilities(facts, devices, n_devices), failures)
 

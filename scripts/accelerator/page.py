@@ -32,6 +32,7 @@ def write_page(call: Call, machine: Machine, checks: Sequence[Check], results: M
     }
     lines = [f"# Accelerator checks, {call.date}{', rehearsed on a CPU' if machine.is_rehearsal else ''}", ""]
     lines += [_introduction(call, machine), "", *_facts(machine), "", "## Proved", ""]
+    rows: list[tuple[str, ...]]
     if of["proved"]:
         lines += _table(("check", "claim", "figures", "time"), [_proved(*each) for each in of["proved"]])
     elif machine.is_rehearsal:
@@ -39,20 +40,22 @@ def write_page(call: Call, machine: Machine, checks: Sequence[Check], results: M
     else:
         lines += ["Nothing."]
     if of["not as claimed"]:
-        lines += ["", "## Not as claimed", ""]
-        rows = [(f"`{check.name}`", check.title, _text(result.reason), _figures(result)) for check, result in of["not as claimed"]]  # fmt: skip
-        lines += _table(("check", "claim", "what was seen instead", "figures"), rows)
-    unproved = [_without_device(*each) for each in of["rehearsed"]]
-    unproved += [_without_device(*each) for each in of["skipped"] if each[1].reason.startswith("needs ")]
+        rows = [
+            (f"`{check.name}`", check.title, _text(result.reason), _figures(result))
+            for check, result in of["not as claimed"]
+        ]
+        lines += ["", "## Not as claimed", "", *_table(("check", "claim", "what was seen instead", "figures"), rows)]
+    wanting = [(check, result) for check, result in of["skipped"] if result.reason.startswith("needs ")]
+    unproved = [_without_device(*each) for each in (*of["rehearsed"], *wanting)]
     lines += ["", "## Not proved for want of a device", ""]
-    if unproved:
-        lines += _table(("check", "claim", "why a CPU does not show it", "on this machine", "figures"), unproved)
-    else:
-        lines += ["None."]
-    others = [(f"`{check.name}`", check.title, _text(result.reason)) for check, result in (*of["failed"], *of["skipped"]) if not result.reason.startswith("needs ")]  # fmt: skip
-    others += [(f"`{check.name}`", check.title, "not carried out yet") for check in checks if not _outcome(check, results)]  # fmt: skip
-    if others:
-        lines += ["", "## Not carried out", "", *_table(("check", "claim", "why"), others)]
+    head = ("check", "claim", "why a CPU does not show it", "on this machine", "figures")
+    lines += _table(head, unproved) if unproved else ["None."]
+    rest = [each for each in (*of["failed"], *of["skipped"]) if each not in wanting]
+    reasons = [(check, result.reason) for check, result in rest]
+    reasons += [(check, "not carried out yet") for check in checks if check.name not in results]
+    if reasons:
+        rows = [(f"`{check.name}`", check.title, _text(reason)) for check, reason in reasons]
+        lines += ["", "## Not carried out", "", *_table(("check", "claim", "why"), rows)]
     for check, result in (*of["not as claimed"], *of["failed"]):
         if result.evidence:
             lines += ["", f"### Output of `{check.name}`", "", "```text", result.evidence.rstrip(), "```"]
@@ -65,8 +68,8 @@ def _outcome(check: Check, results: Mapping[str, Result]) -> str:
 
 def _introduction(call: Call, machine: Machine) -> str:
     stand_in = (
-        "\n\nNo framework has a device here: a CPU stands for it, with smaller amounts. That shows that the checks can be "
-        "carried out, and nothing about devices."
+        "\n\nNo framework has a device here: a CPU stands for it, with smaller amounts. That shows that the checks can "
+        "be carried out, and nothing about devices."
         if machine.is_rehearsal
         else ""
     )

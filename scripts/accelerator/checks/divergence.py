@@ -12,9 +12,12 @@ OPERATIONS = ("index_add", "scatter_add", "index_select")
 def check_divergence(bench: Bench) -> Result:
     project = bench.project("additions_torch")
     options = ["-q", "--name", "check", "--variant", "impl", "--level", "operations", "--json", "answer.json"]
-    if bench.is_rehearsal:  # other kernels of the CPU stand for additions in another order
-        options += ["--second-env", "ATEN_CPU_CAPABILITY=default"]
-    bench.deviate(project, "diverge", *options, arguments=("--steps", "4", "--rows", str(bench.amount(65536, 4096))))
+    arguments, variables = ["--steps", "4"], {}
+    if bench.is_rehearsal:  # sums by other numbers of threads stand for additions in another order
+        arguments += ["--layers", "convolutions", "--rows", "4096"]
+        options += ["--second-env", "OMP_NUM_THREADS=1"]
+        variables = {"OMP_NUM_THREADS": "2"}
+    bench.deviate(project, "diverge", *options, arguments=arguments, **variables)
     document: Any = read_document(project / "answer.json")
     first = document["first"]
     if document["is_equal"] or first is None:
@@ -24,7 +27,8 @@ def check_divergence(bench: Bench) -> Result:
     ulps = first["ulps"] or {"most": None}
     figures = [
         f"first difference at level {first['rung']}, step {first['step']}: {first['kind']} {first['name']}",
-        f"at {place['file']}:{place['line']} `{place['text'].strip()}`, by at most {ulps['most']} units in the last place",
+        f"at {place['file']}:{place['line']}, `{place['text'].strip()}`",
+        f"by at most {ulps['most']} units in the last place",
         *(f"cause: {cause['title']} ({cause['certainty']})" for cause in document["causes"]),
     ]
     faults = [] if first["rung"] == "operations" else [f"the difference is seen at level {first['rung']} only"]

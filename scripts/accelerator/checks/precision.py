@@ -4,7 +4,7 @@ from scripts.accelerator.bench import Bench, failures_of, printed
 from scripts.accelerator.results import Result
 
 HELD_AT_MOST, FREE_AT_LEAST = 1e-5, 1e-4
-"""Relative errors: float32 has a fraction of 24 bits, TF32 of 11. Source: NVIDIA, "TensorFloat-32" (A100 whitepaper)."""
+"""Relative errors: float32 has a fraction of 24 bits, TF32 of 11. Source: NVIDIA, whitepaper of the A100."""
 
 
 def check_tf32(bench: Bench) -> Result:
@@ -26,4 +26,4 @@ def check_tf32(bench: Bench) -> Result:
 
 
 def _error(text: str, what: str) -> float:
-    return next(float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(f"{what} error "))
+    return next(float(line.rpartition(" ")[2]) for line in text.splitlines() if f"{what} error " in line)

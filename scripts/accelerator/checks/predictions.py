@@ -13,30 +13,29 @@ MOST_MORE_MIB = 64
 
 def check_capture(bench: Bench) -> Result:
     n_examples = bench.amount(50_000, 5_000)
-    runs: dict[str, Run] = {}
-    captured: Experiment | None = None
+    experiments: dict[str, Experiment] = {}
     for name, words in (("plain", ()), ("captured", ("--capture", "predictions"))):
         project = bench.project("predictions", name)
-        options = ("-q", "--name", "check", "--runs", "2", "-j", "1", "--variants", "impl", *words)
-        bench.deviate(project, "run", *options, arguments=("--examples", str(n_examples)))
-        (captured,) = bench.experiments(project)
-        if failed := failures_of(captured.runs, name):
+        counted = ("--runs", str(bench.amount(2, 1)), "-j", "1", "--variants", "impl")
+        arguments = ("--examples", str(n_examples))
+        bench.deviate(project, "run", "-q", "--name", "check", *counted, *words, arguments=arguments)
+        (experiments[name],) = bench.experiments(project)
+        if failed := failures_of(experiments[name].runs, name):
             return bench.conclude([], failed)
-        runs[name] = captured.runs[-1]
-    assert captured is not None
-    arrays = captured_of(captured)
+    runs = {name: experiment.runs[-1] for name, experiment in experiments.items()}
+    arrays = captured_of(experiments["captured"])
     shapes = [each.outputs.shape for each in arrays.sets if each.outputs is not None]
     size_mb = sum(path.stat().st_size for path in runs["captured"].folder.rglob("*.npz")) / 1e6
     peaks = {name: _peak(run) for name, run in runs.items()}
     figures = [
         f"captured: {', '.join(f'{shape[0]} runs x {shape[1]} examples x {shape[2]} classes' for shape in shapes)}",
-        f"{size_mb:.1f} MB per run; wall time {runs['plain'].wall_time_s:.1f} s without, "
-        f"{runs['captured'].wall_time_s:.1f} s with",
+        f"{size_mb:.1f} MB per run",
+        f"wall time {runs['plain'].wall_time_s:.1f} s without, {runs['captured'].wall_time_s:.1f} s with",
     ]
     if not bench.is_rehearsal:
         figures.append(f"peak memory of the device {peaks['plain']:.0f} MiB without, {peaks['captured']:.0f} MiB with")
-    faults = [str(each) for each in captured.runs[-1].not_captured]
-    if (2, n_examples, 10) not in shapes:
+    faults = [str(each) for each in runs["captured"].not_captured]
+    if (bench.amount(2, 1), n_examples, 10) not in shapes:
         faults.append(f"the predictions of {n_examples} examples in 10 classes were not captured")
     if peaks["captured"] > peaks["plain"] + MOST_MORE_MIB:
         faults.append("capturing takes much memory of the device")

@@ -21,8 +21,9 @@ def check_sharing(bench: Bench) -> Result:
     alone, shared = bench.runs(project, "alone")["control"], bench.runs(project)["control"]
     faults = failures_of([*alone, *shared], "control")
     n_marked = sum(run.n_sharing > 0 for run in shared)
+    n_at_once = max(run.n_sharing for run in shared) + 1
     figures = [
-        f"{n_runs} runs, at most {max(run.n_sharing for run in shared) + 1} at a time on {shared[0].device or 'the CPU'}",
+        f"{n_runs} runs, at most {n_at_once} at a time on {shared[0].device or 'the CPU'}",
         f"{_n_overlaps(shared)} began before the one before had ended, {n_marked} marked as contended",
         f"{len(digests_of([*alone, *shared]))} hash of weights, that of a run alone included",
         f"wall time {alone[0].wall_time_s:.1f} s alone, {max(run.wall_time_s for run in shared):.1f} s shared",

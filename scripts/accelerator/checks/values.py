@@ -33,6 +33,10 @@ def check_deferred_values(bench: Bench) -> Result:
         for name in ("waits", "copies"):
             if with_taps[name] != without[name]:
                 faults.append(f"a loop that {words} has {without[name]} {name} alone, {with_taps[name]} with deviate")
-        if text != printed(run):
+        if _losses(text) != _losses(printed(run)):
             faults.append(f"a loop that {words} prints other values with deviate")
     return bench.conclude(figures, faults)
+
+
+def _losses(text: str) -> list[str]:
+    return [line for line in text.splitlines() if " loss " in line]

@@ -58,7 +58,7 @@ def wait():
         torch.cuda.synchronize()
 
 
-times = {name: 0.0 for name in layers}
+times = dict.fromkeys(layers, 0.0)
 for step in range(options.steps):
     optimizer.zero_grad()
     for name, (_, inputs) in layers.items():

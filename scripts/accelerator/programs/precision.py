@@ -11,7 +11,7 @@ exact = first.double() @ second.double()
 for step in range(2):
     product = (first.to(device) @ second.to(device)).cpu().double()
     error = ((product - exact).norm() / exact.norm()).item()
-    print(f"product error {error:.3e}")
+    print(f"step {step} product error {error:.3e}")
 images, filters = torch.randn(8, 64, 32, 32, generator=generator), torch.randn(64, 64, 3, 3, generator=generator)
 exact = torch.nn.functional.conv2d(images.double(), filters.double())
 output = torch.nn.functional.conv2d(images.to(device), filters.to(device)).cpu().double()
