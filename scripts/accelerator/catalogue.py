@@ -52,7 +52,7 @@ FUNCTIONS = {
     "diverge-kernel": Function(f"{CHECKS}.divergence:check_divergence", 90),
     "capture-many": Function(f"{CHECKS}.predictions:check_capture", 60),
     "determinism-overhead": Function(f"{CHECKS}.cost:check_cost", 150),
-    "multi-gpu-ddp": Function(f"{CHECKS}.streams:check_ranks", 120, is_rehearsed=False),
+    "multi-gpu-ddp": Function(f"{CHECKS}.streams:check_ranks", 120),
     "rocm-streams": Function(f"{CHECKS}.streams:check_streams", 150, is_rehearsed=False),
     "xla-device": Function(f"{CHECKS}.streams:check_xla", 150, is_rehearsed=False),
 }

@@ -8,24 +8,29 @@ from scripts.accelerator.bench import Bench, CheckError
 from scripts.accelerator.results import Result
 from scripts.accelerator.runner import ROOT
 
-PROGRAMS = {"torch": "pytorch_device", "jax": "jax_shard_map", "tensorflow": "tensorflow_mirrored"}
+PROGRAMS = {
+    "torch": "pytorch_device",
+    "jax": "jax_shard_map",
+    "tensorflow": "tensorflow_mirrored",
+    "torch_xla": "xla",
+}
 MODULES = {"jax_shard_map": ("flax", "optax")}
 """What a program imports beside its framework."""
 
 
 def check_streams(bench: Bench) -> Result:
-    return _tables(bench, [PROGRAMS[name] for name in bench.frameworks(*PROGRAMS)])
+    return _tables(bench, [PROGRAMS[name] for name in bench.frameworks("torch", "jax", "tensorflow")])
 
 
 def check_xla(bench: Bench) -> Result:
-    """PyTorch/XLA and JAX on the device that `PJRT_DEVICE` names, a TPU where there is one."""
+    """PyTorch/XLA and JAX on a TPU."""
     frameworks = bench.frameworks("torch_xla", "jax")
-    return _tables(bench, [{"torch_xla": "xla"}.get(name, PROGRAMS.get(name, name)) for name in frameworks])
+    return _tables(bench, [PROGRAMS[name] for name in frameworks], {"PJRT_DEVICE": "TPU"})
 
 
 def check_ranks(bench: Bench) -> Result:
     """Two processes, each with a GPU of its own."""
-    return _tables(bench, ["pytorch_ddp"], {"DDP_BACKEND": "nccl"})
+    return _tables(bench, ["pytorch_ddp_gpus"])
 
 
 def _tables(bench: Bench, programs: Sequence[str], environment: dict[str, str] | None = None) -> Result:
