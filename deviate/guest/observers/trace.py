@@ -195,7 +195,6 @@ class Trace:
         level: of the records that are wanted now; 0 for none, as before the trace was opened and in forked processes.
         step: updates that are complete.
         has_sums: whether records of numbers tell sums as well, by which two environments are compared.
-        rank: gives the number of this process among those that train together; a framework puts its own in.
         at_level: told whenever the level changes, between two steps; adapters put themselves in.
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
         at_step_end: told before a step ends, while its lines can still be added.
@@ -217,7 +216,6 @@ class Trace:
         self.project = project
         self.pid = os.getpid()
         self.file = TraceFile(folder, self.pid, self._facts)
-        self.rank: Callable[[], int] = _rank_of_environment
         self.at_level: list[Callable[[int], object]] = []
         self.at_flush: list[Callable[[], object]] = []
         self.at_step_end: list[Callable[[], object]] = []
@@ -391,7 +389,18 @@ class Trace:
     def _facts(self) -> dict[str, object]:
         levels = self.levels
         window = {"level": levels.requested, "from": levels.first, "until": levels.until, "start": levels.start}
-        return {"rank": self.rank(), "pid": self.pid, **window}
+        return {"rank": self._rank(), "pid": self.pid, **window}
+
+    def _rank(self) -> int:
+        """Rank of this process, else its place among the processes that its parent has started.
+
+        Source: `multiprocessing.process.BaseProcess`, which numbers the children of a process from 1.
+        """
+        if self.recorder.rank is not None:
+            return self.recorder.rank
+        processes = sys.modules.get("multiprocessing.process")
+        identity = getattr(processes.current_process(), "_identity", ()) if processes is not None else ()
+        return int(identity[-1]) - 1 if identity else 0
 
     def close(self) -> None:
         """Write what is left, because the process ends or everything requested was recorded."""
@@ -435,20 +444,6 @@ class Trace:
         """Stop tracing: a forked process computes on behalf of its parent, which records the results."""
         self._set_level(0)
         del self.file.lines[:]
-
-
-def _rank_of_environment() -> int:
-    """Rank of this process: that of a launcher, or the place among the processes that its parent has started.
-
-    Source: environment variables of torchrun; `multiprocessing.process.BaseProcess`, which numbers the children of a
-    process from 1.
-    """
-    rank = os.environ.get("RANK", "")
-    if rank.isdecimal():
-        return int(rank)
-    processes = sys.modules.get("multiprocessing.process")
-    identity = getattr(processes.current_process(), "_identity", ()) if processes is not None else ()
-    return int(identity[-1]) - 1 if identity else 0
 
 
 OF_WORKERS = ('["place"', '["watched"', '["ran"')
