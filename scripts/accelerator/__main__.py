@@ -10,6 +10,7 @@ import argparse
 import datetime as dt
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,8 @@ def _name_of(machine: Machine) -> str:
 
 def _commit() -> str:
     """The commit of this clone; a copy without git has none."""
+    if not shutil.which("git"):
+        return "unknown"
     words = ["git", "describe", "--always", "--abbrev=8", "--dirty=, changed"]
     answer = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     return answer.stdout.strip() or "unknown"

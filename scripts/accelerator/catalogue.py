@@ -16,11 +16,13 @@ class Function:
         name: `module:function`, which takes a `Bench` and returns a `Result`.
         typical_s: seconds that it takes on a machine with one GPU; the time of a call is divided in these proportions.
         is_rehearsed: whether it can be carried out with a CPU as the device.
+        framework: the framework of its programs; empty where it has one for each.
     """
 
     name: str
     typical_s: float
     is_rehearsed: bool = True
+    framework: str = "torch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,12 @@ class Check:
 
 FUNCTIONS = {
     "gpu-facts": Function(f"{CHECKS}.facts:check_facts", 15, is_rehearsed=False),
-    "control-bitwise": Function(f"{CHECKS}.repeats:check_control", 100),
-    "impl-spread": Function(f"{CHECKS}.repeats:check_spread", 100),
+    "control-bitwise": Function(f"{CHECKS}.repeats:check_control", 100, framework=""),
+    "impl-spread": Function(f"{CHECKS}.repeats:check_spread", 100, framework=""),
     "tf32": Function(f"{CHECKS}.precision:check_tf32", 25),
     "refused-operation": Function(f"{CHECKS}.refusals:check_refusal", 20),
     "deferred-values": Function(f"{CHECKS}.values:check_deferred_values", 60),
-    "device-streams": Function(f"{CHECKS}.streams:check_streams", 150),
+    "device-streams": Function(f"{CHECKS}.streams:check_streams", 150, framework=""),
     "two-runs-per-gpu": Function(f"{CHECKS}.sharing:check_sharing", 60),
     "cuda-graphs": Function(f"{CHECKS}.graphs:check_graphs", 60, is_rehearsed=False),
     "diverge-kernel": Function(f"{CHECKS}.divergence:check_divergence", 90),
@@ -54,7 +56,7 @@ FUNCTIONS = {
     "determinism-overhead": Function(f"{CHECKS}.cost:check_cost", 150),
     "multi-gpu-ddp": Function(f"{CHECKS}.streams:check_ranks", 120),
     "rocm-streams": Function(f"{CHECKS}.streams:check_streams", 150, is_rehearsed=False),
-    "xla-device": Function(f"{CHECKS}.streams:check_xla", 150, is_rehearsed=False),
+    "xla-device": Function(f"{CHECKS}.streams:check_xla", 150, is_rehearsed=False, framework=""),
 }
 """By name of the check, in the order in which they are carried out."""
 BY_HAND = {

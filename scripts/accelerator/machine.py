@@ -11,9 +11,11 @@ import typing
 from dataclasses import dataclass
 from pathlib import Path
 
+import deviate
+
 ASK_S = 120
 """Time limit for one question: the first import of a framework with its CUDA libraries takes half a minute."""
-PACKAGES = ("deviate", "numpy", "torch", "torch_xla", "jax", "jaxlib", "tensorflow", "tensorflow-cpu")
+PACKAGES = ("numpy", "torch", "torch_xla", "jax", "jaxlib", "tensorflow", "tensorflow-cpu")
 QUESTIONS = {
     "torch": """\
 import json, torch
@@ -115,6 +117,7 @@ def _hardware() -> dict[str, str]:
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.release()}",
         "Python": platform.python_version(),
+        "deviate": deviate.__version__,
     }
     if shutil.which("nvidia-smi"):
         query = ("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from scripts.accelerator.catalogue import Check, Function
+from scripts.accelerator.catalogue import BY_HAND, Check, Function
 from scripts.accelerator.machine import Machine
 from scripts.accelerator.results import Result, read_results
 
@@ -54,11 +54,20 @@ def carry_out_checks(
 
 def why_not(check: Check, machine: Machine) -> str:
     """Why the machine does not allow a check; empty if it does, or if a CPU can stand for the device."""
-    if check.function is None:
-        return "not automated"
     missing = [NAMES.get(need, need) for need in check.needs if need not in machine.has]
-    is_stood_for = machine.is_rehearsal and check.function.is_rehearsed
-    return f"needs {' and '.join(missing)}" if missing and not is_stood_for else ""
+    is_stood_for = machine.is_rehearsal and check.function is not None and check.function.is_rehearsed
+    if missing and not is_stood_for:
+        return f"needs {' and '.join(missing)}"
+    if check.function is None:
+        return f"not automated: {BY_HAND.get(check.name, 'no function')}"
+    framework = check.function.framework
+    if (
+        framework
+        and machine.devices.get(framework, "cpu") == "cpu"
+        and not (is_stood_for and framework in machine.devices)
+    ):
+        return f"needs {framework} with a device"
+    return ""
 
 
 def _share_of(function: Function, following: Sequence[Function], left_s: float) -> float:

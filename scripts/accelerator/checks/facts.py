@@ -2,12 +2,14 @@
 
 import sys
 
-from scripts.accelerator.bench import Bench
+from scripts.accelerator.bench import Bench, CheckError
 from scripts.accelerator.results import Result
 
 
 def check_facts(bench: Bench) -> Result:
     stated = bench.machine.facts.get("nvidia-smi", "").partition(";")[0]
+    if not stated:
+        raise CheckError("nvidia-smi is not on PATH, so there is nothing to compare with")
     name, driver, *_ = [*map(str.strip, stated.split(",")), "", ""]
     doctor = bench.run([sys.executable, "-m", "deviate", "doctor"], bench.folder, codes=(0, 1))
     project = bench.project("refused")

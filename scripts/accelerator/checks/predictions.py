@@ -28,7 +28,7 @@ def check_capture(bench: Bench) -> Result:
     size_mb = sum(path.stat().st_size for path in runs["captured"].folder.rglob("*.npz")) / 1e6
     peaks = {name: _peak(run) for name, run in runs.items()}
     figures = [
-        f"captured: {', '.join(f'{shape[0]} runs x {shape[1]} examples x {shape[2]} classes' for shape in shapes)}",
+        f"captured: {', '.join(' x '.join(map(str, shape)) for shape in shapes)} (runs, examples, classes)",
         f"{size_mb:.1f} MB per run",
         f"wall time {runs['plain'].wall_time_s:.1f} s without, {runs['captured'].wall_time_s:.1f} s with",
     ]

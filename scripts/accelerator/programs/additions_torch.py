@@ -27,9 +27,10 @@ class Additions(nn.Module):
 
     def forward(self, indices):
         rows = self.dropout(torch.index_select(self.words, 0, indices))
-        sums = torch.zeros(16, 64, device=rows.device).index_add(0, indices % 16, rows)
-        sums = sums.scatter_add(0, (indices % 16).unsqueeze(1).expand(-1, 64), rows.square())
-        return self.last(sums / len(indices))
+        groups = indices % 16
+        sums = torch.zeros(16, 64, device=rows.device).index_add(0, groups, rows)
+        squares = torch.zeros(16, device=rows.device).scatter_add(0, groups, rows.square().sum(1))
+        return self.last((sums + squares.unsqueeze(1)) / len(indices))
 
 
 class Convolutions(nn.Module):

@@ -44,7 +44,6 @@ rows = torch.randn(options.batch * 64, 512, device=device)
 indices = torch.randint(1000, (options.batch * 512,), device=device)
 layers = {f"conv{size}": (nn.Conv2d(64, 64, size, padding=size // 2), images) for size in (1, 3, 5, 7)}
 layers["linear"] = nn.Linear(512, 512), rows
-layers["pool"] = nn.Sequential(nn.Conv2d(64, 64, 1), nn.MaxPool2d(2)), images
 layers["norm"] = nn.BatchNorm2d(64), images
 layers["embedding"] = nn.Embedding(1000, 128), indices
 layers["lookup"] = Lookup(), indices
