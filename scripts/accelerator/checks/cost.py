@@ -8,6 +8,7 @@ from scripts.accelerator.bench import Bench, named_values, printed, read_documen
 from scripts.accelerator.results import Result
 
 N_KERNELS = 10
+QUANTITIES = {"run": "whole run", "step": "main-loop step", "kernels": "all kernels in the window"}
 
 
 def check_cost(bench: Bench) -> Result:
@@ -55,7 +56,9 @@ def _factor(factor: Any) -> str:
     interval = factor["interval"]
     shown = f"{interval['low']:.2f} … {interval['high']:.2f}" if "low" in interval else interval["unavailable"]
     value = factor["factor"]
-    return f"{factor['quantity']}: " + (f"{value:.2f}x [{shown}]" if isinstance(value, float) else str(value))
+    return f"{QUANTITIES[factor['quantity']]}: " + (
+        f"{value:.2f}x [{shown}]" if isinstance(value, float) else str(value)
+    )
 
 
 def _kernel(kernel: Any) -> str:
