@@ -56,10 +56,11 @@ def main(arguments: Sequence[str]) -> int:
     def note(check: Check, result: Result) -> None:
         results[check.name] = result
         if options.keep:
-            write_results(options.keep, {name: each for name, each in results.items() if each.outcome != "skipped"})
+            ended = {name: each for name, each in results.items() if each.outcome not in {"skipped", "failed"}}
+            write_results(options.keep, ended)
         write()
-        print(f"{check.name}: {result.outcome}{f' ({result.reason})' if result.reason else ''}", flush=True)
-        print(*(f"  {figure}" for figure in result.figures), sep="\n", flush=True)
+        headline = f"{check.name}: {result.outcome}{f' ({result.reason})' if result.reason else ''}"
+        print(headline, *(f"  {figure}" for figure in result.figures), sep="\n", flush=True)
 
     write()
     with tempfile.TemporaryDirectory(prefix="on-accelerator-", dir=options.scratch) as scratch:
@@ -82,7 +83,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=20, help="time for all checks together (default: 20)")
     parser.add_argument("--only", action="append", default=[], metavar="NAME,…", help="these checks alone")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the page (default: in docs/results)")
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="results so far: these checks are not repeated")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FILE",
+        help="results so far, kept between calls: checks that have one there are not repeated",
+    )
     parser.add_argument("--scratch", type=Path, metavar="FOLDER", help="where projects and runs lie meanwhile")
     parser.add_argument("--list", action="store_true", help="the checks, and what they need")
     return parser.parse_args(arguments)

@@ -7,6 +7,9 @@ from scripts.accelerator.catalogue import Check
 from scripts.accelerator.machine import Machine
 from scripts.accelerator.results import Result
 
+Pair = tuple[Check, Result]
+WAITING = Result("skipped", reason="not carried out yet")
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -26,44 +29,24 @@ class Call:
 
 def write_page(call: Call, machine: Machine, checks: Sequence[Check], results: Mapping[str, Result]) -> str:
     """The page in Markdown. A check without a result has not been carried out yet."""
-    of = {
-        outcome: [(check, results[check.name]) for check in checks if _outcome(check, results) == outcome]
-        for outcome in ("proved", "rehearsed", "not as claimed", "failed", "skipped")
-    }
+    pairs = [(check, results.get(check.name, WAITING)) for check in checks]
+    proved = [pair for pair in pairs if pair[1].outcome == "proved"]
+    contradicted = [pair for pair in pairs if pair[1].outcome == "not as claimed"]
+    without_device = [pair for pair in pairs if pair[1].outcome == "rehearsed" or pair[1].reason.startswith("needs ")]
+    others = [pair for pair in pairs if pair not in (*proved, *contradicted, *without_device)]
+    nothing = "Nothing: this machine has no device." if machine.is_rehearsal else "Nothing."
     lines = [f"# Accelerator checks, {call.date}{', rehearsed on a CPU' if machine.is_rehearsal else ''}", ""]
-    lines += [_introduction(call, machine), "", *_facts(machine), "", "## Proved", ""]
-    rows: list[tuple[str, ...]]
-    if of["proved"]:
-        lines += _table(("check", "claim", "figures", "time"), [_proved(*each) for each in of["proved"]])
-    elif machine.is_rehearsal:
-        lines += ["Nothing: this machine has no device."]
-    else:
-        lines += ["Nothing."]
-    if of["not as claimed"]:
-        rows = [
-            (f"`{check.name}`", check.title, _text(result.reason), _figures(result))
-            for check, result in of["not as claimed"]
-        ]
-        lines += ["", "## Not as claimed", "", *_table(("check", "claim", "what was seen instead", "figures"), rows)]
-    wanting = [(check, result) for check, result in of["skipped"] if result.reason.startswith("needs ")]
-    unproved = [_without_device(*each) for each in (*of["rehearsed"], *wanting)]
-    lines += ["", "## Not proved for want of a device", ""]
-    head = ("check", "claim", "why a CPU does not show it", "on this machine", "figures")
-    lines += _table(head, unproved) if unproved else ["None."]
-    rest = [each for each in (*of["failed"], *of["skipped"]) if each not in wanting]
-    reasons = [(check, result.reason) for check, result in rest]
-    reasons += [(check, "not carried out yet") for check in checks if check.name not in results]
-    if reasons:
-        rows = [(f"`{check.name}`", check.title, _text(reason)) for check, reason in reasons]
-        lines += ["", "## Not carried out", "", *_table(("check", "claim", "why"), rows)]
-    for check, result in (*of["not as claimed"], *of["failed"]):
+    lines += [_introduction(call, machine), "", *_facts(machine)]
+    lines += ["", "## Proved", "", *(_proved(proved) or [nothing])]
+    if contradicted:
+        lines += ["", "## Not as claimed", "", *_contradicted(contradicted)]
+    lines += ["", "## Not proved for want of a device", "", *(_without_device(without_device) or ["None."])]
+    if others:
+        lines += ["", "## Not carried out", "", *_not_carried_out(others)]
+    for check, result in pairs:
         if result.evidence:
             lines += ["", f"### Output of `{check.name}`", "", "```text", result.evidence.rstrip(), "```"]
     return "\n".join(lines) + "\n"
-
-
-def _outcome(check: Check, results: Mapping[str, Result]) -> str:
-    return results[check.name].outcome if check.name in results else ""
 
 
 def _introduction(call: Call, machine: Machine) -> str:
@@ -85,14 +68,32 @@ def _facts(machine: Machine) -> list[str]:
     return _table(("machine", ""), rows)
 
 
-def _proved(check: Check, result: Result) -> tuple[str, ...]:
-    return f"`{check.name}`", check.title, _figures(result), f"{result.wall_time_s:.0f} s"
+def _proved(pairs: Sequence[Pair]) -> list[str]:
+    rows = [(*_claim(check), _figures(result), f"{result.wall_time_s:.0f} s") for check, result in pairs]
+    return _table(("check", "claim", "figures", "time"), rows)
 
 
-def _without_device(check: Check, result: Result) -> tuple[str, ...]:
+def _contradicted(pairs: Sequence[Pair]) -> list[str]:
+    rows = [(*_claim(check), _text(result.reason), _figures(result)) for check, result in pairs]
+    return _table(("check", "claim", "what was seen instead", "figures"), rows)
+
+
+def _without_device(pairs: Sequence[Pair]) -> list[str]:
+    rows = [(*_claim(check), check.why, _state(result), _figures(result)) for check, result in pairs]
+    return _table(("check", "claim", "why a CPU does not show it", "on this machine", "figures"), rows)
+
+
+def _not_carried_out(pairs: Sequence[Pair]) -> list[str]:
+    return _table(("check", "claim", "why"), [(*_claim(check), _text(result.reason)) for check, result in pairs])
+
+
+def _state(result: Result) -> str:
     is_rehearsed = result.outcome == "rehearsed"
-    state = f"rehearsed in {result.wall_time_s:.0f} s" if is_rehearsed else _text(result.reason)
-    return f"`{check.name}`", check.title, check.why, state, _figures(result)
+    return f"rehearsed in {result.wall_time_s:.0f} s" if is_rehearsed else _text(result.reason)
+
+
+def _claim(check: Check) -> tuple[str, str]:
+    return f"`{check.name}`", check.title
 
 
 def _figures(result: Result) -> str:
@@ -105,8 +106,6 @@ def _text(text: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [
-        f"| {' | '.join(head)} |",
-        f"|{'---|' * len(head)}",
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
+    """The lines of a table; none where there are no rows."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]
+    return [lines[0], f"|{'---|' * len(head)}", *lines[1:]] if rows else []
