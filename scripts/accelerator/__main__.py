@@ -11,6 +11,7 @@ import datetime as dt
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -117,4 +118,5 @@ def _commit() -> str:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the check in progress is ended on the way out
     sys.exit(main(sys.argv[1:]))
