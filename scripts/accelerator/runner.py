@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 GRACE_S = 15.0
 """Time that a check has to end its runs, after the request to."""
 PATIENCE = 2
-"""A check may take this many times its typical time, as on a machine that others use too, at the cost of later ones."""
+"""A check may take this many times its typical time, as on a busy machine, at the cost of later ones."""
 TAIL_LINES = 30
 NAMES = {"cuda": "an NVIDIA GPU", "rocm": "an AMD GPU", "tpu": "a TPU", "mig": "MIG instances", "two-gpus": "two GPUs"}
 
