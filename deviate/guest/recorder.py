@@ -338,9 +338,10 @@ class Recorder:
         """Read values that are pending on accelerators."""
         pending, self.pending = self.pending, []
         for start, number, tail in pending:
-            plain = number.settle()
-            if plain is not None:
-                self.emit(start + number_text(plain) + tail)
+            number.settle(partial(self._emit_number, start, tail))
+
+    def _emit_number(self, start: str, tail: str, number: float) -> None:
+        self.emit(start + number_text(number) + tail)
 
     def _declare(self, key: tuple[int, ...], frame: FrameType) -> str:
         """Declare a call path; paths that differ only in library frames are the same path of the project."""

@@ -308,7 +308,7 @@ class Run:
 
     @property
     def unrouted(self) -> tuple[str, ...]:
-        """Those phrases of `uncontrolled` on draws that belong to no stream: a variant may neither vary nor hold them."""
+        """Phrases of `uncontrolled` on draws that belong to no stream: a variant may neither vary nor hold them."""
         return tuple(phrase for phrase in self.uncontrolled if phrase.startswith(UNROUTED))
 
 

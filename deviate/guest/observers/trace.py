@@ -16,6 +16,7 @@ import sys
 from functools import partial
 from itertools import count
 from json.encoder import encode_basestring_ascii as _quoted
+from threading import get_ident
 from time import perf_counter
 from types import FrameType
 
@@ -201,6 +202,7 @@ class Trace:
         at_boundary: told where the main loop goes on or ends, where the process does, and where it writes a checkpoint:
             an update of which nothing else tells that it is complete is so by now.
         requested_level, next: the level of the window, and those whose costs are measured.
+        thread: the one that trains.
     """
 
     def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: Project) -> None:
@@ -215,6 +217,7 @@ class Trace:
         self.recorder = recorder
         self.project = project
         self.pid = os.getpid()
+        self.thread = get_ident()
         self.file = TraceFile(folder, self.pid, self._facts)
         self.at_level: list[Callable[[int], object]] = []
         self.at_flush: list[Callable[[], object]] = []
@@ -367,6 +370,13 @@ class Trace:
         self.is_dropped = self.levels.is_dropped(self.step)
         self._set_level(self.levels.at(self.step))
         self.stepped = perf_counter()
+
+    def follow_thread(self, thread: int) -> None:
+        """Another thread trains from now on, the one that calls this."""
+        level = self.level
+        self._set_level(0)
+        self.thread = thread
+        self._set_level(level)
 
     def _set_level(self, level: int) -> None:
         if level != self.level:

@@ -7,10 +7,12 @@ flipped.
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from collections import deque
 from contextlib import suppress
 from itertools import chain, count
+from threading import get_ident
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable, Iterator
@@ -151,7 +153,7 @@ class Evaluation:
 
     def see_batch(self, iterator: Any, batch: Any) -> None:
         """A loader yielded a batch. Each iteration over a loader is a pass, even with the same iterator."""
-        if iterator._num_yielded <= 1 or not hasattr(iterator, "_deviate_pass"):
+        if getattr(iterator, "_num_yielded", 2) <= 1 or not hasattr(iterator, "_deviate_pass"):
             iterator._deviate_pass = next(self.passes)
         self.batches.append((iterator._deviate_pass, batch))
 
@@ -246,6 +248,15 @@ class Evaluation:
 FRAMEWORK = "torch"
 
 
+def proof_of(context: AdapterContext) -> Proof:
+    """The instance of this process, which adapters of what stands on PyTorch share."""
+    return context.part(_make_proof)
+
+
+def _make_proof(context: AdapterContext) -> Proof:
+    return Proof(sys.modules["torch"], context)
+
+
 class Proof(Observations):
     """Observes outermost forward passes of modules with weights, new optimizers, and batches of loaders.
 
@@ -304,7 +315,7 @@ class Proof(Observations):
             if self.evaluation is None:
                 if iterator.__next__ is wrapper:
                     iterator.__next__ = original
-            else:
+            elif get_ident() == self.context.streams.thread:
                 self.evaluation.see_batch(self_, batch)
             return batch
 
