@@ -35,8 +35,8 @@ def carry_out_checks(
 ) -> None:
     """Carry out each check that the machine and the time allow, and hand its result to `done` at once.
 
-    The time is divided in proportion to what the checks typically take, but each may take twice that; what one leaves is
-    divided among the others.
+    The time is divided in proportion to what the checks typically take, though each may take twice that. What one
+    leaves is divided among the others.
     """
     end = clock() + budget_s
     for number, check in enumerate(checks):
