@@ -11,6 +11,7 @@ import datetime as dt
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from scripts.accelerator.catalogue import BY_HAND, Check, read_checks
+from scripts.accelerator.catalogue import BY_HAND, Check, frameworks_of, read_checks
 from scripts.accelerator.machine import Machine, examine_machine
 from scripts.accelerator.page import Call, write_page
 from scripts.accelerator.results import Result, read_results, write_results
@@ -40,18 +41,18 @@ def main(arguments: Sequence[str]) -> int:
     if unknown := set(names) - {check.name for check in checks}:
         print(f"scripts/on-accelerator: no check {', '.join(sorted(unknown))}; --list names them", file=sys.stderr)
         return 2
-    machine = examine_machine()
+    chosen = [check for check in checks if not names or check.name in names]
+    machine = examine_machine(frameworks_of(chosen))
     date = dt.datetime.now(tz=dt.UTC).date().isoformat()
     page = options.output or PAGES / f"{date}-accelerator-{_name_of(machine)}.md"
     command = shlex.join(["scripts/on-accelerator", *arguments])
     commit = _commit()
     results = read_results(options.keep) if options.keep else {}
-    chosen = [check for check in checks if not names or check.name in names]
 
     def write() -> None:
         call = Call(date, command, commit, time.monotonic() - began, options.minutes * 60)
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(write_page(call, machine, checks if not names else chosen, results), encoding="utf-8")
+        page.write_text(write_page(call, machine, chosen, results), encoding="utf-8")
 
     def note(check: Check, result: Result) -> None:
         results[check.name] = result
@@ -117,4 +118,5 @@ def _commit() -> str:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the check in progress is ended on the way out
     sys.exit(main(sys.argv[1:]))

@@ -1,11 +1,13 @@
 """The checks that need a device: claims from `scripts/accelerator_checks.toml`, and the function that shows each."""
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 LIST = Path(__file__).parents[1] / "accelerator_checks.toml"
 CHECKS = "scripts.accelerator.checks"
+FRAMEWORKS = ("torch", "jax", "tensorflow", "torch_xla")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,11 @@ class Check:
 
 
 FUNCTIONS = {
-    "gpu-facts": Function(f"{CHECKS}.facts:check_facts", 15, is_rehearsed=False),
+    "gpu-facts": Function(f"{CHECKS}.facts:check_facts", 45, is_rehearsed=False),
     "control-bitwise": Function(f"{CHECKS}.repeats:check_control", 100, framework=""),
     "impl-spread": Function(f"{CHECKS}.repeats:check_spread", 100, framework=""),
-    "tf32": Function(f"{CHECKS}.precision:check_tf32", 25),
-    "refused-operation": Function(f"{CHECKS}.refusals:check_refusal", 20),
+    "tf32": Function(f"{CHECKS}.precision:check_tf32", 45),
+    "refused-operation": Function(f"{CHECKS}.refusals:check_refusal", 45),
     "deferred-values": Function(f"{CHECKS}.values:check_deferred_values", 60),
     "device-streams": Function(f"{CHECKS}.streams:check_streams", 150, framework=""),
     "two-runs-per-gpu": Function(f"{CHECKS}.sharing:check_sharing", 60),
@@ -76,3 +78,9 @@ def read_checks(path: Path = LIST) -> tuple[Check, ...]:
         for entry in listed
     }
     return tuple(checks[name] for name in (*FUNCTIONS, *BY_HAND) if name in checks)
+
+
+def frameworks_of(checks: Sequence[Check]) -> tuple[str, ...]:
+    """The frameworks that these checks use."""
+    named = {check.function.framework for check in checks if check.function}
+    return FRAMEWORKS if "" in named else tuple(framework for framework in FRAMEWORKS if framework in named)

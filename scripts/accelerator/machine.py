@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import typing
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,15 +74,14 @@ class Machine:
         return set(self.devices.values()) <= {"cpu"}
 
 
-def examine_machine() -> Machine:
+def examine_machine(frameworks: Collection[str] = tuple(QUESTIONS)) -> Machine:
+    """Examine the hardware and these frameworks, as far as they are installed."""
     facts = _hardware()
     devices: dict[str, str] = {}
     failures: dict[str, str] = {}
     n_devices = 0
-    for framework, question in QUESTIONS.items():
-        if not _version(framework) and not (framework == "tensorflow" and _version("tensorflow-cpu")):
-            continue
-        answer = _ask(question)
+    for framework in filter(_is_installed, frameworks):
+        answer = _ask(QUESTIONS[framework])
         if isinstance(answer, str):
             failures[framework] = answer
             continue
@@ -166,6 +166,10 @@ def _ask(question: str) -> dict[str, typing.Any] | str:
         return (answer.stderr.strip().splitlines() or [f"exit code {answer.returncode}"])[-1]
     parsed: dict[str, typing.Any] = json.loads(lines[-1])
     return parsed
+
+
+def _is_installed(framework: str) -> bool:
+    return bool(_version(framework) or (framework == "tensorflow" and _version("tensorflow-cpu")))
 
 
 def _version(package: str) -> str:
