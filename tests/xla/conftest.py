@@ -1,7 +1,5 @@
 """What tests of PyTorch/XLA have in common: a CPU is the device."""
 
-import os
-
 import pytest
 
 

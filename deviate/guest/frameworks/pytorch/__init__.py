@@ -16,12 +16,8 @@ def install(module: Any, context: AdapterContext) -> None:
     # Loaded now and not with the guest: most processes import no PyTorch.
     from .controls import build_facts, hold_factors
     from .generators import route_generators
-<<<<<<< HEAD
-    from .proof import Proof
-    from .ranks import follow_groups
-=======
     from .proof import proof_of
->>>>>>> xla
+    from .ranks import follow_groups
     from .regions import Forwards, patch_loading, patch_regions
     from .unrouted import UnroutedDraws
 
