@@ -20,7 +20,7 @@ from ..pytorch.proof import proof_of
 
 
 def route_loaders(torch_xla: Any, context: AdapterContext) -> None:
-    from torch_xla.distributed import parallel_loader as loaders  # it is loaded with the framework
+    loaders = torch_xla.distributed.parallel_loader
 
     if context.streams.is_active:
         _read_on_demand(torch_xla.core.xla_model.torch, loaders.ParallelLoader, context)
