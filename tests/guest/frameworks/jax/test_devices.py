@@ -194,7 +194,8 @@ def test_processes_tell_their_ranks_and_hash_what_they_hold(kind: str, tmp_path:
     logs = [read_events(path, 0, lambda _: "loss") for path in sorted((tmp_path / "attempt-1").glob("events-*"))]
     first, second = sorted((log for log in logs if log.points), key=lambda log: log.rank or 0)
     assert (first.rank, second.rank) == (0, 1)
-    assert first.points["loss"].values == second.points["loss"].values == list(measure(logs)["loss"].values)
+    values = list(first.points["loss"].values)
+    assert values == list(second.points["loss"].values) == list(measure(logs)["loss"].values)
     weights = weights_of_ranks(logs)
     if kind == "whole":
         assert first.weights == second.weights == list(weights)
