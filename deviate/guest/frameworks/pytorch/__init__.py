@@ -16,7 +16,8 @@ def install(module: Any, context: AdapterContext) -> None:
     # Loaded now and not with the guest: most processes import no PyTorch.
     from .controls import build_facts, hold_factors
     from .generators import route_generators
-    from .proof import Proof
+    from .proof import proof_of
+    from .ranks import follow_groups
     from .regions import Forwards, patch_loading, patch_regions
     from .unrouted import UnroutedDraws
 
@@ -31,9 +32,10 @@ def install(module: Any, context: AdapterContext) -> None:
 
     context.observe(module, "save", before=save)
     context.observe(module.jit, "save", before=save)
+    follow_groups(module, context)
     hold_factors(module, context)
     route_generators(module, context)
-    proof = Proof(module, context)
+    proof = proof_of(context)
     proof.patch()
     unrouted = UnroutedDraws(module, context)
     forwards = Forwards(module, context, proof, unrouted)

@@ -225,6 +225,9 @@ def _patch_fetcher(fetcher: Any, context: AdapterContext) -> None:
 
     def in_region(original: Any) -> Any:
         def inside(*args: Any, **kwargs: Any) -> Any:
+            if get_ident() != context.streams.thread:  # in a thread no module call is observed
+                with Region(context.streams, AUGMENT):
+                    return original(*args, **kwargs)
             with Held(context, "is_inside", True), Region(context.streams, AUGMENT):
                 return original(*args, **kwargs)
 
