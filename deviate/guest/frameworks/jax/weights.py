@@ -167,14 +167,7 @@ class Weights(Observations):
         self._record("exit")
 
     def _record(self, moment: str) -> None:
-        """Record the hash of the weights: of a part of them, if processes have divided them."""
-        framework = FRAMEWORK
-        if self._is_divided():
-            framework = "%s, part of process %d" % (FRAMEWORK, self.recorder.rank or 0)
-        record_weights(self.recorder, self.arrays, framework, moment, self.weights())
-
-    def _is_divided(self) -> bool:
-        return self.recorder.n_ranks > 1 and not all(is_concrete(leaf) for _, leaf in self.leaves())
+        record_weights(self.recorder, self.arrays, FRAMEWORK, moment, self.weights())
 
     def kept_weights(self) -> Iterable[tuple[str, Array]]:
         """Those of the first process, as the others hold the same."""
