@@ -149,7 +149,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Started
     @functools.cache
     def start(method: str) -> Started:
         result = Child(tmp_path_factory.mktemp(method), STARTED).run(
-            method,
+            command=(sys.executable, "train.py", method),
             seeds=dict.fromkeys(STREAMS, 3),
             controls={"one-bit": "5"},
             capture={"weights": "on"},
