@@ -55,6 +55,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.utils.data import RandomSampler
 
 def train(rank, method):
+    global model  # there when the process ends
     torch.set_num_threads(1)
     dist.init_process_group("gloo", "file://" + os.path.abspath("meeting"), rank=rank, world_size=2)
     unseeded = torch.rand(1).item()
