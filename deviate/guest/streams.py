@@ -277,6 +277,7 @@ class Bank:
             del self.states[stream]
         if now not in self.states:
             self.set_state(self._state(now))
+            self.after_seeding(now)
 
     def before_seeding(self, script_seed: str, now: str) -> None:
         """Called before a seeding call in the current stream."""

@@ -13,6 +13,8 @@ from deviate.records.events import Points, ProcessLog
 from deviate.records.layout import artifacts_folder
 
 T = TypeVar("T")
+ONE_BIT = "one-bit"
+"""In all phrases with which the guest tells that no bit was flipped."""
 UNSEEN = {
     "predictions": "no evaluation of a model was detected; deviate.log_predictions captures predictions directly",
     "weights": "no model was detected in training; deviate.log_weights captures weights directly",
@@ -146,6 +148,13 @@ def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], 
     telling = [log for log in logs if facts(log)]
     lowest = min((log.rank for log in telling if log.rank is not None), default=None)
     return union_over_processes([log for log in telling if log.rank in {None, lowest}], facts)
+
+
+def uncontrolled(logs: Sequence[ProcessLog]) -> tuple[str, ...]:
+    """What no process controls; that a process had no place for the one bit is left out where another one had it."""
+    is_flipped = any(log.flips for log in logs)
+    phrases = union_over_processes(logs, lambda log: log.uncontrolled)
+    return tuple(phrase for phrase in phrases if not (is_flipped and ONE_BIT in phrase))
 
 
 def weights_of_ranks(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> tuple[Weights, ...]:

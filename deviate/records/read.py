@@ -45,6 +45,7 @@ from deviate.records.merge_processes import (
     measure,
     not_captured,
     process_warnings,
+    uncontrolled,
     union_over_processes,
     weights_of_ranks,
 )
@@ -431,7 +432,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
         evaluation=lowest_rank_facts(logs, lambda log: log.evaluation),
         flips=lowest_rank_facts(logs, lambda log: log.flips),
         operations=union_over_processes(logs, lambda log: log.operations),
-        uncontrolled=union_over_processes(logs, lambda log: log.uncontrolled),
+        uncontrolled=uncontrolled(logs),
         device=result.device if result else "",
         n_sharing=result.n_sharing if result else 0,
         artifacts=files_kept,

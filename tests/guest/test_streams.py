@@ -36,6 +36,14 @@ def test_the_seed_of_a_stream_can_be_computed_outside(tmp_path: Path) -> None:
     assert float(seeded) == random.Random(documented(105, "random", "42")).random()
 
 
+def test_ranks_draw_different_numbers_unless_the_script_seeds_them(tmp_path: Path) -> None:
+    text = "import random\na = random.random()\nrandom.seed(42)\nprint(a, random.random())\n"
+    result = Child(tmp_path, text).run(seeds=seeds(), environment={"RANK": "1"})
+    unseeded, seeded = result.stdout.split()
+    assert float(unseeded) == random.Random(documented(105, "random", "rank 1")).random()
+    assert float(seeded) == random.Random(documented(105, "random", "42")).random()
+
+
 def test_streams_that_were_drawn_from_are_told(tmp_path: Path) -> None:
     text = "import random\nx = list(range(9))\nrandom.shuffle(x)\nfor epoch in range(2):\n    random.shuffle(x)\n"
     assert run(tmp_path / "a", text, ("range(2)", 5)).of("draws") == [["random", ["shuffle", "split"]]]

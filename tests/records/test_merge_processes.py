@@ -10,6 +10,7 @@ from deviate.records.merge_processes import (
     environment,
     lowest_rank_facts,
     main_process,
+    uncontrolled,
     union_over_processes,
     weights_of_ranks,
 )
@@ -85,6 +86,14 @@ def test_processes_without_a_rank_tell_all_in_the_order_in_which_they_were_start
 def test_what_happened_in_any_process_is_told_once() -> None:
     logs = [log(2, rank=1, operations=("put_", "histc")), log(1, rank=0, operations=("put_",))]
     assert union_over_processes(logs, lambda it: it.operations) == ("put_", "histc")
+
+
+def test_a_launcher_without_a_place_for_the_bit_is_told_of_only_if_no_process_had_one() -> None:
+    launcher, trainer = log(1), log(2, rank=0)
+    launcher.uncontrolled = ["no weight matrix for one-bit", "cuBLAS"]
+    assert uncontrolled([launcher, trainer]) == ("no weight matrix for one-bit", "cuBLAS")
+    trainer.flips = [Flip("torch", "w", (0, 0), 0.5, 0.6)]
+    assert uncontrolled([launcher, trainer]) == ("cuBLAS",)
 
 
 def test_flips_of_equal_numbers_in_two_places_are_two() -> None:

@@ -3,9 +3,13 @@
 The devices are generators of the host that begin as late as those of an accelerator, so that this runs anywhere.
 """
 
+from pathlib import Path
+
 import pytest
 
 from deviate.guest.frameworks.pytorch.generators import Accelerators
+from deviate.guest.project import Project
+from deviate.guest.recorder import Recorder
 from deviate.guest.streams import STREAMS, Streams, derive
 
 SEEDS = {stream: number for number, stream in enumerate(STREAMS)}
@@ -39,8 +43,9 @@ def torch(require):  # type: ignore[no-untyped-def]
 
 
 @pytest.fixture
-def streams() -> Streams:
-    return Streams(SEEDS, None)  # type: ignore[arg-type]
+def streams(tmp_path: Path) -> Streams:
+    project = Project(str(tmp_path), {"originals": "", "files": {}, "loops": {}, "sites": {}})
+    return Streams(SEEDS, Recorder(str(tmp_path), {}, project))
 
 
 @pytest.fixture

@@ -55,6 +55,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.utils.data import RandomSampler
 
 def train(rank, method):
+    global model  # there when the process ends
     torch.set_num_threads(1)
     dist.init_process_group("gloo", "file://" + os.path.abspath("meeting"), rank=rank, world_size=2)
     unseeded = torch.rand(1).item()
@@ -74,6 +75,26 @@ def train(rank, method):
 
 if __name__ == "__main__":
     torch.multiprocessing.spawn(train, (sys.argv[1],), nprocs=2)
+"""
+
+LIGHTNING = """\
+import torch, lightning
+from torch.utils.data import DataLoader, TensorDataset
+torch.set_num_threads(1)
+class Net(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(6, 2)
+    def training_step(self, batch, index):
+        loss = self.net(batch[0]).square().mean()
+        self.log("loss", loss)
+        return loss
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+lightning.Trainer(
+    accelerator="cpu", devices=2, strategy="ddp", max_epochs=2, logger=False, enable_checkpointing=False,
+    enable_progress_bar=False, enable_model_summary=False,
+).fit(Net(), DataLoader(TensorDataset(torch.ones(20, 6)), 5))
 """
 
 ALONE = """\
@@ -149,7 +170,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Started
     @functools.cache
     def start(method: str) -> Started:
         result = Child(tmp_path_factory.mktemp(method), STARTED).run(
-            method,
+            command=(sys.executable, "train.py", method),
             seeds=dict.fromkeys(STREAMS, 3),
             controls={"one-bit": "5"},
             capture={"weights": "on"},
@@ -184,6 +205,18 @@ def test_the_rank_is_that_of_the_group_where_no_launcher_gave_one(
     started: Callable[[str], Started], method: str
 ) -> None:
     assert sorted(started(method).result.of("rank")) == [[0, 2], [1, 2]]
+
+
+@SLOW
+def test_processes_that_lightning_starts_have_ranks_and_the_first_one_tells_the_values_of_an_epoch(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("lightning")
+    without_launcher = {"RANK": None, "WORLD_SIZE": None}
+    result = Child(tmp_path, LIGHTNING).run(command=(sys.executable, "train.py"), environment=without_launcher)
+    assert (result.code, result.of("error")) == (0, []), result.stderr
+    assert sorted(result.of("rank")) == [[0, 2], [1, 2]]
+    assert [event[0] for event in result.of("named")] == ["loss", "loss"]
 
 
 @SLOW
