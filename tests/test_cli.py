@@ -289,7 +289,7 @@ def test_a_large_checkpoint_of_the_user_survives(project: Path, deviate) -> None
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_run_too_and_the_same_command_goes_on(project: Path, deviate, number: int) -> None:  # type: ignore[no-untyped-def]
     script = project / "my train.py"
-    script.write_text("import time\n" + TRAIN + "    time.sleep(1)\n")
+    script.write_text("import time\n" + TRAIN + "    time.sleep(0.3)\n")
     command = [sys.executable, "-m", "deviate", "run", script.name, "--runs", "2", "--quiet"]
     running = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (logs := list(project.glob(".deviate/experiments/my_train/runs/*/attempt-1/events-*"))):

@@ -278,7 +278,7 @@ def test_what_cannot_be_asked_is_refused_with_what_to_write(
 
 def test_an_interruption_leaves_records_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
-        'import time\nfor epoch in range(2):\n    print("test loss", epoch, flush=True)\n    time.sleep(3)\n'
+        'import time\nfor epoch in range(2):\n    print("test loss", epoch, flush=True)\n    time.sleep(1)\n'
     )
     words = [sys.executable, "-m", "deviate", "diverge", "train.py"]
     process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -121,7 +121,7 @@ def check(files: dict[str, str]) -> None:
     assert not answer.fault, answer.fault + "\n\n".join(files.values())
 
 
-always = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+always = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 @always

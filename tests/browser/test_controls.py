@@ -41,6 +41,8 @@ def test_a_click_on_a_head_sorts_by_the_unrounded_value(browser: Browser, addres
                 assert head.get_attribute("aria-sort") is None
                 assert values_of(table, column) == before
                 n_sorted += 1
+                if n_sorted == 5:
+                    break  # one function sorts by all columns
         assert n_sorted >= 5
         assert visited.complaints == []
 

@@ -49,7 +49,7 @@ def test_runs_leave_the_same_with_taps_on_and_off_and_as_is_as_plain_runs(
     shutil.copytree(examples, root, ignore=shutil.ignore_patterns("__pycache__", ".deviate"))
     script = Path(example.script)
     project = Replayed(root, example.script, (sys.executable, script.name, *example.arguments), str(script.parent))
-    for variant in ("algo+impl", "control"):
+    for variant in ("algo+impl", "control") if example.module == "sys" else ("control",):
         off = project.run(is_tapped=False, variant=variant)
         on = project.run(variant=variant)
         assert masked(on.left) == masked(off.left), f"taps change what a run in {variant} leaves"
