@@ -7,7 +7,7 @@ import pytest
 from harness import Child, Result
 
 SCRIPT = """\
-import hashlib, sys
+import hashlib
 import torch, torch_xla
 import torch_xla.core.xla_model as xm
 import torch_xla.debug.metrics as metrics
@@ -16,7 +16,14 @@ from torch import nn
 def report(step, loss):
     print("loss", loss.item())
 
+def counts():
+    xm.wait_device_ops()  # an execution counts when it ends
+    kinds = ("CompileTime", "ExecuteTime", "TransferFromDeviceTime", "TransferToDeviceTime")
+    reads = metrics.counter_value("aten::_local_scalar_dense") or 0
+    return [*((metrics.metric_data(kind) or [0])[0] for kind in kinds), reads]
+
 def main(way):
+    before = counts()
     torch.manual_seed(1)
     device = torch_xla.device()
     with device:
@@ -43,9 +50,7 @@ def main(way):
         elif way == "end":
             losses.append(loss)
         if step == 3:
-            kinds = ("CompileTime", "ExecuteTime", "TransferFromDeviceTime", "TransferToDeviceTime")
-            print([(metrics.metric_data(kind) or [0])[0] for kind in kinds])
-            print({name: metrics.counter_value(name) for name in metrics.counter_names() if "aten::" in name})
+            print([now - then for now, then in zip(counts(), before)])
     if way == "list":
         for each in losses:
             print("loss", each.item())
@@ -55,7 +60,9 @@ def main(way):
         for each in losses:
             print("loss", each.item())
 
-main(sys.argv[1])
+for way in ("closure", "text", "tensor", "list", "end"):
+    print("way", way)
+    main(way)
 """
 TAPPED = {
     "closure": 'print("loss", «loss.item()»)',
@@ -67,22 +74,27 @@ TAPPED = {
 SEEDS = {"init": 1, "dropout": 2, "other": 3}
 
 
-def child_of(folder: Path, way: str) -> Child:
-    last_line = SCRIPT[: SCRIPT.index('    if way == "list":')].count("\n")
-    return Child(folder, SCRIPT).tap(TAPPED[way]).loop("range(4)", last_line)
-
-
-def printed(result: Result) -> list[float]:
+def printed(result: Result) -> dict[str, list[float]]:
+    """The losses that the script printed, by the way in which it did."""
     assert (result.code, result.of("error")) == (0, []), result.stderr
-    return [float(number) for number in re.findall(r"^loss (?:tensor\()?([\d.e+-]+)", result.stdout, re.MULTILINE)]
+    ways = dict(part.split("\n", 1) for part in result.stdout.split("way ")[1:])
+    losses = re.compile(r"^loss (?:tensor\()?([\d.e+-]+)", re.MULTILINE)
+    return {way: [float(number) for number in losses.findall(text)] for way, text in ways.items()}
 
 
-@pytest.mark.parametrize("way", TAPPED)
-def test_a_tapped_number_is_what_the_script_reads_later_or_in_a_closure(way: str, tmp_path: Path) -> None:
-    on = child_of(tmp_path / "on", way).run(way, seeds=SEEDS)
-    off = child_of(tmp_path / "off", way).run(way, seeds=SEEDS, is_tapped=False)
+def test_a_tapped_number_is_what_the_script_reads_then_or_later_at_no_cost(tmp_path: Path) -> None:
+    last_line = SCRIPT[: SCRIPT.index('    if way == "list":')].count("\n")
+    children = []
+    for name in ("on", "off"):
+        child = Child(tmp_path / name, SCRIPT).loop("range(4)", last_line)
+        for marked in TAPPED.values():
+            child.tap(marked)
+        children.append(child)
+    on, off = children[0].run(seeds=SEEDS), children[1].run(seeds=SEEDS, is_tapped=False)
     assert on.stdout == off.stdout, "the same numbers, compilations, executions, transfers and weights"
-    assert len(printed(on)) == 4
-    assert on.values() == pytest.approx(printed(on), abs=2e-9)
-    assert [event[2][-1] for event in on.of("value")] == [0, 1, 2, 3], "the steps"
-    assert [event[-1] for event in on.of("weights")] == [event[-1] for event in off.of("weights")] != []
+    assert set(printed(on)) == set(TAPPED)
+    for site, (way, numbers) in enumerate(printed(on).items()):
+        assert len(numbers) == 4
+        assert on.values(site) == pytest.approx(numbers, abs=2e-9), way
+        assert [event[2][-1] for event in on.of("value") if event[0] == site] == [0, 1, 2, 3], way
+    assert len(on.of("weights")) == len(TAPPED), "at the end of each main loop"
