@@ -224,8 +224,12 @@ class Evaluation:
             self.is_unread = True
             self.waiting.clear()
         if not self.is_unread:
-            copies = [array.detach().clone() if self._is_remote(array) else array for array in chosen]
+            copies = [self._copy(array) if self._is_remote(array) else array for array in chosen]
             self.waiting.append((of_pass, copies))
+
+    def _copy(self, array: Any) -> Any:
+        """A copy on the device; of XLA a reference, as a copy would be one more output of the graph of the step."""
+        return array.detach() if array.device.type == "xla" else array.detach().clone()
 
     def _add(self, arrays: list[Any], of_pass: int | None) -> None:
         self.data.add(

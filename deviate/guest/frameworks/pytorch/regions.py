@@ -34,12 +34,22 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     """Install the regions of an active guest, except forward passes, which are observed in every variant."""
     _patch_constructors(torch.nn.Module, context.streams)
     _patch_initialisers(torch.nn.init, context.streams)
+    _collect_device_constructors()
     Splitting(context.streams, context.project).patch(torch, ("randperm",))
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
     context.part(EarlyDraws).patch(torch, draws, "torch", is_passing=is_compiling)
     for name in ("randperm", *draws):
         register_builtin(torch, getattr(torch, name), name)
+
+
+def _collect_device_constructors() -> None:
+    """Let PyTorch collect the functions to which a default device applies, once and for all, while they are its own."""
+    try:
+        from torch.utils._device import _device_constructors
+    except ImportError:  # before PyTorch 2.0
+        return
+    _device_constructors()
 
 
 def _patch_constructors(module: Any, streams: Streams) -> None:

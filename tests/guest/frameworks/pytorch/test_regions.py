@@ -161,6 +161,8 @@ for other in (twin, plain):
     print(torch.equal(torch.rand(3, generator=other), torch.rand(3, generator=g.clone_state())))
 print(isinstance(torch.default_generator, torch.Generator), isinstance(g, torch._C.Generator))
 print(issubclass(type(g), torch.Generator), issubclass(torch._C.Generator, torch.Generator))
+with torch.device("meta"):
+    print("on", torch.rand(2).device, torch.randperm(2).device, torch.randint(2, (2,)).device)
 print(torch.Generator().initial_seed(), g.initial_seed(), g.device, torch.Generator("cpu").device)
 try:
     g.manual_seed("a")
