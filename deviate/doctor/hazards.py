@@ -48,7 +48,10 @@ def _accelerators(machine: Machine, frameworks: Sequence[Framework], variables: 
     hidden = [name for name in LIMITING if name in variables]
     for name in hidden:
         yield Concern(f"{name}={variables[name]}", "only these devices are visible to frameworks")
+    has_xla = any(framework.name == "torch_xla" and framework.state == "works" for framework in frameworks)
     for framework in frameworks:
+        if framework.name == "torch" and has_xla and machine.accelerators[:1] and "TPU" in machine.accelerators[0]:
+            continue
         sees_none = framework.name in {"torch", "tensorflow", "jax"} and len(framework.devices) == 1
         if machine.accelerators and sees_none and framework.state == "works" and not hidden:
             yield Concern(

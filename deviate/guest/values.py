@@ -190,11 +190,15 @@ def _from_tensorflow(value: Any) -> Numbers:
 
 
 def _from_jax(value: Any) -> Numbers:
-    if value.size != 1 or value.dtype.kind not in "fiub":
-        return _one(value.item()) if value.size == 1 and "bfloat16" in str(value.dtype) else []
+    is_number = value.size == 1 and (value.dtype.kind in "fiub" or "bfloat16" in str(value.dtype))
+    if not is_number or value.is_deleted():
+        return []
+    if not (value.is_fully_addressable or value.sharding.addressable_devices):  # it is in other processes alone
+        return []
     if _is_on_host(value):
         return _one(value.item())
-    return [(None, DeferredScalar(value))]  # immutable, so no copy is needed
+    # Copied on one device, so that no other process takes part: a later call may be donated the array.
+    return [(None, DeferredScalar(value.addressable_data(0).copy()))]
 
 
 def _is_on_host(value: Any) -> bool:

@@ -119,7 +119,7 @@ def _rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, 
 def _unrouted_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """Compared experiments with draws that belong to no stream; a noise study has a statement on them."""
     return [
-        f"{label}: {words}. These draws belong to no stream: if they are the same in all runs, intervals are too narrow."
+        f"{label}: {words}. These draws belong to no stream: if all runs draw the same, intervals are too narrow."
         for experiment, label in zip(experiments, labels, strict=True)
         if (words := unrouted_words([experiment]))
     ]

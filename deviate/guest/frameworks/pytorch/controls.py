@@ -69,6 +69,24 @@ class Holding:
         self.switch(factor, "torch.backends.cudnn.deterministic", "_set_cudnn_deterministic", is_deterministic)
         if is_warning:
             patch_warnings(self.context)
+        if not is_deterministic:
+            self._free_workspace()
+
+    def _free_workspace(self) -> None:
+        """Remove the variable that a script sets before CUDA is initialised; cuBLAS reads it later.
+
+        Source: torch/cuda/__init__.py, _lazy_init: queued calls are carried out once CUDA is there.
+        """
+
+        def remove() -> None:
+            with self.context.recorder.guarded(WORKSPACE):
+                value = os.environ.pop(WORKSPACE, None)
+                if value is not None:
+                    self._tell("kernels", WORKSPACE, value, "", 0, "overridden")
+
+        queue = getattr(getattr(self.torch, "cuda", None), "_lazy_call", None)
+        if queue is not None:
+            queue(remove)
 
     def precision(self) -> None:
         factor, torch = "precision", self.torch

@@ -38,6 +38,14 @@ torch.backends.fp32_precision = "none"
 print([part.fp32_precision for part in (torch.backends.cudnn.conv, torch.backends.cuda.matmul)])
 print(list(torch.utils.data.DataLoader(range(2), num_workers=1)))
 """
+STARTING_CUDA = """\
+import os
+os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+for queued, _ in torch.cuda._queued_calls:  # carried out when CUDA is initialised; those of PyTorch need a GPU
+    if not queued.__module__.startswith("torch"):
+        queued()
+print(os.environ.get("CUBLAS_WORKSPACE_CONFIG"))
+"""
 UNPOOLING = """\
 import warnings
 import torch
@@ -103,14 +111,16 @@ def test_what_would_undo_a_factor_is_told_and_not_done(tmp_path: Path) -> None:
 
 
 def test_free_factors_lose_determinism_and_keep_the_settings_for_speed(tmp_path: Path) -> None:
-    text = UNDOING.partition("for part in")[0]  # PyTorch raises where both interfaces are mixed
+    text = UNDOING.partition("for part in")[0] + STARTING_CUDA  # PyTorch raises where both interfaces are mixed
     result = Script(text, main_loop="").run(tmp_path, seeds(), **FREE)
     undone = [(event[0], event[1], event[4]) for event in result.of("control") if event[5] == "overridden"]
     assert undone == [
         ("kernels", "torch.set_deterministic_debug_mode", 9),
         ("kernels", "torch.use_deterministic_algorithms", 11),
         ("kernels", "torch.backends.cudnn.deterministic", 12),
+        ("kernels", "CUBLAS_WORKSPACE_CONFIG", 0),
     ]
+    assert result.stdout == "None\n"
     facts = {key: value for [event] in result.of("environment") for key, value in event.items()}
     assert facts["torch deterministic algorithms"] == "off"
     assert facts["torch cuDNN benchmark"] == "on"
