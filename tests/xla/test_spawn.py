@@ -82,9 +82,8 @@ def test_values_weights_and_data_of_a_launched_process_are_recorded(launched: Ma
 def test_each_stream_of_a_launched_process_changes_its_training(launched: Mapping[str, Run]) -> None:
     digests = {variant: run.weights[0].digest for variant, run in launched.items()}
     assert len(set(digests.values())) == 4, digests
-    assert {stream for streams in launched["control"].draws.values() for stream in streams} >= {
-        "init", "shuffle", "dropout", "other",
-    }  # fmt: skip
+    drawn = {stream for streams in launched["control"].draws.values() for stream in streams}
+    assert drawn >= {"init", "shuffle", "dropout"}
 
 
 def test_threads_of_several_devices_are_reported_as_not_routed(

@@ -69,6 +69,7 @@ FRAMEWORK = "torch"
 SHAPES = "torch._subclasses"
 """Where the tensors are from that have no numbers."""
 COMPILED = "torch.compile replaces operations by code of its own, which cannot be looked into without changing it"
+ON_XLA = "operations on XLA devices become parts of graphs, which are compiled and computed as a whole"
 TOO_OLD = "this version of PyTorch has no stack of dispatch modes"
 
 
@@ -133,12 +134,12 @@ class Operations:
         """Whether operations of this thread are traced."""
         return self.is_on and self.thread == get_ident()
 
-    def refuse(self) -> None:
+    def refuse(self, reason: str = COMPILED) -> None:
         """Stop tracing operations, with a reason."""
         if not self.is_refused:
             self.is_refused = True
             self._take_out()
-            self.trace.ends(FRAMEWORK, MODULES, COMPILED)
+            self.trace.ends(FRAMEWORK, MODULES, reason)
 
     # ------------------------------------------------------------ the stack of modes
 
@@ -229,6 +230,9 @@ class Operations:
 
     def _after(self, operation: Operation, args: Any, kwargs: Any, output: Any, before: Any, frame: FrameType) -> None:
         lines, unwritten = self.lines, self.unwritten
+        if getattr(output, "is_xla", False):
+            self.refuse(ON_XLA)
+            return
         if operation.is_silent:
             if lines.number() != lines.last:
                 lines.find(frame)
