@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from deviate.model import Artifact, NotCaptured, SelectedMetric, Series, Spec, Stream, Weights
+from deviate.model import Artifact, NotCaptured, SelectedMetric, Series, Spec, Stream
 from deviate.records.columns import NO_STEP, series_of
 from deviate.records.events import Points, ProcessLog
 from deviate.records.layout import artifacts_folder
@@ -145,16 +145,6 @@ def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], 
     telling = [log for log in logs if facts(log)]
     lowest = min((log.rank for log in telling if log.rank is not None), default=None)
     return union_over_processes([log for log in telling if log.rank in {None, lowest}], facts)
-
-
-def weights_of_ranks(logs: Sequence[ProcessLog]) -> tuple[Weights, ...]:
-    """The weights that the lowest rank recorded, and the parts that each other rank has of weights that are divided."""
-
-    def of_framework(name: str) -> Sequence[Weights]:
-        return lowest_rank_facts(logs, lambda log: [one for one in log.weights if one.framework == name])
-
-    names = dict.fromkeys(weights.framework for log in logs for weights in log.weights)
-    return tuple(weights for name in names for weights in of_framework(name))
 
 
 def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
