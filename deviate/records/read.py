@@ -45,7 +45,9 @@ from deviate.records.merge_processes import (
     measure,
     not_captured,
     process_warnings,
+    uncontrolled,
     union_over_processes,
+    weights_of_ranks,
 )
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
 from deviate.records.runs import (
@@ -426,11 +428,11 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
         control_events=union_over_processes(logs, lambda log: log.controls),
         draws=draws(logs),
         drawn=union_over_processes(logs, lambda log: log.drawn),
-        weights=lowest_rank_facts(logs, lambda log: log.weights),
+        weights=weights_of_ranks(logs, numbers),
         evaluation=lowest_rank_facts(logs, lambda log: log.evaluation),
         flips=lowest_rank_facts(logs, lambda log: log.flips),
         operations=union_over_processes(logs, lambda log: log.operations),
-        uncontrolled=union_over_processes(logs, lambda log: log.uncontrolled),
+        uncontrolled=uncontrolled(logs),
         device=result.device if result else "",
         n_sharing=result.n_sharing if result else 0,
         artifacts=files_kept,
