@@ -13,7 +13,7 @@ from weakref import ref
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Iterator
-from ...observations import Observations, record_weights
+from ...observations import Observations
 from ...observers.capture import WEIGHTS
 from ...observers.hashing import INPUTS
 from .programs import Program, Programs
@@ -159,26 +159,16 @@ class Weights(Observations):
 
     def record_weights(self, moment: str) -> None:
         if moment != "exit":  # those are recorded by `close`
-            self._record(moment)
+            super().record_weights(moment)
 
     def close(self) -> None:
         """JAX is about to shut down its backends: afterwards no array can be read."""
         self.end_evaluation()
-        self._record("exit")
-
-    def _record(self, moment: str) -> None:
-        """Record the hash of the weights: of a part of them, if processes have divided them."""
-        framework = FRAMEWORK
-        if self._is_divided():
-            framework = "%s, part of process %d" % (FRAMEWORK, self.recorder.rank or 0)
-        record_weights(self.recorder, self.arrays, framework, moment, self.weights())
-
-    def _is_divided(self) -> bool:
-        return self.recorder.n_ranks > 1 and not all(is_concrete(leaf) for _, leaf in self.leaves())
+        super().record_weights("exit")
 
     def kept_weights(self) -> Iterable[tuple[str, Array]]:
         """Those of the first process, as the others hold the same."""
-        if self._is_divided():
+        if not all(is_concrete(leaf) for _, leaf in self.leaves()):
             self.context.capture.refuse(WEIGHTS, FRAMEWORK, "they are divided between processes")
             return ()
         return super().kept_weights() if self.recorder.is_first_rank else ()
