@@ -218,7 +218,10 @@ def _weights_of(program: Program) -> list[Any]:
             # Copies of the weights, as for an average, come after them.
             earlier = program.updates[:number].count(shape)
             trees += [(tree, shape) for tree in subtrees_like(program.latest, shape)[earlier : earlier + 1]]
-    return [without_copies(tree, shape) if _has_values(named_leaves(tree)) else tree for tree, shape in trees]
+    return [
+        without_copies(tree, shape) if all(is_concrete(leaf) for _, leaf in named_leaves(tree)) else tree
+        for tree, shape in trees
+    ]
 
 
 def is_training(options: dict[str, Any]) -> bool:
