@@ -150,7 +150,7 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
             template = Template(args[0])
             template.place = "%s:%d" % (file, frame.f_lineno)
             template.recorder = context.recorder
-            template.n_printers = _n_mapped()
+            template.n_printers = _n_mapped() // context.recorder.n_ranks
             template.printed = []
             return (template, *args[1:])
         return args
@@ -175,7 +175,7 @@ class Template(str):
     devices have the same, and not at all otherwise.
 
     Attributes:
-        n_printers: how many devices, or rows of a named axis, print it each time.
+        n_printers: how many devices of this process, or rows of a named axis, print it each time.
         printed: numbers that some of them have printed.
     """
 

@@ -122,7 +122,9 @@ def is_array(leaf: Any) -> bool:
     """Whether a leaf is an array of JAX with values in this process, which may be a part of them."""
     if isinstance(leaf, sys.modules["jax"].core.Tracer) or not hasattr(leaf, "is_deleted"):
         return False
-    return not leaf.is_deleted() and hasattr(leaf.dtype, "char") and bool(leaf.sharding.addressable_devices)
+    if leaf.is_deleted() or not hasattr(leaf.dtype, "char"):
+        return False
+    return bool(leaf.is_fully_addressable or leaf.sharding.addressable_devices)
 
 
 def is_shared(leaf: Any) -> bool:

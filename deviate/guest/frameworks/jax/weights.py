@@ -13,7 +13,7 @@ from weakref import ref
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Iterator
-from ...observations import Observations, record_weights
+from ...observations import Observations
 from ...observers.capture import WEIGHTS
 from ...observers.hashing import INPUTS
 from .programs import Program, Programs
@@ -159,19 +159,16 @@ class Weights(Observations):
 
     def record_weights(self, moment: str) -> None:
         if moment != "exit":  # those are recorded by `close`
-            self._record(moment)
+            super().record_weights(moment)
 
     def close(self) -> None:
         """JAX is about to shut down its backends: afterwards no array can be read."""
         self.end_evaluation()
-        self._record("exit")
-
-    def _record(self, moment: str) -> None:
-        record_weights(self.recorder, self.arrays, FRAMEWORK, moment, self.weights())
+        super().record_weights("exit")
 
     def kept_weights(self) -> Iterable[tuple[str, Array]]:
         """Those of the first process, as the others hold the same."""
-        if self._is_divided():
+        if not all(is_concrete(leaf) for _, leaf in self.leaves()):
             self.context.capture.refuse(WEIGHTS, FRAMEWORK, "they are divided between processes")
             return ()
         return super().kept_weights() if self.recorder.is_first_rank else ()
@@ -221,7 +218,10 @@ def _weights_of(program: Program) -> list[Any]:
             # Copies of the weights, as for an average, come after them.
             earlier = program.updates[:number].count(shape)
             trees += [(tree, shape) for tree in subtrees_like(program.latest, shape)[earlier : earlier + 1]]
-    return [without_copies(tree, shape) if _has_values(named_leaves(tree)) else tree for tree, shape in trees]
+    return [
+        without_copies(tree, shape) if all(is_concrete(leaf) for _, leaf in named_leaves(tree)) else tree
+        for tree, shape in trees
+    ]
 
 
 def is_training(options: dict[str, Any]) -> bool:

@@ -197,5 +197,25 @@ def test_processes_tell_their_ranks_and_hash_what_they_hold(kind: str, tmp_path:
     values = list(first.points["loss"].values)
     assert values == list(second.points["loss"].values) == list(measure(logs)["loss"].values)
     weights = weights_of_ranks(logs, [1] * len(logs))
-    assert (first.weights == second.weights == list(weights)) is (kind == "whole")
-    assert len(weights) == 2, "after the loop and at the exit"
+    assert [one.moment for one in weights] == ["loop", "exit"]
+    assert {one.n_parameters for one in weights} == {48}
+    assert (first.weights == second.weights == list(weights)) == (kind == "whole")
+    assert len({one.digest for one in (*first.weights, *second.weights, *weights)}) == (1 if kind == "whole" else 3)
+
+
+DONATED = """\
+import sys
+import jax, jax.numpy as jnp
+[name] = [name for name in sys.modules if name.startswith("_deviate_guest") and name.endswith(".values")]
+values = sys.modules[name]
+values._is_on_host = lambda value: False  # as on an accelerator
+mesh = jax.sharding.Mesh(jax.devices(), ("i",))
+loss = jax.device_put(jnp.float32(3), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
+[(_, number)] = values.read(loss)
+jax.jit(lambda x: x * 2, donate_argnums=0)(loss)
+print(loss.is_deleted(), number.settle(), values.read(loss))
+"""
+
+
+def test_a_number_is_read_later_though_its_array_is_donated(tmp_path: Path) -> None:
+    assert Child(tmp_path, DONATED).run().stdout.split() == ["True", "3.0", "[]"]
