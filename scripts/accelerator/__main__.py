@@ -59,7 +59,8 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="on-accelerator-", dir=options.scratch) as scratch:
 
         def note(check: Check, result: Result) -> None:
-            results[check.name] = result = replace(result, evidence=_without_paths(result.evidence, scratch))
+            reason, evidence = (_without_paths(text, scratch) for text in (result.reason, result.evidence))
+            results[check.name] = result = replace(result, reason=reason, evidence=evidence)
             if options.keep:
                 ended = {name: each for name, each in results.items() if each.outcome not in {"skipped", "failed"}}
                 write_results(options.keep, ended)
