@@ -42,6 +42,7 @@ class Network(nn.Module):
 
 
 def show(name, *tensors):
+    """Print the hash of the tensors."""
     digest = hashlib.sha256(b"".join(tensor.detach().cpu().numpy().tobytes() for tensor in tensors)).hexdigest()
     print("hash", name, digest, flush=True)
 
@@ -57,9 +58,9 @@ loader = MpDeviceLoader(DataLoader(Rows(), 8, shuffle=True), device)
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
 order, batches, masks = [], [], []
 for epoch in range(2):
-    for rows, labels, indices in loader:
+    for clean, labels, indices in loader:
         optimizer.zero_grad()
-        rows = noise(rows)
+        rows = noise(clean)
         outputs, mask = model(rows)
         loss = nn.functional.cross_entropy(outputs, labels)
         loss.backward()

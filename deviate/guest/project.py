@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from threading import get_ident
 from types import CodeType, FrameType, ModuleType
 
 from .annotations import TYPE_CHECKING, Any, Iterator, Sequence
@@ -21,6 +22,9 @@ class Project:
     Args:
         work: root of the work copy.
         manifest: the part of the snapshot's manifest that travels with the guest.
+
+    Attributes:
+        waiting: a thread that another one started and waits for, and the frame in which that one waits.
     """
 
     def __init__(self, work: str, manifest: Any) -> None:
@@ -43,6 +47,7 @@ class Project:
             int(key): tuple(entry["fields"]) for key, entry in manifest["sites"].items() if entry.get("fields")
         }
         self.adapters: dict[str, list[str]] = manifest.get("adapters") or {}
+        self.waiting: tuple[int, FrameType] | None = None
         self._begin = os.getcwd()
         self._prefix = work + os.sep
         self._real_prefix = os.path.realpath(work) + os.sep
@@ -78,17 +83,22 @@ class Project:
 
     def frames(self, frame: FrameType | None) -> Iterator[FrameType]:
         """The project frames, from `frame` outwards."""
-        return (outer for outer in outwards(frame) if self.place(outer.f_code) is not None)
+        return (outer for outer in self._outwards(frame) if self.place(outer.f_code) is not None)
+
+    def _outwards(self, frame: FrameType | None) -> Iterator[FrameType]:
+        """A frame and its callers, also those in a thread that waits for the current one."""
+        yield from outwards(frame)
+        if self.waiting is not None and self.waiting[0] == get_ident():
+            yield from outwards(self.waiting[1])
 
     def is_training(self, frame: FrameType | None) -> bool:
         """Whether a frame or one of its callers is executing a line of the main loop."""
-        while frame is not None:  # called at every draw of a permutation
-            line = frame.f_lineno
+        for outer in self._outwards(frame):  # called at every draw of a permutation
+            line = outer.f_lineno
             if any(first <= line <= last for _, first, last in self.main_loops):
-                name = self.place(frame.f_code)
+                name = self.place(outer.f_code)
                 if any(file == name and first <= line <= last for file, first, last in self.main_loops):
                     return True
-            frame = frame.f_back
         return False
 
     def managed_loop(self, frame: FrameType | None) -> tuple[int, FrameType | None]:

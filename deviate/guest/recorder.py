@@ -136,6 +136,7 @@ class Recorder:
         self.at_main_step: list[Callable[[int], object]] = []
         self.at_main_end: list[Callable[[], object]] = []
         self.at_close: list[Callable[[], object]] = []
+        self.at_rank: list[Callable[[], object]] = []
         self.weight_versions: Callable[[], dict[int, int]] | None = None
         self._begin_anew()
 
@@ -248,6 +249,7 @@ class Recorder:
         if n_ranks > 1 and (rank, n_ranks) != (self.rank, self.n_ranks):
             self.rank, self.n_ranks = rank, n_ranks
             self.event("rank", rank, n_ranks)
+            self.tell(self.at_rank)
 
     @property
     def is_first_rank(self) -> bool:

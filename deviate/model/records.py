@@ -312,7 +312,10 @@ class Run:
         return tuple(phrase for phrase in self.uncontrolled if phrase.startswith(UNROUTED))
 
 
-UNROUTED = ("draws ", "random operations ", "random numbers ", "torch.set_rng_state ")
+UNROUTED = (
+    "draws ", "random operations ", "random numbers ", "torch.set_rng_state ", "jax.lax.rng_",
+    "jax.experimental.pallas.",
+)  # fmt: skip
 """How the guest begins a phrase on draws that it does not route."""
 
 

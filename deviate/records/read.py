@@ -427,7 +427,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
         control_events=union_over_processes(logs, lambda log: log.controls),
         draws=draws(logs),
         drawn=union_over_processes(logs, lambda log: log.drawn),
-        weights=weights_of_ranks(logs),
+        weights=weights_of_ranks(logs, numbers),
         evaluation=lowest_rank_facts(logs, lambda log: log.evaluation),
         flips=lowest_rank_facts(logs, lambda log: log.flips),
         operations=union_over_processes(logs, lambda log: log.operations),

@@ -255,7 +255,7 @@ def row_notes(study: Study, index: int, description: Description | None, values:
     if len(values) > 1 and (reason := spread_refusal(values)):
         notes.append(reason.reason if proof.is_equal is None else f"{reason.reason}, the runs are not: {where(proof)}")
     if proof.is_equal is False and _draws_nothing(study, index):
-        notes.append(f"no {_draw(study)} from {_these(study, index)}, yet the runs differ")
+        notes.append(f"{_no_draw(study, index)}, yet the runs differ")
     if len(values) < description.n_runs:
         notes.append(f"{len(values)} of {count(description.n_runs, 'run')} have a score")
     return notes
@@ -274,7 +274,7 @@ def equal_note(study: Study, index: int) -> str:
         case "configuration":
             return f"no effect of the configuration observed, {words}"
     if _draws_nothing(study, index):
-        return f"no {_draw(study)} from {_these(study, index)}, {words}"
+        return f"{_no_draw(study, index)}, {words}"
     if find_unrouted_draws(study.experiments):
         return f"its routed draws had no observed effect, {words}"
     return f"had no observed effect, {words}"
@@ -321,8 +321,11 @@ def _draws_nothing(study: Study, index: int) -> bool:
     return streams is not None and set(STREAMS) - streams >= set(experiment.varied) > set()
 
 
-def _draw(study: Study) -> str:
-    return "routed draw observed" if find_unrouted_draws(study.experiments) else "draw observed"
+def _no_draw(study: Study, index: int) -> str:
+    which = _these(study, index)
+    if find_unrouted_draws(study.experiments):
+        return f"no routed draw observed from {which}"
+    return f"no draw observed from {which}"
 
 
 def _these(study: Study, index: int) -> str:

@@ -177,6 +177,16 @@ UNCALLED = "no model of nnx was called in a way that can be seen; deviate.log_pr
 UNSEEN = "its calls compute slopes, and were too many to wait for whether the weights are updated"
 
 
+def _why_not(inner: Any, flat: list[Any]) -> str | None:
+    """Why a function cannot be called again with these arguments; None where it can."""
+    if not hasattr(inner, "trace"):
+        return "it is computed by a function of pmap"
+    if any(map(is_shared, flat)):
+        return "it is computed by several processes together"
+    is_whole = all(is_concrete(leaf) or is_key(leaf) or isinstance(leaf, (int, float, bool)) for leaf in flat)
+    return None if is_whole else "a compiled function has used up its arguments"
+
+
 class JaxCapture(Loops):
     """Captures functions and models of JAX. A loop consists of consecutive calls from one line of the script."""
 
@@ -283,13 +293,7 @@ class JaxCapture(Loops):
         dynamic, fixed = self.programs.split_static(inner, args, kwargs)
         leaves = named_leaves(dynamic)
         flat = [leaf for _, leaf in leaves]
-        reason = None
-        if not hasattr(inner, "trace"):
-            reason = "it is computed by a function of pmap"
-        elif any(is_shared(leaf) for leaf in flat):
-            reason = "it is computed by several processes together"
-        elif not all(is_concrete(leaf) or is_key(leaf) or isinstance(leaf, (int, float, bool)) for leaf in flat):
-            reason = "a compiled function has used up its arguments"
+        reason = _why_not(inner, flat)
         if reason is not None:
             self.sets.refuse(self.sets.name(self, frame)[0], reason)
             return

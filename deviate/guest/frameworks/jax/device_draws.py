@@ -15,9 +15,14 @@ LAX, PALLAS, EXPORT = "jax.lax", "jax.experimental.pallas.tpu", "jax._src.export
 FUNCTIONS = {
     LAX: ("rng_bit_generator", "rng_uniform"),
     PALLAS: (
-        "prng_random_bits", "sample_block", "stateful_bernoulli", "stateful_bits", "stateful_normal", "stateful_uniform",
+        "prng_random_bits",
+        "sample_block",
+        "stateful_bernoulli",
+        "stateful_bits",
+        "stateful_normal",
+        "stateful_uniform",
     ),
-}  # fmt: skip
+}
 """Functions that draw, by the module under whose name scripts call them. Those of `jax.random` have names of their own
 for what they call."""
 WORDS = ("threefry", "stablehlo.rng", "rng_bit_generator")

@@ -296,7 +296,11 @@ class Programs:
 def _compile_anew(compiling: Any, args: Any, kwargs: Any) -> Any:
     """Compile a function as another one, for what `pmap` traces is kept by function."""
     function = args[0]
-    return compiling(wraps_like(lambda *more, **options: function(*more, **options), function), *args[1:], **kwargs)
+
+    def another(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return compiling(wraps_like(another, function), *args[1:], **kwargs)
 
 
 class Observed:

@@ -10,6 +10,7 @@ from ...annotations import TYPE_CHECKING, Any
 from ...observers.rows import arrays_in, first
 from ...seeds import wraps_like
 from ..tensorflow.proof import Proof
+from ..tensorflow.replicas import Replicas
 
 if TYPE_CHECKING:
     from ..tensorflow.capture import Calls
@@ -31,6 +32,7 @@ class Watch:
     def __init__(self, context: AdapterContext) -> None:
         self.recorder = context.recorder
         self.streams = context.streams
+        self.replicas = context.part(Replicas)
         self.proof = context.part(Proof)
         self.context = context
         self.capture: KerasCapture | None = None
@@ -111,6 +113,9 @@ class Watch:
             finally:
                 self.depth -= 1
             if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
+                if self.replicas.is_running:
+                    self.calls.sets.refuse("evaluation", "each replica of a strategy computes a part of the outputs")
+                    return outputs
                 inputs = [*args] or [*kwargs.values()]
                 with self.recorder.guarded("outputs of a model"):
                     self.calls.see_call(self_, list(arrays_in(inputs)), first(outputs), sys._getframe(1))

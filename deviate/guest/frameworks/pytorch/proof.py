@@ -17,9 +17,10 @@ from threading import get_ident
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable, Iterator
 from ...observations import Observations
+from ...observers.capture import WEIGHTS
 from ...observers.hashing import INPUTS, LOADER, Evaluations
 from ...seeds import wraps_like
-from .tensors import TensorArrays, buffer, kind, parts_of
+from .tensors import TensorArrays, buffer, is_divided, kind, parts_of
 
 # ---------------------------------------------------------------- what is trained
 
@@ -72,6 +73,12 @@ class Trained:
         """Whether a module has the same weight names and shapes as a trained one, which may no longer exist."""
         shapes = form(module)
         return shapes in self.forms or any(form(trained) == shapes for trained in self.alive())
+
+    def is_flattened(self) -> bool:
+        """Whether FullyShardedDataParallel has flattened weights and divided them between processes."""
+        return any(
+            type(part).__name__ == "FullyShardedDataParallel" for whole in self.alive() for part in whole.modules()
+        )
 
     def tensors(self, *, is_whole: bool = False) -> Iterator[tuple[str, Any]]:
         """Parameters and buffers by name, without duplicates; weights of optimizers alone are named by position.
@@ -246,6 +253,7 @@ class Evaluation:
 # ---------------------------------------------------------------- all of it
 
 FRAMEWORK = "torch"
+DIVIDED = "they are divided between %d processes; deviate.log_weights keeps those that the script has gathered"
 
 
 def proof_of(context: AdapterContext) -> Proof:
@@ -339,11 +347,16 @@ class Proof(Observations):
             yield name, tensor, tensor.requires_grad or isinstance(tensor, parameter)
 
     def kept_weights(self) -> Iterator[tuple[str, Array]]:
-        """Those of the first process that trains, as the others hold the same."""
-        if self.recorder.is_first_rank:
-            self.trained.settle()
-            for name, tensor in self.trained.tensors():
-                yield name, self.arrays.plain(tensor)
+        """Those of the first process that trains, as the others hold the same; none where each holds a part of them."""
+        if not self.recorder.is_first_rank:
+            return
+        self.trained.settle()
+        tensors = list(self.trained.tensors())
+        if self.recorder.n_ranks > 1 and (self.trained.is_flattened() or any(is_divided(part) for _, part in tensors)):
+            self.context.capture.refuse(WEIGHTS, FRAMEWORK, DIVIDED % self.recorder.n_ranks)
+            return
+        for name, tensor in tensors:
+            yield name, self.arrays.plain(tensor)
 
     def _flip_bit(self, module: Any) -> None:
         """Flip the bit before a training forward pass, as soon as there are weights."""

@@ -75,17 +75,17 @@ class UnroutedDraws:
         torch, functional = self.torch, self.torch.nn.functional
         in_c = getattr(torch, "_VF", None)
         for name in FUNCTIONS:
-            self._replace(torch, name, _always)
+            self._observe_draws(torch, name, _always)
         for name in METHODS:
-            self._replace(torch.Tensor, name, _always)
+            self._observe_draws(torch.Tensor, name, _always)
         for owner in (torch, in_c):
             for name in DROPPING:
-                self._replace(owner, name, _drops)
+                self._observe_draws(owner, name, _drops)
             for name in ("rrelu", "rrelu_"):
-                self._replace(owner, name, _is_training)
-        self._replace(functional, "scaled_dot_product_attention", _attention_drops)
+                self._observe_draws(owner, name, _is_training)
+        self._observe_draws(functional, "scaled_dot_product_attention", _attention_drops)
 
-    def _replace(self, owner: Any, name: str, draws: Callable[[Any, Any], bool]) -> None:
+    def _observe_draws(self, owner: Any, name: str, draws: Callable[[Any, Any], bool]) -> None:
         original = getattr(owner, name, None)
         if original is None:
             return

@@ -13,6 +13,7 @@ from .draws import LIBRARY, Draws, patch_callbacks
 from .generators import Generators, Names, Stateless
 from .proof import Proof
 from .purpose import Purpose
+from .replicas import Replicas
 from .sessions import Sessions, patch_summaries
 
 SUMMARIES = "tensorflow.python.summary.writer.writer"
@@ -29,6 +30,7 @@ def install(module: Any, context: AdapterContext) -> None:
         module.random.set_seed(context.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
     controls.apply()
     context.recorder.at_close.append(lambda: context.recorder.event("environment", controls.facts()))
+    context.part(Replicas).patch()
     purpose = context.part(Purpose)
     Draws(context, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
     names = Names()

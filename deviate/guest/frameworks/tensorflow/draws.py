@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from sys import _getframe
-from threading import current_thread
 from types import FrameType
 
 from ...adapter_context import AdapterContext
@@ -21,8 +20,6 @@ from ...streams import spell_seed
 from .purpose import Purpose
 
 LIBRARY = "tensorflow"
-REPLICAS = ("_MirroredReplicaThread",)
-"""Threads that strategies of distribution let run in turn, while the main thread waits."""
 LIMIT = 2**31 - 1
 """What TensorFlow takes its seeds modulo."""
 
@@ -64,7 +61,7 @@ class Draws:
             self._record(op_seed, frame)
         if requests is None or streams.paused:
             return self.original(op_seed)
-        if not streams.is_routed_thread() and type(current_thread()).__name__ not in REPLICAS:
+        if not streams.is_routed_thread():
             self._tell("random operations in another thread", frame)
             return self.original(op_seed)
         stream, is_parallel = self.purpose.draw(frame)

@@ -13,7 +13,9 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...seeds import wraps_like
+from ...streams import STREAMS
 from .purpose import Purpose
+from .replicas import Replicas
 
 INTERNAL = "tensorflow.python."
 
@@ -59,6 +61,7 @@ class Generators:
     def __init__(self, context: AdapterContext, purpose: Purpose) -> None:
         self.context = context
         self.purpose = purpose
+        self.replicas = context.part(Replicas)
         self.ops = sys.modules["tensorflow.python.framework.ops"]
         self.module: Any = sys.modules["tensorflow.python.ops.stateful_random_ops"]
         self.original = self.module.Generator
@@ -92,6 +95,9 @@ class Generators:
             alg = kwargs.get("alg", args[-1] if len(args) > (name == "from_seed") else None)
             generator = original_from_seed(cls, 0, *(() if alg is None else (alg,)))
             generator._deviate_key, generator._deviate_states = self.context.seeding.key(seed_value), {}
+            if self.replicas.has_strategy:  # replicas cannot create them one by one
+                for stream in STREAMS:
+                    self._create_state(generator, stream)
             if type(generator) is self.original:
                 generator.__class__ = self.Routed
             return generator
@@ -112,6 +118,12 @@ class Generators:
 
         return wraps_like(reset_from_seed, reset)
 
+    def _create_state(self, generator: Any, stream: str) -> None:
+        with self.ops.init_scope():
+            generator._deviate_states[stream] = generator._create_variable(
+                self._begin(generator, stream), dtype=self.module.STATE_TYPE, trainable=False
+            )
+
     def _begin(self, generator: Any, stream: str) -> Any:
         seed = self.context.streams.seed(LIBRARY, generator._deviate_key, stream)
         return self.module.create_rng_state(seed, generator.algorithm)
@@ -121,17 +133,14 @@ class Generators:
         generators = self
 
         def state(self: Any) -> Any:
-            own_state = self.__dict__.get("_deviate_own")
+            streams = generators.context.streams
             states = self.__dict__.get("_deviate_states")
-            if states is None or not generators.context.streams.is_routed_thread():
-                return own_state
+            if states is None or not streams.is_routed_thread():
+                return self.__dict__.get("_deviate_own", self.__dict__.get("_state_var"))
             stream = generators.purpose.stream(_getframe(1))
+            streams.tell_drawn(LIBRARY, stream)
             if stream not in states:
-                generators.context.streams.tell_drawn(LIBRARY, stream)
-                with generators.ops.init_scope():
-                    states[stream] = self._create_variable(
-                        generators._begin(self, stream), dtype=generators.module.STATE_TYPE, trainable=False
-                    )
+                generators._create_state(self, stream)
             return states[stream]
 
         members = {"_state_var": property(state, lambda self, value: self.__dict__.update(_deviate_own=value))}

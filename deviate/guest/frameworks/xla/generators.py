@@ -123,7 +123,7 @@ class Generators(Bank):
 
 
 class States:
-    """Seeds that the script sets, and states that it saves and restores. Restoring one restores those of all streams."""
+    """Seeds that the script sets, and states that it saves. Restoring one restores those of all streams."""
 
     def __init__(self, torch_xla: Any, context: AdapterContext, bank: Generators) -> None:
         self.model = torch_xla.core.xla_model

@@ -19,11 +19,9 @@ from ...seeds import wraps_like
 from ..pytorch.proof import proof_of
 
 
-def route_loaders(torch_xla: Any, context: AdapterContext) -> None:
-    from torch_xla.distributed import parallel_loader as loaders  # it is loaded with the framework
-
+def route_loaders(loaders: Any, context: AdapterContext) -> None:
     if context.streams.is_active:
-        _read_on_demand(torch_xla.core.xla_model.torch, loaders.ParallelLoader, context)
+        _read_on_demand(loaders.torch, loaders.ParallelLoader, context)
     _observe_batches(loaders, context)
 
 

@@ -34,21 +34,19 @@ class Processes:
     """Follows the thread of the first device of this process."""
 
     def __init__(self, module: Any, context: AdapterContext) -> None:
-        self.runtime = module.runtime
-        self.devices = module.xm.get_xla_supported_devices
-        self.device = module.torch_xla.device
+        self.module = module  # it is imported before what it needs is complete
         self.context = context
         self.lock = Lock()
         self.is_told = False
 
     def run(self, fn: Callable[[], Any]) -> Any:
         """Train in the thread of a device."""
-        devices = self.devices()
+        runtime, devices = self.module.runtime, self.module.xm.get_xla_supported_devices()
         if len(devices) > 1:
             self._tell_several(fn)
-        if str(self.device()) != devices[0]:
+        if str(self.module.torch_xla.device()) != devices[0]:
             return fn()
-        self.context.recorder.set_rank(self.runtime.global_ordinal(), self.runtime.world_size())
+        self.context.recorder.set_rank(runtime.global_ordinal(), runtime.world_size())
         with self.context.follow_thread():
             return fn()
 

@@ -1,11 +1,13 @@
 """JAX on several devices and in several processes: as on one device, and each number once."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from harness import Child
 from varied import Script, hashes, seeds
+
+from deviate.records.events import read_events
+from deviate.records.merge_processes import measure, weights_of_ranks
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("jax>=0.10", "flax", "optax")]
 
@@ -149,3 +151,55 @@ def test_draws_that_follow_no_stream_are_reported_at_their_lines(tmp_path: Path)
         ["jax.lax.rng_bit_generator", "train.py", 9],
         ["jax.lax.rng_uniform", "train.py", 10],
     ]
+
+
+TOGETHER = """\
+import socket, subprocess, sys
+
+if len(sys.argv) == 2:
+    with socket.socket() as server:
+        server.bind(("localhost", 0))
+        address = "localhost:%d" % server.getsockname()[1]
+    words = [sys.executable, __file__, sys.argv[1], address]
+    sys.exit(max(process.wait() for process in [subprocess.Popen([*words, str(rank)]) for rank in range(2)]))
+
+import jax, jax.numpy as jnp, numpy as np, optax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+jax.config.update("jax_cpu_collectives_implementation", "gloo")
+jax.distributed.initialize(sys.argv[2], 2, int(sys.argv[3]))
+mesh = Mesh(np.array(jax.devices()), ("i",))
+spec = P("i") if sys.argv[1] == "divided" else P()
+a = np.asarray(jax.random.normal(jax.random.key(0), (8, 4)))
+place = lambda array, spec: jax.make_array_from_callback(
+    array.shape, NamedSharding(mesh, spec), lambda index: array[index])
+weights = {"a": place(a, spec), "b": place(a[:4], P())}
+
+@jax.jit
+def train(weights):
+    loss, gradients = jax.value_and_grad(lambda weights: sum((leaf ** 2).sum() for leaf in weights.values()))(weights)
+    return optax.apply_updates(weights, jax.tree.map(lambda slope: -0.125 * slope, gradients)), loss
+
+for epoch in range(2):
+    weights, loss = train(weights)
+    print("%.9g" % loss)
+"""
+
+
+@pytest.mark.parametrize("kind", ["whole", "divided"])
+def test_processes_tell_their_ranks_and_hash_what_they_hold(kind: str, tmp_path: Path) -> None:
+    child = Child(tmp_path, TOGETHER).loop("in «range(2)»:", TOGETHER.count("\n")).tap('"%.9g" % «loss»')
+    flags = "--xla_force_host_platform_device_count=2"
+    result = child.run(kind, seeds=seeds(), environment={"XLA_FLAGS": flags})
+    assert (result.code, result.of("error")) == (0, []), result.stderr
+    logs = [read_events(path, 0, lambda _: "loss") for path in sorted((tmp_path / "attempt-1").glob("events-*"))]
+    first, second = sorted((log for log in logs if log.points), key=lambda log: log.rank or 0)
+    assert (first.rank, second.rank) == (0, 1)
+    values = list(first.points["loss"].values)
+    assert values == list(second.points["loss"].values) == list(measure(logs)["loss"].values)
+    weights = weights_of_ranks(logs)
+    if kind == "whole":
+        assert first.weights == second.weights == list(weights)
+    else:
+        assert {one.framework for one in weights} == {"jax, part of process 0", "jax, part of process 1"}
+        assert len({one.digest for one in weights}) == 2
+    assert len(weights) == (2 if kind == "whole" else 4), "after the loop and at the exit"

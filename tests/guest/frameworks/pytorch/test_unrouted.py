@@ -38,16 +38,8 @@ print(functional.dropout(torch.zeros(3)))
 PHRASE = "draws on the device toy, whose generator deviate does not route"
 
 
-@pytest.fixture
-def torch(require):  # type: ignore[no-untyped-def]
-    require("torch")
-    torch = pytest.importorskip("torch")
-    if not hasattr(torch.utils.backend_registration, "_setup_privateuseone_for_python_backend"):
-        pytest.skip("this PyTorch takes no device type that is written in Python")
-    return torch
-
-
-@pytest.mark.usefixtures("torch")
+@pytest.mark.slow
+@pytest.mark.requires("torch>=2.13")  # which takes a device type that is written in Python
 def test_each_line_that_draws_on_a_device_of_a_plugin_is_reported_once(tmp_path: Path) -> None:
     child = Child(tmp_path, SCRIPT)
     child.files["plugin_device.py"] = STAND_IN.read_text(encoding="utf-8")
