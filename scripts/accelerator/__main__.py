@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from scripts.accelerator.catalogue import BY_HAND, Check, frameworks_of, read_checks
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     machine = examine_machine(frameworks_of(chosen))
     date = dt.datetime.now(tz=dt.UTC).date().isoformat()
     page = options.output or PAGES / f"{date}-accelerator-{_name_of(machine)}.md"
-    command = shlex.join(["scripts/on-accelerator", *arguments])
+    command = shlex.join(["scripts/on-accelerator", "--minutes", f"{options.minutes:g}", *_only(names)])
     commit = _commit()
     results = read_results(options.keep) if options.keep else {}
 
@@ -54,17 +55,19 @@ def main(arguments: Sequence[str]) -> int:
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(write_page(call, machine, chosen, results), encoding="utf-8")
 
-    def note(check: Check, result: Result) -> None:
-        results[check.name] = result
-        if options.keep:
-            ended = {name: each for name, each in results.items() if each.outcome not in {"skipped", "failed"}}
-            write_results(options.keep, ended)
-        write()
-        headline = f"{check.name}: {result.outcome}{f' ({result.reason})' if result.reason else ''}"
-        print(headline, *(f"  {figure}" for figure in result.figures), sep="\n", flush=True)
-
     write()
     with tempfile.TemporaryDirectory(prefix="on-accelerator-", dir=options.scratch) as scratch:
+
+        def note(check: Check, result: Result) -> None:
+            reason, evidence = (_without_paths(text, scratch) for text in (result.reason, result.evidence))
+            results[check.name] = result = replace(result, reason=reason, evidence=evidence)
+            if options.keep:
+                ended = {name: each for name, each in results.items() if each.outcome not in {"skipped", "failed"}}
+                write_results(options.keep, ended)
+            write()
+            headline = f"{check.name}: {result.outcome}{f' ({result.reason})' if result.reason else ''}"
+            print(headline, *(f"  {figure}" for figure in result.figures), sep="\n", flush=True)
+
         carry_out_checks(
             [check for check in chosen if check.name not in results],
             machine,
@@ -93,6 +96,17 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--scratch", type=Path, metavar="FOLDER", help="where projects and runs lie meanwhile")
     parser.add_argument("--list", action="store_true", help="the checks, and what they need")
     return parser.parse_args(arguments)
+
+
+def _only(names: Sequence[str]) -> list[str]:
+    return ["--only", ",".join(names)] if names else []
+
+
+def _without_paths(text: str, scratch: str) -> str:
+    """Output without the places of this machine."""
+    for path, word in ((sys.executable, "python"), (str(Path(scratch).resolve()), "…"), (str(ROOT), "deviate")):
+        text = text.replace(path, word)
+    return text
 
 
 def _line_of(check: Check) -> str:
