@@ -106,7 +106,8 @@ def noise_result(findings: Findings) -> SummaryLine | None:
     )
     metric, conclusion = name_text(table.metric.name), _conclusion(table, findings.noise)
     if not conclusion:
-        return SummaryLine(f"SD of {metric}, by what varied", "", spreads)
+        is_unrouted = any(run.unrouted for item in findings.experiments for run in item.experiment.runs)
+        return SummaryLine(f"SD of {metric}, by what varied{', not isolated' if is_unrouted else ''}", "", spreads)
     answer, reason = conclusion
     return SummaryLine(f"{metric}: {answer}", "", (reason, f"SD by what varied: {spreads[0]}", *spreads[1:]))
 
