@@ -42,7 +42,7 @@ class Program(NamedTuple):
 
     Attributes:
         launcher: words after the interpreter and before the script.
-        environment: variables of its runs.
+        environment: variables of its runs, where the caller's environment does not set them.
     """
 
     launcher: tuple[str, ...] = ()
@@ -51,10 +51,12 @@ class Program(NamedTuple):
 
 TORCHRUN = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
 PROGRAMS = {
+    "pytorch_device": Program(),
     "xla": Program(environment=(("PJRT_DEVICE", "CPU"),)),
     "jax_shard_map": Program(environment=(("XLA_FLAGS", "--xla_force_host_platform_device_count=4"),)),
     "tensorflow_mirrored": Program(),
     "pytorch_ddp": Program(TORCHRUN),
+    "pytorch_ddp_gpus": Program(TORCHRUN),
     "pytorch_fsdp": Program(TORCHRUN),
 }
 
@@ -88,7 +90,8 @@ def measure(name: str, python: str, n_runs: int) -> Table:
         (folder / "train.py").write_bytes((FOLDER / f"{name}.py").read_bytes())
         words = [sys.executable, "-m", "deviate", "run", "-q", "--name", "devices", "--runs", str(n_runs), "-j", "1"]
         words += ["--variants", ",".join(DEPENDENT), "--", python, *program.launcher, "train.py"]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"} | dict(program.environment)
+        fixed = {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment = {**dict(program.environment), **os.environ, **fixed}
         answer = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         experiments = workflows.read_variants(folder / ".deviate", "devices") if not answer.returncode else ()
         table = {experiment.variant: [hashes_of(run) for run in experiment.runs] for experiment in experiments}

@@ -48,6 +48,7 @@ SCHEMA = 2
 #                artifact, not captured.
 # 2026-11-23  2  signal, drawn; fixed, an action of seed; evidence of evaluation, which older files lack.
 # 2026-11-26  2  loops.
+# 2026-11-27  2  rank.
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""
@@ -63,6 +64,13 @@ class Start(NamedTuple):
 
     schema: int
     facts: dict[str, Any]
+
+
+class Rank(NamedTuple):
+    """This process is one of several that compute together, which became known after its start; the last one counts."""
+
+    rank: int
+    n_ranks: int
 
 
 class Path(NamedTuple):
@@ -272,10 +280,10 @@ class End(NamedTuple):
 
 
 KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
-    "start": Start, "path": Path, "value": Value, "named": Named, "step": Step, "seed": Seed, "control": Control,
-    "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "operation": Operation, "weights": Weights,
-    "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured, "write": Write,
-    "checkpoint": Checkpoint, "signal": Signal, "error": Error, "environment": Environment,
+    "start": Start, "rank": Rank, "path": Path, "value": Value, "named": Named, "step": Step, "seed": Seed,
+    "control": Control, "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "operation": Operation,
+    "weights": Weights, "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured,
+    "write": Write, "checkpoint": Checkpoint, "signal": Signal, "error": Error, "environment": Environment,
     "loops": Loops, "end": End,
 }  # fmt: skip
 

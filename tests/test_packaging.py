@@ -140,7 +140,9 @@ def test_the_commands_of_the_readme_name_what_there_is() -> None:
             assert (ROOT / path).is_file()
 
 
-@pytest.mark.parametrize("script", ["scripts/check", "scripts/lowest", ".ci/run"])
+@pytest.mark.parametrize(
+    "script", ["scripts/check", "scripts/lowest", "scripts/xla", "scripts/on-accelerator", ".ci/run"]
+)
 def test_scripts_can_be_run(script: str) -> None:
     assert os.access(ROOT / script, os.X_OK)
     assert subprocess.run(["bash", "-n", ROOT / script], check=False).returncode == 0

@@ -35,7 +35,7 @@ answer = [list(sys.version_info[:3]), sys.executable, hash("deviate"), "{MARK}" 
 sys.stdout.write("\\n" + json.dumps(answer) + "\\n")
 """
 HASH_SEEDS = {"first": "1", "same": "1", "other": "2"}
-COST_ORDER = ("tensorflow", "lightning", "keras", "torch", "accelerate")
+COST_ORDER = ("tensorflow", "lightning", "keras", "torch_xla", "torch", "accelerate")
 """Slow imports, which start first."""
 GENTLE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
 """Variables that keep a child from reserving GPU memory."""
@@ -152,10 +152,13 @@ class _Asker:
         questions = [self._question(name) for name in sorted(names, key=_cost)]
         if "torch" in names:
             questions.append(self._question("torch", "again"))
+        if "torch_xla" in names:
+            questions.append(self._question("torch_xla", "devices"))
         if "jax" in names:
             flags = f"{os.environ.get('XLA_FLAGS', '')} {DETERMINISTIC_OPS}".strip()
             questions.append(self._question("jax", "accepts", {"XLA_FLAGS": flags}))
-        answers = self._ask(questions)
+        has_tpu = any(device.startswith("TPU") for device in python_facts.texts("accelerators"))
+        answers = self._ask(questions, jobs=1 if has_tpu else JOBS)
         facts = {question.name: self._facts(question.name) for question in questions}
         python = judge("python", python_facts, "", facts, self.python)
         judged = [
@@ -177,9 +180,10 @@ class _Asker:
         command = (self.python, str(PROBE), str(self.folder / f"{full}.facts"), name, *filter(None, [question]))
         return Question(full, command, {**GENTLE, **(environment or {})})
 
-    def _ask(self, questions: Iterable[Question]) -> dict[str, ChildResult]:
+    def _ask(self, questions: Iterable[Question], *, jobs: int = JOBS) -> dict[str, ChildResult]:
+        """Ask the questions; one at a time where a chip serves one process."""
         try:
-            return ask(list(questions), self.folder, jobs=JOBS, timeout_s=self.timeout_s, on_change=self.on_change)
+            return ask(list(questions), self.folder, jobs=jobs, timeout_s=self.timeout_s, on_change=self.on_change)
         except OSError as error:
             raise InputError(
                 f"cannot start {self.python}: {error.strerror or error}",
@@ -207,14 +211,22 @@ def _machine(facts: Facts) -> Machine:
     )
 
 
-SCHEMA = 1
+SCHEMA = 2
 # 2026-11-21  1  first format.
+# 2026-11-27  2  device_types of frameworks.
 
 
 def to_document(diagnosis: Diagnosis) -> dict[str, object]:
     """Output of `deviate doctor --format json`, for `json.dumps`: the factors of a framework by name."""
     frameworks = [
-        {**asdict(framework), "controls": _by_factor(framework.controls)} for framework in diagnosis.frameworks
+        {
+            **asdict(framework),
+            "controls": _by_factor(framework.controls),
+            "device_types": [
+                {**asdict(kind), "controls": _by_factor(kind.controls)} for kind in framework.device_types
+            ],
+        }
+        for framework in diagnosis.frameworks
     ]
     return {"schema": SCHEMA, **asdict(diagnosis), "frameworks": frameworks}
 

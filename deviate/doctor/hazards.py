@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from deviate.doctor.children import Facts
 from deviate.model import Concern, Framework, Machine
 
+LIMITING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
 ON = frozenset({"1", "true", "yes", "on"})
 CODE_PATHS = ("MKL_CBWR", "OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA")
 FORCED_DETERMINISM = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 TF32_OVERRIDES = ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
-AUTOTUNE = "TORCHINDUCTOR_MAX_AUTOTUNE"
+AUTOTUNE = ("TORCHINDUCTOR_MAX_AUTOTUNE", "PYTORCH_TUNABLEOP_ENABLED")
 RECORDED = ("JAX_DEFAULT_MATMUL_PRECISION", "JAX_ENABLE_X64", "JAX_DEFAULT_PRNG_IMPL", "JAX_THREEFRY_PARTITIONABLE")
 UNDONE_IN_XLA = ("xla_gpu_deterministic_ops=false", "xla_gpu_exclude_nondeterministic_ops=false")
 
@@ -44,10 +45,13 @@ def _guest(facts: Facts) -> Iterator[Concern]:
 
 
 def _accelerators(machine: Machine, frameworks: Sequence[Framework], variables: Mapping[str, str]) -> Iterator[Concern]:
-    hidden = [name for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES") if name in variables]
+    hidden = [name for name in LIMITING if name in variables]
     for name in hidden:
         yield Concern(f"{name}={variables[name]}", "only these devices are visible to frameworks")
+    has_xla = any(framework.name == "torch_xla" and framework.state == "works" for framework in frameworks)
     for framework in frameworks:
+        if framework.name == "torch" and has_xla and machine.accelerators[:1] and "TPU" in machine.accelerators[0]:
+            continue
         sees_none = framework.name in {"torch", "tensorflow", "jax"} and len(framework.devices) == 1
         if machine.accelerators and sees_none and framework.state == "works" and not hidden:
             yield Concern(
@@ -88,12 +92,12 @@ def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
     free = "deviate removes it in variants with free kernels; unchanged in as-is"
     held = "deviate sets its own value if kernels are held and removes it if they are free; unchanged in as-is"
     tf32 = "it sets TF32 for every program, also in variants with free precision"
-    autotune = "compiled code chooses kernels by measured time, which differs between runs"
+    autotune = "kernels are chosen by measured time; deviate removes it in variants that hold autotuning"
     for name, is_effective, why, advice in (
         *((name, name in enabled_names, free, "") for name in FORCED_DETERMINISM),
         ("CUBLAS_WORKSPACE_CONFIG", "CUBLAS_WORKSPACE_CONFIG" in variables, held, ""),
         *((name, name in variables, tf32, f"unset {name}, and set TF32 in the script") for name in TF32_OVERRIDES),
-        (AUTOTUNE, AUTOTUNE in enabled_names, autotune, f"unset {AUTOTUNE}"),
+        *((name, name in enabled_names, autotune, "") for name in AUTOTUNE),
     ):
         if is_effective:
             yield Concern(f"{name}={variables[name]}", why, advice)

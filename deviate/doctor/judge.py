@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deviate.doctor.children import Facts
+from deviate.doctor.devices import device_types
 from deviate.model import Answer, Concern, Control, Framework
 
 # ---------------------------------------------------------------- known in advance
@@ -80,6 +81,21 @@ CLAIMS: dict[str, dict[str, Claim]] = {
         "weights": YES,
     },
     "torch": dict.fromkeys((*STREAMS, "kernels", "precision", "threads", "one-bit", "weights"), YES),
+    "torch_xla": {
+        **dict.fromkeys((*STREAMS, "one-bit", "weights"), YES),
+        "kernels": Claim(
+            "no",
+            "deviate knows no switch of XLA that makes kernels deterministic or fixes their choice",
+            "check that the runs of control are equal on the device before you trust other variants",
+        ),
+        "autotune": Claim("nothing", "deviate knows no switch; what XLA chooses counts as kernels"),
+        "precision": Claim(
+            "no",
+            "deviate does not set the precision of matrix products of XLA",
+            "set it in the script: torch_xla.backends.set_mat_mul_precision('highest')",
+        ),
+        "threads": Claim("nothing", "uses the threads of PyTorch and XLA"),
+    },
     "tensorflow": {
         **dict.fromkeys((*STREAMS, "kernels", "precision", "threads"), YES),
         "one-bit": Claim("partly", "only weights trained by Keras are recorded", "train with Keras fit or its models"),
@@ -166,6 +182,7 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
 # ---------------------------------------------------------------- tested here
 
 ON_GPUS_ONLY = "the search for the fastest kernel runs on GPUs only, and no GPU is visible"
+NO_RACES = Claim("nothing", "XLA has no known nondeterministic kernels on a CPU")
 WITH_KERNELS = Claim(
     "partly", "op determinism holds it together with kernels", "vary impl, which varies both; neither varies alone"
 )
@@ -188,7 +205,8 @@ def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], pyt
         version=facts.text("version"),
         build=facts.text("build"),
         path=facts.text("path"),
-        devices=_devices(name, facts),
+        devices=_devices(name, facts, answers),
+        device_types=() if fault else device_types(name, facts, answers, controls),
         threads=_threads(name, facts),
         wall_time_s=facts.number("wall_time_s"),
         rests_on=RESTS_ON.get(name, ""),
@@ -200,7 +218,9 @@ def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], pyt
     )
 
 
-def _devices(name: str, facts: Facts) -> tuple[str, ...]:
+def _devices(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[str, ...]:
+    if name == "torch_xla":
+        return answers.get("torch_xla.devices", Facts()).texts("kinds")
     if name not in {"torch", "tensorflow", "jax"}:
         return ()
     instructions = facts.text("instructions")
@@ -239,6 +259,8 @@ def _judge_by_trial(name: str, facts: Facts, answers: Mapping[str, Facts]) -> di
         return _judge_tensorflow(facts)
     if name == "keras":
         return _judge_keras(facts)
+    if name == "torch_xla":
+        return {"kernels": NO_RACES} if facts.text("backend") == "CPU" else {}
     return _judge_jax(facts, answers) if name == "jax" else {}
 
 
@@ -305,7 +327,7 @@ def _judge_jax(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
     accepts = answers.get("jax.accepts", Facts())
     on_cpu = facts.text("backend") == "cpu"
     if on_cpu:
-        claims["kernels"] = Claim("nothing", "XLA has no known nondeterministic kernels on a CPU")
+        claims["kernels"] = NO_RACES
         claims["autotune"] = Claim("nothing", ON_GPUS_ONLY)
     elif accepts.is_true("accepts"):
         claims["kernels"] = claims["autotune"] = YES

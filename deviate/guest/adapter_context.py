@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
+from threading import get_ident
 from types import FrameType
 
-from .annotations import TYPE_CHECKING, Any, Callable
+from .annotations import TYPE_CHECKING, Any, Callable, Iterator
 from .observers.bits import Moment
 from .observers.capture import Capture
 from .observers.inputs import Inputs
@@ -70,6 +72,22 @@ class AdapterContext:
         self.is_inside = False
         self.is_fitting = False
         self.is_own_call = False
+
+    @contextmanager
+    def follow_thread(self) -> Iterator[None]:
+        """A context in which this thread stands for the one in which the process began: the script trains in it."""
+        before, now = self.streams.thread, get_ident()
+        self._follow(now)
+        try:
+            yield
+        finally:
+            self._follow(before)
+
+    def _follow(self, thread: int) -> None:
+        self.streams.thread = self.capture.thread = self.inputs.main_thread = thread
+        self.trace.follow_thread(thread)
+        if self.guard.observer is not None:
+            self.guard.observer.main_thread = thread
 
     def part(self, make: Callable[[AdapterContext], P]) -> P:
         """The result of `make`, created once per process and shared by all adapters."""

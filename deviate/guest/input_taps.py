@@ -45,7 +45,6 @@ CALLEES = (type(len), MethodType)
 # Known once the guest has started: no tap is called before.
 _inputs: Inputs
 _context: AdapterContext
-_main_thread: int | None = None
 _counts: dict[tuple[int, int], int] = {}
 _waiting: dict[int, list[tuple[str, int]]] = {}
 _clock: FixedClock | None = None
@@ -57,9 +56,8 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
     Args:
         watched: file, line and number of the marker of each watched line.
     """
-    global _inputs, _context, _main_thread, _clock
+    global _inputs, _context, _clock
     _inputs, _context = context.inputs, context
-    _main_thread = threading.main_thread().ident
     _clock = fixed_clock(context)
     names.__deviate_order__ = order
     names.__deviate_pop__ = pop
@@ -220,7 +218,7 @@ def _fixed_reading(clock: FixedClock, function: Any, tz: Any = None) -> Any:
 
 def write(value: V) -> V:
     """For a value that is written to an object which other threads may have."""
-    if get_ident() != _main_thread and not taps.is_compiling():
+    if get_ident() != _context.streams.thread and not taps.is_compiling():
         _attempt(partial(_record_write, value, _getframe(1)))
     return value
 

@@ -18,6 +18,17 @@ def is_pool_worker() -> bool:
 
     Source: `multiprocessing.process.BaseProcess` keeps what a child runs in `_target`.
     """
+    if _has_own_task:
+        return False
     processes = sys.modules.get("multiprocessing.process")
     target = getattr(processes.current_process(), "_target", None) if processes is not None else None
     return str(getattr(target, "__module__", "")).endswith(POOLS)
+
+
+def leave_pool() -> None:
+    """This process takes one task alone, the one for its rank: a launcher has used a pool to start it."""
+    global _has_own_task
+    _has_own_task = True
+
+
+_has_own_task = False

@@ -116,6 +116,8 @@ class Recorder:
         project: gives the loops, the fields of templates, and the project file of a code object.
 
     Attributes:
+        rank: of this process among those that compute together; None where it is not known, or not yet.
+        n_ranks: how many there are, 1 where that is not known.
         has_stepped: whether a main loop has begun, in this process or in the one that forked it.
         weight_versions: gives a number for each optimizer, which rises when its weights change; None without any.
     """
@@ -128,11 +130,13 @@ class Recorder:
         self.fields = project.fields
         self.place = project.place
         self.heads = LinePrefixes()
+        self.rank, self.n_ranks = _rank_of_launcher()
         self.error_count = 0
         self.has_stepped = False
         self.at_main_step: list[Callable[[int], object]] = []
         self.at_main_end: list[Callable[[], object]] = []
         self.at_close: list[Callable[[], object]] = []
+        self.at_rank: list[Callable[[], object]] = []
         self.weight_versions: Callable[[], dict[int, int]] | None = None
         self._begin_anew()
 
@@ -218,7 +222,7 @@ class Recorder:
         except (ImportError, OSError):
             pass
         self.fd = fd
-        facts = dict(self.facts, pid=self.pid, ppid=os.getppid(), time=time(), rank=os.environ.get("RANK"))
+        facts = dict(self.facts, pid=self.pid, ppid=os.getppid(), time=time(), rank=self.rank)
         self._write(fd, encode("start", SCHEMA, facts).encode())
         return fd
 
@@ -236,6 +240,21 @@ class Recorder:
 
     def event(self, kind: str, *items: object) -> None:
         self.emit(encode(kind, *items))
+
+    def set_rank(self, rank: int, n_ranks: int) -> None:
+        """This process turns out to be one of several that compute together, or to have another place among them.
+
+        A process alone, as it is in a group of one, keeps what it had.
+        """
+        if n_ranks > 1 and (rank, n_ranks) != (self.rank, self.n_ranks):
+            self.rank, self.n_ranks = rank, n_ranks
+            self.event("rank", rank, n_ranks)
+            self.tell(self.at_rank)
+
+    @property
+    def is_first_rank(self) -> bool:
+        """Whether this process keeps what all ranks have in common; a process alone does, whatever its rank."""
+        return self.n_ranks == 1 or self.rank == 0
 
     def fault(self, where: str, error: Exception) -> None:
         """Record an error of the guest, a limited number of times; the user's program continues."""
@@ -321,9 +340,10 @@ class Recorder:
         """Read values that are pending on accelerators."""
         pending, self.pending = self.pending, []
         for start, number, tail in pending:
-            plain = number.settle()
-            if plain is not None:
-                self.emit(start + number_text(plain) + tail)
+            number.settle(partial(self._emit_number, start, tail))
+
+    def _emit_number(self, start: str, tail: str, number: float) -> None:
+        self.emit(start + number_text(number) + tail)
 
     def _declare(self, key: tuple[int, ...], frame: FrameType) -> str:
         """Declare a call path; paths that differ only in library frames are the same path of the project."""
@@ -449,3 +469,14 @@ class Recorder:
                 if line <= owner.f_lineno <= end_line:
                     return
             self._leave(stack.pop())
+
+
+def _rank_of_launcher() -> tuple[int | None, int]:
+    """The rank that a launcher gave and, if it gave that too, the number of ranks, else 1.
+
+    Source: environment variables of torchrun. Variables of these names may also be somebody else's.
+    """
+    rank, n_ranks = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    if not rank.isdecimal():
+        return None, 1
+    return int(rank), int(n_ranks) if n_ranks.isdecimal() and int(rank) < int(n_ranks) else 1

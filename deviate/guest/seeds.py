@@ -98,7 +98,8 @@ class Seeding:
         if seed is not None:
             return spell_seed(seed)
         self.unseeded += 1
-        return "none-%d" % self.unseeded
+        rank = self.streams.unseeded_key()
+        return "none-%d" % self.unseeded if rank is None else "none-%d of %s" % (self.unseeded, rank)
 
     def record(self, call: str, seed: object, *, is_replaced: bool = True) -> None:
         """Record the project line that set a seed; library frames in between are skipped.

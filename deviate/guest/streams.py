@@ -85,6 +85,7 @@ class Streams:
         self.drawn: dict[str, set[str]] = {}
         self.places: set[tuple[str, str, int]] = set()
         self.callback_threads: OtherThreads | None = None
+        recorder.at_rank.append(self._begin_unseeded)
 
     @property
     def is_active(self) -> bool:
@@ -161,6 +162,16 @@ class Streams:
         self.tell_drawn(call[0], chosen)
         return derive(self.seeds.get(chosen, self.seeds[OTHER]), *call, count)
 
+    def unseeded_key(self) -> str | None:
+        """What takes the place of the script's seed where it sets none, so that ranks draw different numbers."""
+        return "rank %d" % self.recorder.rank if self.recorder.rank else None
+
+    def _begin_unseeded(self) -> None:
+        """The rank became known: what draws without a seed of the script begins anew, with the numbers of its rank."""
+        for bank in self.banks:
+            if bank.is_random_unseeded and self.recorder.rank:
+                bank.begin_unseeded(self.now)
+
     def reseed(self, library: str, script_seed: str, set_seed: Callable[[], Any]) -> Any:
         """Carry out a seeding call of the script; returns its result.
 
@@ -205,7 +216,11 @@ class Bank:
     Attributes:
         library: under whose name draws are told.
         follows: the library whose seeding calls begin it anew, beside its own.
+        is_random_unseeded: whether the library, as long as nobody seeds the generator, begins it in each process with
+            other numbers; some begin it with a constant.
     """
+
+    is_random_unseeded = True
 
     def __init__(self, streams: Streams, library: str) -> None:
         self.streams = streams
@@ -244,10 +259,24 @@ class Bank:
         self.set_state(self.states[now] if now in self.states else self._state(now))
 
     def _state(self, stream: str) -> Any:
-        seed = self.streams.seed(self.library, self.script_seeds.get(stream), stream)
-        state = self.states[stream] = self.new_state(seed)
+        state = self.states[stream] = self.new_state(self.seed_of(stream))
         self.marks[stream] = self.fingerprint(state)
         return state
+
+    def seed_of(self, stream: str) -> int:
+        """The seed with which a stream begins."""
+        key = self.script_seeds.get(stream)
+        if key is None and self.is_random_unseeded:
+            key = self.streams.unseeded_key()
+        return self.streams.seed(self.library, key, stream)
+
+    def begin_unseeded(self, now: str) -> None:
+        """Begin the streams anew that the script has not seeded."""
+        self.note_draws(now)
+        for stream in [stream for stream in self.states if self.script_seeds.get(stream) is None]:
+            del self.states[stream]
+        if now not in self.states:
+            self.set_state(self._state(now))
 
     def before_seeding(self, script_seed: str, now: str) -> None:
         """Called before a seeding call in the current stream."""

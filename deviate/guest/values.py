@@ -25,16 +25,34 @@ WRAPPERS = (ChainMap, UserDict, MappingProxyType)
 ABSENT = object()
 
 
+keepers: dict[str, Callable[[Any], Any]] = {}
+"""What is kept of a tensor where even a copy on the device has costs, by type of device; adapters add entries."""
+
+
 class DeferredScalar:
-    """A number on an accelerator, copied now and read when the loop step ends, so that taps never wait."""
+    """A number on an accelerator, copied now and read when the loop step ends, so that taps never wait.
+
+    Args:
+        copy: what gives the number by `item()`, or calls back by `when_known`, maybe much later.
+    """
 
     __slots__ = ("copy",)
 
     def __init__(self, copy: Any) -> None:
         self.copy = copy
 
-    def settle(self) -> float | None:
-        return _plain(self.copy.item())
+    def settle(self, emit: Callable[[float], object]) -> None:
+        """Call a function with the number, unless it is no plain one."""
+
+        def emit_plain(number: object) -> None:
+            plain = _plain(number)
+            if plain is not None:
+                emit(plain)
+
+        if hasattr(self.copy, "when_known"):
+            self.copy.when_known(emit_plain)
+        else:
+            emit_plain(self.copy.item())
 
 
 def read(value: object) -> Numbers:
@@ -162,7 +180,8 @@ def _from_torch(value: Any) -> Numbers:
         return _one(value.item())
     if value.device.type == "meta":
         return []
-    return [(None, DeferredScalar(value.detach().clone()))]
+    keep = keepers.get(value.device.type)
+    return [(None, DeferredScalar(value.detach().clone() if keep is None else keep(value)))]
 
 
 def _from_tensorflow(value: Any) -> Numbers:
@@ -171,11 +190,15 @@ def _from_tensorflow(value: Any) -> Numbers:
 
 
 def _from_jax(value: Any) -> Numbers:
-    if value.size != 1 or value.dtype.kind not in "fiub":
-        return _one(value.item()) if value.size == 1 and "bfloat16" in str(value.dtype) else []
+    is_number = value.size == 1 and (value.dtype.kind in "fiub" or "bfloat16" in str(value.dtype))
+    if not is_number or value.is_deleted():
+        return []
+    if not (value.is_fully_addressable or value.sharding.addressable_devices):  # it is in other processes alone
+        return []
     if _is_on_host(value):
         return _one(value.item())
-    return [(None, DeferredScalar(value))]  # immutable, so no copy is needed
+    # Copied on one device, so that no other process takes part: a later call may be donated the array.
+    return [(None, DeferredScalar(value.addressable_data(0).copy()))]
 
 
 def _is_on_host(value: Any) -> bool:

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from deviate.model.diagnosis import Answer as Answer
     from deviate.model.diagnosis import Concern as Concern
     from deviate.model.diagnosis import Control as Control
+    from deviate.model.diagnosis import DeviceType as DeviceType
     from deviate.model.diagnosis import Diagnosis as Diagnosis
     from deviate.model.diagnosis import Framework as Framework
     from deviate.model.diagnosis import Interpreter as Interpreter

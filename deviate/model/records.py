@@ -306,6 +306,18 @@ class Run:
     not_captured: tuple[NotCaptured, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def unrouted(self) -> tuple[str, ...]:
+        """Phrases of `uncontrolled` on draws that belong to no stream: a variant may neither vary nor hold them."""
+        return tuple(phrase for phrase in self.uncontrolled if phrase.startswith(UNROUTED))
+
+
+UNROUTED = (
+    "draws ", "random operations ", "random numbers ", "torch.set_rng_state ", "jax.lax.rng_",
+    "jax.experimental.pallas.",
+)  # fmt: skip
+"""How the guest begins a phrase on draws that it does not route."""
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:

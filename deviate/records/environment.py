@@ -30,7 +30,7 @@ ALWAYS_TOLD = "CPU"
 """A record with this fact has all variables that were set."""
 VARIABLE = "variable "
 """Prefix of facts about variables; a variable without a fact was not set."""
-COMPARED = ("CPU", "cores", "GPU", "NVIDIA driver", "CUDA of the driver")
+COMPARED = ("CPU", "cores", "GPU", "NVIDIA driver", "CUDA of the driver", "AMD driver")
 """Facts about the machine that must be equal."""
 NOT_COMPARED = (
     "CUDA_DEVICE_ORDER", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE",
@@ -48,7 +48,7 @@ class Platform:
     Attributes:
         interpreter: `path`, `version`, `implementation` and `build` (the whole version text), or `unknown`: why not.
         packages: name to version, as that interpreter finds them; None where it is unknown.
-        machine: `CPU`, `cores` and `GPU` (kinds), `NVIDIA driver` are compared; `affinity`, `memory`, … are not.
+        machine: `CPU`, `cores` and `GPU` (kinds), drivers are compared; `affinity`, `memory`, … are not.
         shell: variables that the shell had set and that matter to frameworks.
     """
 

@@ -332,6 +332,10 @@ def _start(event: eventlog.Start, log: ProcessLog) -> None:
     log.rank = None if facts.get("rank") is None else int(facts["rank"])
 
 
+def _rank(event: eventlog.Rank, log: ProcessLog) -> None:
+    log.rank = int(event.rank)
+
+
 def _path(event: eventlog.Path, log: ProcessLog) -> None:
     log.ways[event.id] = tuple(Place(str(file), int(line)) for file, line in event.calls)
 
@@ -375,6 +379,7 @@ def _environment(event: eventlog.Environment, log: ProcessLog) -> None:
 
 RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "start": _start,
+    "rank": _rank,
     "end": _end,
     "path": _path,
     "seed": lambda event, log: log.seeds.append(_value_of(event, SeedEvent)),

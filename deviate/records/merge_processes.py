@@ -1,12 +1,13 @@
 """Merges what the processes of a run recorded: measurements, and the process that counts where they disagree."""
 
 import dataclasses
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from deviate.model import Artifact, NotCaptured, SelectedMetric, Series, Spec, Stream
+from deviate.model import Artifact, NotCaptured, SelectedMetric, Series, Spec, Stream, Weights
 from deviate.records.columns import NO_STEP, series_of
 from deviate.records.events import Points, ProcessLog
 from deviate.records.layout import artifacts_folder
@@ -145,6 +146,44 @@ def lowest_rank_facts(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], 
     telling = [log for log in logs if facts(log)]
     lowest = min((log.rank for log in telling if log.rank is not None), default=None)
     return union_over_processes([log for log in telling if log.rank in {None, lowest}], facts)
+
+
+def weights_of_ranks(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> tuple[Weights, ...]:
+    """The weights of the run at each moment: those of any rank where all hold the same, else a hash of all hashes.
+
+    So weights that are divided between ranks count as a whole. Processes without a rank are always included.
+
+    Args:
+        attempts: to which of the attempts that make up the run each log belongs; ranks of one attempt hold parts of
+            the same weights.
+    """
+    weights: list[Weights] = []
+    for attempt in dict.fromkeys(attempts):
+        by_rank: dict[int, list[ProcessLog]] = {}
+        for log, its in zip(logs, attempts, strict=True):
+            if its == attempt and log.rank is not None and log.weights:
+                by_rank.setdefault(log.rank, []).append(log)
+        weights += union_over_processes(
+            [log for log, its in zip(logs, attempts, strict=True) if its == attempt and log.rank is None],
+            lambda log: log.weights,
+        )
+        together: dict[tuple[str, str, int], list[Weights]] = {}
+        for rank in sorted(by_rank):
+            n_before: Counter[tuple[str, str]] = Counter()
+            for part in union_over_processes(by_rank[rank], lambda log: log.weights):
+                key = part.framework, part.moment
+                together.setdefault((*key, n_before[key]), []).append(part)
+                n_before[key] += 1
+        weights += map(_join_weights, together.values())
+    return tuple(dict.fromkeys(weights))
+
+
+def _join_weights(parts: Sequence[Weights]) -> Weights:
+    """The weights of all ranks at one moment, in order of the ranks."""
+    digests = [part.digest for part in parts]
+    if len(set(digests)) == 1:
+        return parts[0]
+    return dataclasses.replace(parts[0], digest=hashlib.sha256(" ".join(digests).encode()).hexdigest())
 
 
 def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:

@@ -46,6 +46,7 @@ from deviate.records.merge_processes import (
     not_captured,
     process_warnings,
     union_over_processes,
+    weights_of_ranks,
 )
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
 from deviate.records.runs import (
@@ -426,7 +427,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
         control_events=union_over_processes(logs, lambda log: log.controls),
         draws=draws(logs),
         drawn=union_over_processes(logs, lambda log: log.drawn),
-        weights=lowest_rank_facts(logs, lambda log: log.weights),
+        weights=weights_of_ranks(logs, numbers),
         evaluation=lowest_rank_facts(logs, lambda log: log.evaluation),
         flips=lowest_rank_facts(logs, lambda log: log.flips),
         operations=union_over_processes(logs, lambda log: log.operations),

@@ -6,11 +6,11 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 from deviate.errors import RecordError
 from deviate.records import writing
+from deviate.replay.gpus import ROOT, amd_gpus, mig_profiles, nvidia_smi
 
 LEAST_FREE_BYTES = 100_000_000
 LEAST_FREE_SHARE = 0.01
@@ -71,8 +71,6 @@ def _own_groups() -> tuple[Path, ...]:
 #
 # Those of the machine that starts runs: processor, limits, system, GPUs and their driver.
 
-SMI_S = 30.0
-ROOT = Path("/")
 NO_LIMIT = 1 << 60
 """Limits from here on mean no limit: control groups of version 1 have a number near 2**63."""
 
@@ -89,7 +87,7 @@ def machine_facts(root: Path = ROOT) -> dict[str, str]:
         "system": _system(),
         "kernel": f"{platform.system()} {platform.release()}",
         "libc": " ".join(platform.libc_ver()).strip(),
-        **_gpus(),
+        **_gpus(root),
     }
     return {name: value for name, value in facts.items() if value}
 
@@ -153,33 +151,43 @@ def _system() -> str:
     return " ".join(("macOS", platform.mac_ver()[0])) if platform.mac_ver()[0] else platform.system()
 
 
-def _gpus() -> dict[str, str]:
-    """Source: nvidia-smi(1): the query, and the head of its table, which alone tells the driver's version of CUDA."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return {}
-    listed = _nvidia_text(program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader").strip()
+def _gpus(root: Path) -> dict[str, str]:
+    """Names of GPUs, and their driver.
+
+    MIG instances are told by their profiles: a part of a GPU computes with kernels of its own.
+
+    Source: nvidia-smi(1): the query, and the head of its table, which alone tells the driver's version of CUDA.
+    """
+    listed = nvidia_smi("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader", root=root).strip()
     rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]
-    rows = [row for row in rows if len(row) == 3]
+    rows = [row for row in rows if len(row) == 3 and row[1][:1].isdecimal()]
     if not rows:
-        return {}
-    cuda = re.search(r"CUDA(?: UMD)? Version\s*:\s*([\d.]+)", _nvidia_text(program))
+        return _amd_gpus(root)
+    table = nvidia_smi(root=root)
+    cuda = re.search(r"CUDA(?: UMD)? Version\s*:\s*([\d.]+)", table)
+    profiles = mig_profiles(root) if "MIG devices" in table else ()
+    instances = [f"MIG {', '.join(profiles)}"] if profiles else []
+    sizes = [memory if memory[:1].isdecimal() else "" for _, _, memory in rows]  # [N/A] if the memory is the CPU's
     return {
-        "GPU": ", ".join(sorted({name for name, _, _ in rows})),
-        "GPUs": "; ".join(f"{number}: {name}, {memory}" for number, (name, _, memory) in enumerate(rows)),
+        "GPU": ", ".join([*sorted({name for name, _, _ in rows}), *instances]),
+        "GPUs": "; ".join(
+            ", ".join(filter(None, (f"{number}: {name}", size)))
+            for number, ((name, _, _), size) in enumerate(zip(rows, sizes, strict=True))
+        ),
         "NVIDIA driver": ", ".join(sorted({driver for _, driver, _ in rows})),
         "CUDA of the driver": cuda[1] if cuda else "",
     }
 
 
-def _nvidia_text(*command: str) -> str:
-    try:
-        return subprocess.run(
-            command, capture_output=True, text=True, check=True, timeout=SMI_S, stdin=subprocess.DEVNULL,
-            start_new_session=True, errors="replace",
-        ).stdout  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return ""
+def _amd_gpus(root: Path) -> dict[str, str]:
+    names = amd_gpus(root)
+    if not names:
+        return {}
+    return {
+        "GPU": ", ".join(sorted(set(names))),
+        "GPUs": "; ".join(f"{number}: {name}" for number, name in enumerate(names)),
+        "AMD driver": _read(root / "sys/module/amdgpu/version").strip(),
+    }
 
 
 def _read(path: Path) -> str:

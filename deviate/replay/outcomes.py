@@ -43,16 +43,53 @@ tensorflow/compiler/tf2xla/kernels, and of is_op_determinism_enabled in tensorfl
 ABLE_TO_WARN = MISSING[0]
 """The message of PyTorch, the only framework with a mode that warns instead."""
 
+WITHOUT_WORKSPACE = re.compile(
+    r"RuntimeError:\s+Deterministic\s+behavior\s+was\s+enabled.{1,400}?because\s+it\s+uses\s+CuBLAS", re.DOTALL
+)
+"""Message with which PyTorch ends a program that has deterministic algorithms on and no CUBLAS_WORKSPACE_CONFIG.
+
+Source: PyTorch, aten/src/ATen/Context.cpp, Context::alertCuBLASConfigNotDeterministic.
+"""
+
 OUT_OF_MEMORY = re.compile(
-    r"^(?:\w+\.)*(?:OutOfMemoryError|MemoryError|ResourceExhaustedError|XlaRuntimeError: RESOURCE_EXHAUSTED)\b"
-    r"|CUDA out of memory|HIP out of memory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED",
+    r"^(?:\[rank\d+\]:\s*)?(?:\w+\.)*"
+    r"(?:OutOfMemoryError|MemoryError|ResourceExhaustedError|(?:Xla|Jax)RuntimeError: RESOURCE_EXHAUSTED)\b"
+    r"|(?:CUDA|HIP|XPU|MPS backend) out of memory|(?:CUDA|HIP)(?: driver| runtime)? error: out of memory"
+    r"|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|(?:CUBLAS|CUDNN|HIPBLAS|CUSOLVER)_STATUS_ALLOC_FAILED"
+    r"|DefaultCPUAllocator: (?:can't allocate|not enough) memory|Dst tensor is not initialized",
     re.MULTILINE,
 )
 """Messages with which frameworks and Python end a program that ran out of memory.
 
-Source: torch.OutOfMemoryError, c10/cuda/CUDACachingAllocator.cpp; tf.errors.ResourceExhaustedError; absl status codes
-in XLA; the Python reference, MemoryError.
+Source: torch.OutOfMemoryError, c10/cuda/CUDACachingAllocator.cpp and c10/xpu/XPUCachingAllocator.cpp;
+c10/core/impl/alloc_cpu.cpp; tf.errors.ResourceExhaustedError; TensorFlow, gpu_util.cc, where a copy finds that its
+target was not allocated; absl status codes in XLA, whose exception is JaxRuntimeError in newer releases of JAX; the
+Python reference, MemoryError.
 """
+
+BROKEN_DEVICE = re.compile(
+    r"uncorrectable ECC error encountered|CUDA_ERROR_ECC_UNCORRECTABLE|GPU is lost"
+    r"|CUDA-capable device(?:s are|\(s\) is/are) busy or unavailable"
+)
+"""Messages for a GPU that failed, or that another process holds for itself: no failure of the training.
+
+Source: CUDA Runtime API, cudaError: cudaErrorECCUncorrectable and cudaErrorDevicesUnavailable; HIP has the same words.
+"""
+OTHER_BUILD = re.compile(
+    r"no kernel image is available for execution on the device|CUDA_ERROR_NO_BINARY_FOR_GPU"
+    r"|hipErrorNoBinaryForGpu|(?:CUDA|HIP) error: invalid device function"
+)
+"""Messages for a framework that has no code for the kind of GPU.
+
+Source: CUDA Runtime API and HIP API, cudaErrorNoKernelImageForDevice, hipErrorInvalidDeviceFunction.
+"""
+LATE_ERROR = re.compile(
+    r"(?P<api>CUDA|HIP) error: (?P<error>device-side assert triggered|an illegal memory access was encountered"
+    r"|unspecified launch failure|misaligned address)"
+)
+"""Errors of a kernel, which PyTorch raises at a later call. Source: CUDA Runtime API, cudaError."""
+BLOCKING = {"CUDA": "CUDA_LAUNCH_BLOCKING=1", "HIP": "AMD_SERIALIZE_KERNEL=3"}
+"""Variables with which each kernel ends before the next call. Source: c10/cuda/CUDAMiscFunctions.cpp."""
 
 OUT_OF_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\[Errno 27\] File too large")
 """Messages of the system for a full disk, an exhausted quota, or a file that is too large.
@@ -165,7 +202,7 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
 def explain(
     ending: Ending, stderr_text: str, controls: Mapping[str, str], n_sharing: int = 0, *, is_disk_full: bool = False
 ) -> Ending:
-    """The ending with the cause of a crash, where its output shows it: out of memory or disk, or a missing kernel.
+    """The ending with the cause of a crash, where its output shows it: memory, disk, the device, or a missing kernel.
 
     Args:
         stderr_text: the end of what the command wrote to stderr.
@@ -179,18 +216,38 @@ def explain(
         return ending
     if ending.cause == "exit" and (error := exception_line(stderr_text)):
         ending = dataclasses.replace(ending, reason=error)
-    room = max(OUT_OF_SPACE.finditer(stderr_text), key=re.Match.start, default=None)
-    if is_disk_full or (room is not None and not stderr_text[room.end() :].count("Traceback")):
+    room = _last(OUT_OF_SPACE, stderr_text)
+    if is_disk_full or room is not None:
         reason = "the disk is full" if room is None else f"no disk space: {room[0]}"
         return dataclasses.replace(ending, status="lost", reason=reason, cause="disk")
-    memory = max(OUT_OF_MEMORY.finditer(stderr_text), key=re.Match.start, default=None)
-    if memory is not None and not stderr_text[memory.end() :].count("Traceback"):
+    memory = _last(OUT_OF_MEMORY, stderr_text)
+    if memory is not None:
         if n_sharing:
             reason = f"out of memory while {n_sharing} other run{'s' * (n_sharing > 1)} shared the device: use fewer"
             return dataclasses.replace(ending, status="lost", reason=reason, cause="memory")
         return dataclasses.replace(ending, reason=f"out of memory: {memory[0]}", cause="memory")
+    return _explain_device(ending, stderr_text) or _explain_kernels(ending, stderr_text, controls)
+
+
+def _explain_device(ending: Ending, stderr_text: str) -> Ending | None:
+    if device := _last(BROKEN_DEVICE, stderr_text):
+        return dataclasses.replace(ending, status="lost", reason=f"the device failed: {device[0]}", cause="node")
+    if build := _last(OTHER_BUILD, stderr_text):
+        reason = f"the framework has no code for this GPU ({build[0]}): install a build for it (see deviate doctor)"
+        return dataclasses.replace(ending, reason=reason)
+    if late := _last(LATE_ERROR, stderr_text):
+        often = ", often an index or label out of range" if "assert" in late["error"] else ""
+        reason = f"{late[0]}{often}: run once with --env {BLOCKING[late['api']]} for its line"
+        return dataclasses.replace(ending, reason=reason)
+    return None
+
+
+def _explain_kernels(ending: Ending, stderr_text: str, controls: Mapping[str, str]) -> Ending:
     if controls.get("kernels") != "deterministic":
         return ending
+    if _last(WITHOUT_WORKSPACE, stderr_text):
+        reason = "cuBLAS is not deterministic without CUBLAS_WORKSPACE_CONFIG=:4096:8, which deviate set and the"
+        return dataclasses.replace(ending, reason=f"{reason} process did not have: pass it on, or do not change it")
     errors = [
         (match, pattern)
         for pattern in MISSING  # whoever prints an error may break its lines
@@ -203,6 +260,12 @@ def explain(
     if pattern is ABLE_TO_WARN and controls.get("on-missing") != "warn":
         cure = "continue with --warn-only (the operation is then listed), or leave this variant out"
     return dataclasses.replace(ending, reason=f"{last['operation']} has no deterministic version: {cure}")
+
+
+def _last(pattern: re.Pattern[str], stderr_text: str) -> re.Match[str] | None:
+    """The last match, unless another exception followed it."""
+    match = max(pattern.finditer(stderr_text), key=re.Match.start, default=None)
+    return match if match is not None and "Traceback" not in stderr_text[match.end() :] else None
 
 
 def exception_line(stderr_text: str) -> str:

@@ -14,14 +14,25 @@ from pathlib import Path, PurePosixPath
 from deviate.base import without_settings
 from deviate.model import Snapshot, Spec
 from deviate.records import LinkedFile, Manifest, spec_file
+from deviate.replay.variants import HELD
 
 MOST_SIBLINGS = 1_000
 """Maximum number of entries beside the project that the copy links to; a folder with more is like /tmp."""
 MOST_TOLD = 5
 """Maximum number of changed files that are named one by one."""
-DETERMINISTIC = ("CUBLAS_WORKSPACE_CONFIG", "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
+DETERMINISTIC = (
+    "CUBLAS_WORKSPACE_CONFIG", "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC", "TORCHINDUCTOR_DETERMINISTIC",
+)  # fmt: skip
 DETERMINISTIC_XLA = ("--xla_gpu_deterministic_ops", "--xla_gpu_exclude_nondeterministic_ops")
 """Settings of a shell that would hide implementation noise where kernels are free."""
+MEASURING = (
+    "TORCHINDUCTOR_MAX_AUTOTUNE", "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM", "TORCHINDUCTOR_MAX_AUTOTUNE_POINTWISE",
+    "TORCHINDUCTOR_COORDINATE_DESCENT_TUNING", "PYTORCH_TUNABLEOP_ENABLED",
+)  # fmt: skip
+"""Settings of a shell with which PyTorch chooses kernels by their measured time, where autotuning is held.
+
+Source: torch/_inductor/config.py; torch/cuda/tunable.py.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +125,7 @@ def child_environment(
     theirs = import_path(base, spec)
     entries = [to_copy(entry, manifest, copy.root) for entry in theirs.split(os.pathsep)] if theirs else []
     environment = {
-        **_without_determinism(base, spec),
+        **_without_contradictions(base, spec),
         **dict(spec.environment),
         "PYTHONPATH": os.pathsep.join([guest, *entries]),
         "DEVIATE_RUN_DIR": str(attempt.absolute()),
@@ -130,10 +141,12 @@ def child_environment(
     return environment
 
 
-def _without_determinism(base: Mapping[str, str], spec: Spec) -> dict[str, str]:
-    """The user's variables but those of settings; if kernels are free, without those that make them deterministic."""
-    inherited = without_settings(base)
-    if dict(spec.controls).get("kernels") != "default":
+def _without_contradictions(base: Mapping[str, str], spec: Spec) -> dict[str, str]:
+    """The user's variables but those of settings, and those that undo what the variant holds or frees."""
+    inherited, controls = without_settings(base), dict(spec.controls)
+    if controls.get("autotune") == HELD["autotune"]:
+        inherited = {name: value for name, value in inherited.items() if name not in MEASURING}
+    if controls.get("kernels") != "default":
         return inherited
     inherited = {name: value for name, value in inherited.items() if name not in DETERMINISTIC}
     flags = [flag for flag in inherited.pop("XLA_FLAGS", "").split() if not flag.startswith(DETERMINISTIC_XLA)]

@@ -25,6 +25,7 @@ from deviate.stats.estimates.sample import count
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.primary import is_on_test_data
+from deviate.stats.statements import unrouted_words
 from deviate.stats.tests.paired import differing_rules, pairing_cost
 
 N_NAMED = 5
@@ -56,6 +57,7 @@ def all_warnings(
         warnings += _look_warnings(experiments, labels)
         warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - confidence)
         warnings += _experiments_alike(experiments, labels)
+        warnings += _unrouted_warnings(experiments, labels)
         warnings += _identical_runs(experiments, pairs)
         warnings += _rule_warnings(experiments, labels, is_paired=is_paired)
     warnings += _metric_warnings(described, matches)
@@ -112,6 +114,15 @@ def _rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, 
             pairs = " They are not compared as pairs." if is_paired else ""
             warnings.append(f"{sentence}{RULES[name]}.{pairs} Run the older one again under another name.")
     return warnings
+
+
+def _unrouted_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Compared experiments with draws that belong to no stream; a noise study has a statement on them."""
+    return [
+        f"{label}: {words}. These draws belong to no stream: if all runs draw the same, intervals are too narrow."
+        for experiment, label in zip(experiments, labels, strict=True)
+        if (words := unrouted_words([experiment]))
+    ]
 
 
 def _look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
 from deviate.stats.estimates.one_sample import sd_interval
 from deviate.stats.estimates.sample import moments, spread_refusal
 from deviate.stats.statements import row_notes, statements
-from deviate.stats.study import BOTH, Study, isolates, leaves_other_out, study_of
+from deviate.stats.study import BOTH, Study, find_unrouted_draws, isolates, leaves_other_out, study_of
 
 REFERENCE = Unavailable("reference")
 CONFIGURATION = Unavailable("configuration, not noise")
@@ -80,7 +80,9 @@ def _row(
     no_share = no_ratio or _no_share(study, index)
     notes = row_notes(study, index, _description(study, index, metric), values)
     is_isolated = None
-    if isolates(experiment, kind) and study.control != "absent":
+    if isolates(experiment, kind) and find_unrouted_draws(study.experiments):
+        is_isolated = False
+    elif isolates(experiment, kind) and study.control != "absent":
         is_isolated = study.control == "intact"
     return NoiseRow(
         variant=experiment.variant,
@@ -160,6 +162,8 @@ def _no_share(study: Study, index: int) -> Unavailable | None:
         return Unavailable(f"no part of {reference.variant if reference else 'any variant'}")
     if extra := [factor for factor in experiment.varied if factor not in reference.varied]:
         return Unavailable(f"{', '.join(extra)} not varied in {reference.variant}")
+    if find_unrouted_draws(study.experiments):
+        return Unavailable("some draws are not routed to streams")
     if leaves_other_out(study, index):
         return Unavailable("other varies and is left out")
     return None

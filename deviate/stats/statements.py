@@ -6,7 +6,16 @@ from deviate.base import first_few, place_text
 from deviate.model import Absorption, Description, Experiment, Repeatability, value_text
 from deviate.stats.estimates.proof import evaluation_statements, select_completed
 from deviate.stats.estimates.sample import count, spread_refusal
-from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, find_drawn_streams, isolates, leaves_other_out
+from deviate.stats.study import (
+    CONTROL,
+    SCRIPT,
+    STREAMS,
+    Study,
+    find_drawn_streams,
+    find_unrouted_draws,
+    isolates,
+    leaves_other_out,
+)
 
 MOST_LISTED = 5
 
@@ -59,9 +68,10 @@ def _of_variant(study: Study, index: int) -> Iterator[str]:
         yield f"{name}: {count(n_left, 'run')} did not complete and {'is' if n_left == 1 else 'are'} not compared."
     if proof.is_equal and name != CONTROL and kind != "one-bit":
         note = equal_note(study, index)
-        yield f"{name} {note}." if has_no_effect(study, index) else f"{name}: {note}."
+        yield f"{name} {note}." if note.startswith("had ") else f"{name}: {note}."
     elif proof.is_equal is False and kind == "implementation":
-        yield f"{name}: the runs diverge with all seeds held, {where(proof)}."
+        seeds = "all seeds that deviate routes" if find_unrouted_draws(study.experiments) else "all seeds"
+        yield f"{name}: the runs diverge with {seeds} held, {where(proof)}."
     if name == SCRIPT and not study.is_single:
         yield f"{name} is the unchanged script: the sources of its spread are not separated."
     if kind == "configuration":
@@ -102,11 +112,38 @@ def _flips(flips: Absorption) -> Iterator[str]:
 
 def _beyond_control(study: Study) -> Iterator[str]:
     runs = [run for experiment in study.experiments for run in select_completed(experiment)]
-    if names := list(dict.fromkeys(operation for run in runs for operation in run.uncontrolled)):
-        yield f"Not controllable: {_some(names)}. Its effect is in the spread of every variant."
+    unrouted = find_unrouted_draws(study.experiments)
+    if unrouted:
+        yield f"Not routed: {unrouted_words(study.experiments)}. {_consequence(study)}"
+    others = (operation for run in runs for operation in run.uncontrolled if operation not in unrouted)
+    if names := list(dict.fromkeys(others)):
+        effect = "Its effect is in the spread of every variant"
+        if study.control == "intact":
+            effect = f"The runs of {CONTROL} are equal all the same"
+        yield f"Not controllable: {_some(names)}. {effect}."
     if names := list(dict.fromkeys(operation for run in runs for operation in run.operations)):
         yield f"Used without a deterministic version: {_some(names)}."
     yield from _run_time_seeds(study)
+
+
+def unrouted_words(experiments: Sequence[Experiment]) -> str:
+    """Draws that belong to no stream, `draws in threads (a.py:1, a.py:2)`; empty if there are none."""
+    places: dict[str, list[str]] = {}
+    for name in find_unrouted_draws(experiments):
+        phrase, bracket, place = name.rpartition(" (")
+        places.setdefault(phrase or name, []).extend([place.removesuffix(")")] if bracket else [])
+    words = [f"{phrase} ({first_few(some, MOST_LISTED)})" if some else phrase for phrase, some in places.items()]
+    return _some(words) if words else ""
+
+
+def _consequence(study: Study) -> str:
+    """What draws outside of all streams take from the claims of a study."""
+    if study.is_single:
+        return "These draws belong to no stream: whether they differ between runs is not known."
+    return (
+        "These draws belong to no stream, so no variant isolates a source of spread, and equal runs of a variant do "
+        "not show that the script has no such source."
+    )
 
 
 def _run_time_seeds(study: Study) -> Iterator[str]:
@@ -156,16 +193,20 @@ def _draws(study: Study) -> Iterator[str]:
         yield "No random draw was observed from the generators that deviate watches."
         return
     examples = ("init", "shuffle", "augment", "dropout")
+    unrouted = find_unrouted_draws(study.experiments)
     if unused := [stream for stream in examples if stream not in streams]:
         text = f"No draw from {_join_words(unused)} was observed from the generators that deviate watches"
         if "other" in streams:
             text += "; the script's own draws for such purposes count as other"
+        if unrouted:
+            text += "; draws that are not routed may serve such purposes"
         yield f"{text}."
     holding = [experiment for experiment in study.experiments if "split" in experiment.held]
     if "split" in streams and holding and len(holding) == len(study.experiments):
         yield "Division of the data, and shuffling before the main loop, have the same seed in all runs here."
     if "other" not in streams:
-        yield "Every observed draw belonged to a stream; none was from other."
+        if not unrouted:
+            yield "Every observed draw belonged to a stream; none was from other."
         return
     varying = [experiment.variant for experiment in study.experiments if "other" in experiment.varied]
     sentence = "Some draws belong to no stream (other)"
@@ -201,10 +242,6 @@ def _replicates(replicates: Iterable[int]) -> str:
     return f"replicate{'s' * (len(indices) > 1)} {_join_words(indices)}"
 
 
-WITHOUT_STREAMS = frozenset({"script", "nothing", "implementation", "configuration"})
-"""Kinds of variants whose equal runs do not concern streams."""
-
-
 def row_notes(study: Study, index: int, description: Description | None, values: Sequence[float]) -> list[str]:
     """Notes on one variant in one metric; `values` are the scores behind its SD."""
     kind, proof, flips = study.kinds[index], study.proofs[index], study.absorbed[index]
@@ -218,7 +255,7 @@ def row_notes(study: Study, index: int, description: Description | None, values:
     if len(values) > 1 and (reason := spread_refusal(values)):
         notes.append(reason.reason if proof.is_equal is None else f"{reason.reason}, the runs are not: {where(proof)}")
     if proof.is_equal is False and _draws_nothing(study, index):
-        notes.append(f"no draw observed from {_these(study, index)}, yet the runs differ")
+        notes.append(f"{_no_draw(study, index)}, yet the runs differ")
     if len(values) < description.n_runs:
         notes.append(f"{len(values)} of {count(description.n_runs, 'run')} have a score")
     return notes
@@ -237,13 +274,10 @@ def equal_note(study: Study, index: int) -> str:
         case "configuration":
             return f"no effect of the configuration observed, {words}"
     if _draws_nothing(study, index):
-        return f"no draw observed from {_these(study, index)}, {words}"
+        return f"{_no_draw(study, index)}, {words}"
+    if find_unrouted_draws(study.experiments):
+        return f"its routed draws had no observed effect, {words}"
     return f"had no observed effect, {words}"
-
-
-def has_no_effect(study: Study, index: int) -> bool:
-    """Whether the streams that a variant varies were drawn from, and all its runs are equal none the less."""
-    return study.kinds[index] not in WITHOUT_STREAMS and not _draws_nothing(study, index)
 
 
 def equal_words(proof: Repeatability) -> str:
@@ -285,6 +319,13 @@ def _draws_nothing(study: Study, index: int) -> bool:
     experiment = study.experiments[index]
     streams = find_drawn_streams([experiment])
     return streams is not None and set(STREAMS) - streams >= set(experiment.varied) > set()
+
+
+def _no_draw(study: Study, index: int) -> str:
+    which = _these(study, index)
+    if find_unrouted_draws(study.experiments):
+        return f"no routed draw observed from {which}"
+    return f"no draw observed from {which}"
 
 
 def _these(study: Study, index: int) -> str:

@@ -76,6 +76,12 @@ def find_drawn_streams(experiments: Sequence[Experiment]) -> set[str] | None:
     return {stream for draws in counted for streams in draws.values() for stream in streams} if counted else None
 
 
+def find_unrouted_draws(experiments: Sequence[Experiment]) -> list[str]:
+    """Draws in completed runs that deviate does not route to a stream, each with its place."""
+    runs = (run for experiment in experiments for run in select_completed(experiment))
+    return list(dict.fromkeys(phrase for run in runs for phrase in run.unrouted))
+
+
 def leaves_other_out(study: Study, index: int) -> bool:
     """Whether attributing this variant's spread to streams would ignore draws that belong to no stream."""
     kind, experiment = study.kinds[index], study.experiments[index]

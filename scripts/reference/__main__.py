@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.reference import api, cli, configuration, extensions, files, hazards, observers, sinks, statistics
+from scripts.reference import api, cli, configuration, devices, extensions, files, hazards, observers, sinks, statistics
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 PAGES: dict[str, Callable[[], str]] = {
     "api.md": api.page,
     "cli.md": cli.page,
     "configuration.md": configuration.page,
+    "devices.md": devices.page,
     "extensions.md": extensions.page,
     "files.md": files.page,
     "hazards.md": hazards.page,

@@ -2,6 +2,7 @@ import contextlib
 import importlib.metadata
 import importlib.util
 import json
+import os
 import signal
 import sys
 import time
@@ -115,7 +116,7 @@ def test_all_factors_are_judged_in_each_framework_of_its_own(here: Diagnosis) ->
 def test_the_document_is_json_with_a_schema_number(here: Diagnosis) -> None:
     document: Any = json.loads(json.dumps(to_document(here), allow_nan=False))
 
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert document["interpreter"]["executable"] == here.interpreter.executable
     by_name = {item["name"]: item for item in document["frameworks"]}
     assert by_name["python"]["controls"]["hash"] == {"answer": "yes", "why": "", "advice": ""}
@@ -261,6 +262,24 @@ def test_a_version_without_a_place_for_the_guest_is_not_controlled(bare: str, fa
     answer = control(diagnosis, "haiku", "dropout")
     assert answer.answer == "no"
     assert "haiku.next_rng_key" in answer.why
+
+
+def test_devices_of_xla_that_do_not_start_leave_the_framework_and_say_why(
+    bare: str, fake: Callable[[str, str], None]
+) -> None:
+    """As on a machine whose TPU another process uses."""
+    fake("torch_xla", "__version__ = '2.9'\n_XLAC = __import__('types').SimpleNamespace(_xla_get_rng_seed=1)\n")
+    runtime = "device_type = lambda: 'TPU'\ndef addressable_runtime_device_count():\n    raise RuntimeError('in use')\n"
+    (Path(os.environ["PYTHONPATH"]) / "torch_xla/runtime.py").write_text(runtime)
+
+    diagnosis = examine(bare)
+
+    xla = framework(diagnosis, "torch_xla")
+    (kind,) = xla.device_types
+    assert (xla.state, kind.name, kind.n_devices, kind.tested_on) == ("works", "xla", None, "")
+    assert kind.note == "PJRT device TPU; RuntimeError: in use"
+    assert control(diagnosis, "torch_xla", "dropout").answer == "no"
+    assert "torch_xla._XLAC._xla_set_rng_seed" in control(diagnosis, "torch_xla", "dropout").why
 
 
 def test_a_flag_that_xla_does_not_know_costs_the_kernels_alone(bare: str, fake: Callable[[str, str], None]) -> None:

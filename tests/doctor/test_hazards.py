@@ -26,6 +26,8 @@ def test_a_machine_without_hazards_has_none() -> None:
         ("TF_DETERMINISTIC_OPS", "1", "removes it", ""),
         ("CUBLAS_WORKSPACE_CONFIG", ":4096:8", "removes it", ""),
         ("NVIDIA_TF32_OVERRIDE", "1", "TF32", "unset"),
+        ("PYTORCH_TUNABLEOP_ENABLED", "1", "removes it", ""),
+        ("ROCR_VISIBLE_DEVICES", "1", "only these devices", ""),
         ("XLA_FLAGS", "--xla_gpu_deterministic_ops=false", "disables", "unset"),
         ("OMP_DYNAMIC", "true", "work of each thread", "unset"),
         ("OMP_SCHEDULE", "dynamic,4", "work of each thread", "unset"),

@@ -256,6 +256,11 @@ def test_a_rank_that_is_no_number_costs_the_rank_alone(tmp_path: Path) -> None:
     assert (log.pid, log.started, log.rank, log.environment, log.n_bad) == (7, 5.0, None, {"python": "3.11.9"}, 1)
 
 
+def test_a_rank_that_becomes_known_later_is_that_of_the_whole_process(tmp_path: Path) -> None:
+    log = read(tmp_path, value((0, 0), 1), encode("rank", 3, 4), encode("rank", 1, 2), encode("end", 0.5))
+    assert (log.rank, log.n_bad) == (1, 0)
+
+
 def test_reading_costs_linear_time_and_24_bytes_per_value(tmp_path: Path) -> None:
     path = tmp_path / "events-1-1.jsonl"
     with path.open("w") as file:

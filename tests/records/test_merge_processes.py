@@ -11,6 +11,7 @@ from deviate.records.merge_processes import (
     lowest_rank_facts,
     main_process,
     union_over_processes,
+    weights_of_ranks,
 )
 
 FINAL, OTHER = (Weights("exit", "torch", digest, 10) for digest in ("aa", "bb"))
@@ -50,9 +51,24 @@ def test_the_lowest_rank_counts_then_the_process_that_reported_most_then_the_fir
     assert main_process([]) is None
 
 
-def test_weights_are_those_of_the_lowest_rank_that_has_them() -> None:
+def test_facts_are_those_of_the_lowest_rank_that_has_them() -> None:
     logs = [log(4, rank=2, weights=(OTHER,)), log(3, rank=1, weights=(FINAL,)), log(2, rank=0), log(1)]
     assert lowest_rank_facts(logs, lambda it: it.weights) == (FINAL,)
+
+
+def test_weights_of_replicas_are_those_of_one_and_a_change_in_any_rank_changes_those_of_the_run() -> None:
+    def of_run(*by_rank: Weights) -> tuple[Weights, ...]:
+        logs = [log(9 - rank, rank=rank, weights=(weights,)) for rank, weights in enumerate(by_rank)]
+        return weights_of_ranks([*logs, log(1)], [1] * (len(logs) + 1))
+
+    assert of_run(FINAL, FINAL) == (FINAL,)
+    divided = {of_run(FINAL, OTHER), of_run(OTHER, FINAL), of_run(OTHER, OTHER), of_run(FINAL, FINAL)}
+    assert (len(divided), {len(weights) for weights in divided}) == (4, {1})
+
+
+def test_weights_of_ranks_are_joined_within_an_attempt() -> None:
+    logs = [log(1, rank=0, weights=(FINAL,)), log(2, rank=1, weights=(FINAL,)), log(3, rank=0, weights=(OTHER,))]
+    assert weights_of_ranks(logs, [1, 1, 2]) == (FINAL, OTHER)
 
 
 def test_without_ranks_weights_are_those_of_the_process_that_has_them() -> None:

@@ -11,7 +11,7 @@ from planned import plan
 
 from deviate.instrument.snapshot import freeze
 from deviate.model import Snapshot, Spec
-from deviate.replay.variants import VARIANTS
+from deviate.replay.variants import find_variant
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Frozen:
 
     def specs(self, runs: int, *, command: tuple[str, ...] = (), variant: str = "as-is") -> tuple[Spec, ...]:
         command = command or (sys.executable, "train.py")
-        return plan(self.snapshot, command=command, cwd=".", variant=VARIANTS[variant], runs=runs, seed=0)
+        return plan(self.snapshot, command=command, cwd=".", variant=find_variant(variant), runs=runs, seed=0)
 
 
 @pytest.fixture

@@ -7,15 +7,6 @@ import pytest
 
 from deviate.replay.machine import _ranges, machine_facts
 
-SMI = """#!/bin/sh
-if [ -n "$1" ]; then
-  echo "NVIDIA A100-SXM4-40GB, 550.54.15, 40960 MiB"
-  echo "NVIDIA A100-SXM4-40GB, 550.54.15, 40960 MiB"
-else
-  echo "| NVIDIA-SMI 550.54.15   Driver Version: 550.54.15   CUDA Version: 12.4  |"
-fi
-"""
-
 
 def write(root: Path, name: str, text: str) -> None:
     (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -56,20 +47,3 @@ def test_cores_are_those_that_a_process_may_use() -> None:
 @pytest.mark.parametrize(("numbers", "text"), [([0, 1, 2, 5], "0-2,5"), ([3], "3"), ([], ""), ([1, 3], "1,3")])
 def test_an_affinity_is_told_in_ranges(numbers: list[int], text: str) -> None:
     assert _ranges(numbers) == text
-
-
-def test_gpus_and_their_driver_are_told_once_per_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "nvidia-smi", SMI)
-    (tmp_path / "nvidia-smi").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    facts = machine_facts()
-    assert facts["GPU"] == "NVIDIA A100-SXM4-40GB"
-    assert facts["GPUs"].startswith("0: NVIDIA A100-SXM4-40GB, 40960 MiB; 1: ")
-    assert (facts["NVIDIA driver"], facts["CUDA of the driver"]) == ("550.54.15", "12.4")
-
-
-def test_a_driver_that_does_not_answer_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "nvidia-smi", "#!/bin/sh\necho NVIDIA-SMI has failed\nexit 9\n")
-    (tmp_path / "nvidia-smi").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    assert "GPU" not in machine_facts()

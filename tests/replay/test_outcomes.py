@@ -224,6 +224,64 @@ def test_a_control_run_that_a_framework_ends_names_the_operation(
     assert control.reason.startswith(f"{operation} has no deterministic version: ")
 
 
+WORKSPACE = (
+    "RuntimeError: Deterministic behavior was enabled with either `torch.use_deterministic_algorithms(True)` or "
+    "`at::Context::setDeterministicAlgorithms(true)`, but this operation is not deterministic because it uses CuBLAS "
+    "and you have CUDA >= 10.2. To enable deterministic behavior in this case, you must set an environment variable"
+)
+
+
+def test_a_process_without_the_workspace_variable_is_told_of_it() -> None:
+    assert "CUBLAS_WORKSPACE_CONFIG=:4096:8" in explain(CRASHED, WORKSPACE, HELD).reason
+    assert explain(CRASHED, WORKSPACE, {}) == CRASHED
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of",
+        "[rank1]: torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB",
+        "torch.OutOfMemoryError: XPU out of memory. Tried to allocate 192.00 MiB.",
+        "RuntimeError: MPS backend out of memory (MPS allocated: 17.21 GiB, max allowed: 20.13 GiB)",
+        "torch.AcceleratorError: CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported",
+        "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "RuntimeError: [enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you",
+        "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4294967296",
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 19.59GiB.",
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Failed to load in-memory CUBIN\n  CUDA_ERROR_OUT_OF_MEMORY",
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: {{function_node __wrapped__Conv2D}} OOM when",
+        "InternalError: Failed copying input tensor in order to run Equal: Dst tensor is not initialized. [Op:Equal]",
+        "xgboost.core.XGBoostError: Memory allocation error on worker 0: bad_alloc: cudaErrorMemoryAllocation: out of",
+    ],
+)
+def test_a_lack_of_memory_is_told_by_each_framework_in_words_of_its_own(said: str) -> None:
+    assert explain(CRASHED, said, HELD).cause == "memory"
+    shared = explain(CRASHED, said, HELD, n_sharing=1)
+    assert (shared.status, shared.cause) == ("lost", "memory")
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "reason"),
+    [
+        ("torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered", "lost", "the device failed"),
+        ("RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable", "lost", "busy"),
+        ("torch.AcceleratorError: CUDA error: CUDA-capable device(s) is/are busy or unavailable", "lost", "busy"),
+        ("InternalError: CUDA_ERROR_ECC_UNCORRECTABLE: unknown", "lost", "the device failed"),
+        ("RuntimeError: CUDA error: no kernel image is available for execution on the device", "crashed", "a build"),
+        ("RuntimeError: HIP error: invalid device function", "crashed", "install a build"),
+        ('"hipErrorNoBinaryForGpu: Unable to find code object for all current devices!"', "crashed", "a build"),
+        ("torch.AcceleratorError: CUDA error: device-side assert triggered", "crashed", "index or label out of range"),
+        ("RuntimeError: CUDA error: an illegal memory access was encountered", "crashed", "CUDA_LAUNCH_BLOCKING=1"),
+        ("RuntimeError: HIP error: unspecified launch failure", "crashed", "AMD_SERIALIZE_KERNEL=3"),
+    ],
+)
+def test_an_error_of_a_device_tells_whose_it_is_and_what_to_do(said: str, status: str, reason: str) -> None:
+    ending = explain(CRASHED, f"Traceback (most recent call last):\n  …\n{said}\n", {})
+    assert ending.status == status
+    assert reason in ending.reason
+    assert explain(CRASHED, f"{said}\nTraceback (most recent call last):\n  …\nKeyError: 1\n", {}) == CRASHED
+
+
 FRAME = "Traceback (most recent call last):\n  File 'train.py', line 3, in <module>\n    fit()\n    ^^^^^\n"
 OF_TORCHRUN = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n"
 OF_LOADING = "RuntimeError: Error(s) in loading state_dict:"

@@ -4,7 +4,7 @@ import numpy as np
 from experiments import run, with_moments
 from studies import equal, noisy_run, spread, study, usual, variant
 
-from deviate.model import DrawEvent, EvaluationData, Experiment, SeedEvent
+from deviate.model import DrawEvent, EvaluationData, Experiment, SeedEvent, Unavailable
 from deviate.stats import judge
 
 
@@ -51,6 +51,36 @@ def test_what_escapes_control_is_listed_once_with_its_place() -> None:
     )
     assert told.count("os.urandom (train.py:9)") == 1
     assert "Used without a deterministic version: max_unpool2d (net.py:4)." in told
+
+
+DEVICE = "draws on the device toy, whose generator deviate does not route"
+
+
+def _with_draws_on_a_device(experiment: Experiment) -> Experiment:
+    phrases = (f"{DEVICE} (net.py:4)", f"{DEVICE} (net.py:9)")
+    return dataclasses.replace(
+        experiment, runs=tuple(dataclasses.replace(one, uncontrolled=phrases) for one in experiment.runs)
+    )
+
+
+def test_where_draws_belong_to_no_stream_no_source_is_isolated_or_ruled_out() -> None:
+    quiet = [equal("control", 5), equal("dropout", 5), equal("augment", 5)]
+    findings = study(*map(_with_draws_on_a_device, [*usual()[:3], *quiet])).noise
+    assert findings is not None
+    told = "\n".join(findings.statements)
+    assert f"Not routed: {DEVICE} (net.py:4, net.py:9). These draws belong to no stream" in told
+    assert "control is intact" in told
+    for claim in ("Every observed draw", "in the spread of every variant", "\ndropout had no observed effect"):
+        assert claim not in told
+    for row in findings.tables[0].rows:
+        assert row.variant in {"control", "algo+impl"} or row.note.startswith("not isolated")
+        assert isinstance(row.share, Unavailable)
+
+
+def test_a_comparison_warns_of_draws_that_belong_to_no_stream() -> None:
+    sides = [spread("algo", (93.0, 93.5, 94.0)), _with_draws_on_a_device(spread("algo", (93.1, 93.4, 94.2)))]
+    (warning,) = [text for text in judge(sides).warnings if DEVICE in text]
+    assert "net.py:4" in warning
 
 
 def test_same_split_is_said_only_when_every_hash_agrees() -> None:

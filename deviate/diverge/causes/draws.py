@@ -324,8 +324,8 @@ def parallel_draws(difference: Difference, evidence: Evidence) -> CauseMatch | N
 def beyond_control(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Draws that deviate cannot control.
 
-    No variant holds a generator state that was loaded, a session of TensorFlow 1, or any other draw that a run reports
-    as uncontrolled.
+    No variant holds a generator state that was loaded, a session of TensorFlow 1, a device whose generator deviate does
+    not route, or any other draw that a run reports as uncontrolled.
 
     Signs: the run reported such a draw, and a batch, an order, a state or a draw differs first
     Cure: draw from a generator that the script seeds

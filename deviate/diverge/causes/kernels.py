@@ -236,7 +236,7 @@ def cublas_workspace(difference: Difference, evidence: Evidence) -> CauseMatch |
         return None
     if device_of(difference, evidence) not in {"cuda", ""} or evidence.is_held("kernels"):
         return None
-    if any(evidence.fact("variable CUBLAS_WORKSPACE_CONFIG")):
+    if any(evidence.fact("variable CUBLAS_WORKSPACE_CONFIG")) or any(evidence.fact("cuBLAS workspace")):
         return None
     return CauseMatch(
         "possible",

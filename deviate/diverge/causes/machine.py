@@ -30,7 +30,7 @@ PRECISION = (
     "torch TF32 in cuDNN", "torch TF32 in matmul", "torch float32 matmul precision", "variable NVIDIA_TF32_OVERRIDE",
     "TensorFlow TF32", "jax_default_matmul_precision",
 )  # fmt: skip
-DRIVERS = frozenset({"NVIDIA driver", "CUDA of the driver"})
+DRIVERS = frozenset({"NVIDIA driver", "CUDA of the driver", "AMD driver"})
 DEVICES = ("GPU", *sorted(DRIVERS))
 SOFTWARE = ("interpreter", "packages", "torch", "torch build", "tensorflow", "keras", "jax", "jaxlib", "flax", "numpy")
 BESIDE = frozenset({"interpreter", "packages"})

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 FRAMEWORKS = (
-    "numpy", "sklearn", "torch", "tensorflow", "keras", "jax", "flax", "optax", "haiku", "lightning", "transformers",
-    "accelerate", "lightgbm", "xgboost", "catboost", "gymnasium",
+    "numpy", "sklearn", "torch", "torch_xla", "tensorflow", "keras", "jax", "flax", "optax", "haiku", "lightning",
+    "transformers", "accelerate", "lightgbm", "xgboost", "catboost", "gymnasium",
 )  # fmt: skip
 VARIABLES = (
     "PYTHONHASHSEED", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONNOUSERSITE",
@@ -24,14 +24,16 @@ VARIABLES = (
     "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA",
     "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "TF_ENABLE_ONEDNN_OPTS", "TF_DETERMINISTIC_OPS",
     "TF_CUDNN_DETERMINISTIC", "TF_CUDNN_USE_AUTOTUNE", "TF_USE_CUDNN_AUTOTUNE",
-    "XLA_FLAGS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "JAX_DEFAULT_PRNG_IMPL",
-    "JAX_THREEFRY_PARTITIONABLE", "KERAS_BACKEND", "TF_USE_LEGACY_KERAS",
+    "XLA_FLAGS", "PJRT_DEVICE", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION",
+    "JAX_DEFAULT_PRNG_IMPL", "JAX_THREEFRY_PARTITIONABLE", "KERAS_BACKEND", "TF_USE_LEGACY_KERAS",
     "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "CUDA_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "TORCHINDUCTOR_MAX_AUTOTUNE",
+    "CUDA_DEVICE_ORDER", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK",
+    "TORCHINDUCTOR_MAX_AUTOTUNE", "PYTORCH_TUNABLEOP_ENABLED",
 )  # fmt: skip
 """The only variables that are read: others may be secrets."""
 INSTRUCTIONS = ("sse4_2", "avx", "avx2", "avx512f", "avx512_bf16", "amx_tile", "asimd", "sve")
 PATIENCE_S = 10
+TPU_CHIPS = ("0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076")
 
 
 def look(module: Any, notes: Any) -> None:
@@ -120,21 +122,13 @@ def container() -> str:
     return "Kubernetes" if os.environ.get("KUBERNETES_SERVICE_HOST") else ""
 
 
-def accelerators() -> list[str]:
+def accelerators(root: str = "/") -> list[str]:
     """Devices known to the system, with their drivers."""
-    devices = []
-    if shutil.which("nvidia-smi"):
-        listing = _run_command("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
-        for line in listing.splitlines():
-            name, comma, driver = line.rpartition(", ")
-            if comma:
-                devices.append(f"{name} (driver {driver})")
-    if not devices and Path("/proc/driver/nvidia/version").exists():
-        devices.append("NVIDIA driver, but nvidia-smi lists no device")
-    if Path("/dev/kfd").exists():
-        version = _read_file("/sys/module/amdgpu/version").strip()
+    devices = _nvidia_gpus(root)
+    if Path(root, "dev/kfd").exists():
+        version = _read_file(f"{root}/sys/module/amdgpu/version").strip()
         devices.append(f"AMD GPU (driver {version or 'of unknown version'})")
-    tpus = len(list(Path("/dev").glob("accel[0-9]*")))
+    tpus = _count_tpus(root)
     if tpus:
         devices.append(f"TPU, {tpus} chips")
     if platform.system() == "Darwin" and platform.machine() == "arm64":
@@ -142,12 +136,46 @@ def accelerators() -> list[str]:
     return devices
 
 
-def _run_command(*command: str) -> str:
+def _nvidia_gpus(root: str) -> list[str]:
+    """NVIDIA GPUs with their driver and MIG instances; if the driver is loaded and lists none, what it answers."""
+    in_wsl = Path(root, "usr/lib/wsl/lib/nvidia-smi")
+    program = shutil.which("nvidia-smi") or (str(in_wsl) if in_wsl.exists() else "")
+    devices = []
+    answer = ""
+    if program:
+        answer = _run_command(program, "--query-gpu=name,driver_version", "--format=csv,noheader", is_checked=False)
+        for line in answer.splitlines():
+            name, comma, driver = line.rpartition(", ")
+            if comma and driver[:1].isdecimal():
+                devices.append(f"{name} (driver {driver})")
+    if devices:
+        n_instances = _run_command(program, "-L").count("(UUID: MIG-")
+        return [*devices, f"{n_instances} MIG instances"] if n_instances else devices
+    if Path(root, "proc/driver/nvidia/version").exists():
+        reason = next(iter(answer.splitlines()), "")
+        return [f"NVIDIA driver, but nvidia-smi lists no device{f' ({reason})' if reason else ''}"]
+    return []
+
+
+def _count_tpus(root: str) -> int:
+    """TPU chips: device files, or PCI devices of Google, among which are network cards.
+
+    Source: jax/_src/hardware_utils.py.
+    """
+    ids = [
+        (_read_file(str(folder / "vendor")).strip(), _read_file(str(folder / "device")).strip())
+        for folder in Path(root, "sys/bus/pci/devices").glob("*")
+    ]
+    on_bus = sum(vendor == "0x1ae0" and device in TPU_CHIPS for vendor, device in ids)
+    return max(on_bus, len(list(Path(root, "dev").glob("accel[0-9]*"))))
+
+
+def _run_command(*command: str, is_checked: bool = True) -> str:
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False,
         timeout=PATIENCE_S, text=True,
     )  # fmt: skip
-    return done.stdout if done.returncode == 0 else ""
+    return done.stdout if done.returncode == 0 or not is_checked else ""
 
 
 def _read_file(path: str) -> str:

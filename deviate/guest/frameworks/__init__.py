@@ -13,6 +13,7 @@ PACKAGES = {
     "rich": ("importing",),
     "numpy": ("numpy",),
     "torch": ("pytorch",),
+    "torch_xla": ("xla", "xla.processes"),
     "tensorflow": ("tensorflow", "keras"),
     "keras": ("keras", "downloads"),
     "huggingface_hub": ("downloads",),

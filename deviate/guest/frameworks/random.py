@@ -55,7 +55,7 @@ class Generators(Bank):
             return super()._state(stream)
         # Code that uses the module's hidden generator object directly is not routed.
         module_generator = self.states[OTHER] = self.module._inst
-        module_generator.seed(self.streams.seed(LIBRARY, self.script_seeds.get(OTHER), OTHER))
+        module_generator.seed(self.seed_of(OTHER))
         self.marks[OTHER] = self.fingerprint(module_generator)
         return module_generator
 

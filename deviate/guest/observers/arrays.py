@@ -57,6 +57,10 @@ class Arrays:
         """A NumPy array as an array of the framework, on the device of another one."""
         return numbers
 
+    def holds(self, array: Any, index: tuple[int, ...]) -> bool:
+        """Whether this process has the element of a weight that may be divided between several."""
+        return True
+
     def flip(self, array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
         """Flip the lowest bit of one number.
 

@@ -79,6 +79,9 @@ class OneBit:
         """
         for number, index in places(self.seed, [shape for _, _, shape in weights]):
             name, array, _ = weights[number]
+            if not self.arrays.holds(array, index):  # the process that holds it flips it
+                self.is_pending, self.moment.is_over = False, True
+                return None
             flipped = self.arrays.flip(array, index)
             if flipped is not None:
                 self.is_pending, self.moment.is_over = False, True

@@ -156,6 +156,7 @@ class Capture:
         self.columns: dict[str, dict[str, Array]] = {}
         self.logged: set[str] = set()
         self.has_begun = False
+        self.has_shared = False
         if self.wants_predictions or self.wants_weights:
             self.begin()
 
@@ -171,6 +172,13 @@ class Capture:
     def is_script_thread(self) -> bool:
         """Whether this is the script's own process and thread: workers of loaders capture nothing."""
         return os.getpid() == self.pid and get_ident() == self.thread
+
+    def share_limit(self) -> None:
+        """Keep to this process's part of the limit, which is one for the run, if several ranks capture their shares."""
+        n_ranks = self.recorder.n_ranks
+        if n_ranks > 1 and not self.has_shared:
+            self.has_shared = True
+            self.left //= 2 if self.recorder.rank == 0 else 2 * (n_ranks - 1)
 
     # ------------------------------------------------------------ predictions
 

@@ -16,6 +16,7 @@ import sys
 from functools import partial
 from itertools import count
 from json.encoder import encode_basestring_ascii as _quoted
+from threading import get_ident
 from time import perf_counter
 from types import FrameType
 
@@ -195,13 +196,13 @@ class Trace:
         level: of the records that are wanted now; 0 for none, as before the trace was opened and in forked processes.
         step: updates that are complete.
         has_sums: whether records of numbers tell sums as well, by which two environments are compared.
-        rank: gives the number of this process among those that train together; a framework puts its own in.
         at_level: told whenever the level changes, between two steps; adapters put themselves in.
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
         at_step_end: told before a step ends, while its lines can still be added.
         at_boundary: told where the main loop goes on or ends, where the process does, and where it writes a checkpoint:
             an update of which nothing else tells that it is complete is so by now.
         requested_level, next: the level of the window, and those whose costs are measured.
+        thread: the one that trains.
     """
 
     def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: Project) -> None:
@@ -216,8 +217,8 @@ class Trace:
         self.recorder = recorder
         self.project = project
         self.pid = os.getpid()
+        self.thread = get_ident()
         self.file = TraceFile(folder, self.pid, self._facts)
-        self.rank: Callable[[], int] = _rank_of_environment
         self.at_level: list[Callable[[int], object]] = []
         self.at_flush: list[Callable[[], object]] = []
         self.at_step_end: list[Callable[[], object]] = []
@@ -370,6 +371,13 @@ class Trace:
         self._set_level(self.levels.at(self.step))
         self.stepped = perf_counter()
 
+    def follow_thread(self, thread: int) -> None:
+        """Another thread trains from now on, the one that calls this."""
+        level = self.level
+        self._set_level(0)
+        self.thread = thread
+        self._set_level(level)
+
     def _set_level(self, level: int) -> None:
         if level != self.level:
             self.level = level
@@ -391,7 +399,18 @@ class Trace:
     def _facts(self) -> dict[str, object]:
         levels = self.levels
         window = {"level": levels.requested, "from": levels.first, "until": levels.until, "start": levels.start}
-        return {"rank": self.rank(), "pid": self.pid, **window}
+        return {"rank": self._rank(), "pid": self.pid, **window}
+
+    def _rank(self) -> int:
+        """Rank of this process, else its place among the processes that its parent has started.
+
+        Source: `multiprocessing.process.BaseProcess`, which numbers the children of a process from 1.
+        """
+        if self.recorder.rank is not None:
+            return self.recorder.rank
+        processes = sys.modules.get("multiprocessing.process")
+        identity = getattr(processes.current_process(), "_identity", ()) if processes is not None else ()
+        return int(identity[-1]) - 1 if identity else 0
 
     def close(self) -> None:
         """Write what is left, because the process ends or everything requested was recorded."""
@@ -435,20 +454,6 @@ class Trace:
         """Stop tracing: a forked process computes on behalf of its parent, which records the results."""
         self._set_level(0)
         del self.file.lines[:]
-
-
-def _rank_of_environment() -> int:
-    """Rank of this process: that of a launcher, or the place among the processes that its parent has started.
-
-    Source: environment variables of torchrun; `multiprocessing.process.BaseProcess`, which numbers the children of a
-    process from 1.
-    """
-    rank = os.environ.get("RANK", "")
-    if rank.isdecimal():
-        return int(rank)
-    processes = sys.modules.get("multiprocessing.process")
-    identity = getattr(processes.current_process(), "_identity", ()) if processes is not None else ()
-    return int(identity[-1]) - 1 if identity else 0
 
 
 OF_WORKERS = ('["place"', '["watched"', '["ran"')

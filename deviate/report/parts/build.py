@@ -187,7 +187,9 @@ def _subtitle(findings: Findings) -> str:
     if is_study(findings):
         return f"{counted(len(findings.experiments), 'variant')} · {counted(n_runs, 'run')} · {variants}"
     parts = [counted(len(findings.experiments), "experiment"), counted(n_runs, "run")]
-    meaning = f" ({provenance.ALL_FREE})" if variants == "algo+impl" else ""
+    is_unrouted = any(run.unrouted for item in findings.experiments for run in item.experiment.runs)
+    left_out = provenance.UNROUTED_LEFT_OUT if is_unrouted else ""
+    meaning = f" ({provenance.ALL_FREE}{left_out})" if variants == "algo+impl" else ""
     return " · ".join([*parts, f"variant {variants}{meaning}"] if variants else parts)
 
 

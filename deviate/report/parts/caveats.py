@@ -95,6 +95,8 @@ def limits(findings: Findings) -> Iterator[str]:
     for variant in variants:
         if variant in VARIED and not (variant == "algo+impl" and SEPARATING & variants.keys()):
             yield VARIED[variant]
+    if any(run.unrouted for one in experiments for run in one.runs):
+        yield "Some draws belong to no stream (Provenance, Beyond control): a variant may neither vary nor hold them."
     yield f"The error from a finite test set{_test_set(findings)} is in no interval here, no number of runs reduces it."
     yield from _of_few(findings)
     for target in dict.fromkeys(clean(one.precision) for one in experiments if one.precision):

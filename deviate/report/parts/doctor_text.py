@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from deviate.model import Answer, Control, Diagnosis, Framework, Machine
+from deviate.model import Answer, Control, DeviceType, Diagnosis, Framework, Machine
 from deviate.report.format import group_pairs, printable
 
 NARROWEST = 40
@@ -15,6 +15,8 @@ SHOWN: dict[Answer, str] = {"yes": "yes", "partly": "part", "no": "no", "nothing
 COLOURS = {"yes": "\x1b[32m", "part": "\x1b[33m", "no": "\x1b[31m"}
 RESET = "\x1b[0m"
 LEGEND = "part: in part, see below · no: see below · a dot: there is nothing to control"
+UNTESTED = "yes?"
+ON_TYPES = f"indented: on this device type · {UNTESTED}: by the code, not tested on this device type"
 N_STREAMS = 6
 """The first factors are streams; they and the others make a table each."""
 
@@ -25,6 +27,7 @@ def render_diagnosis(diagnosis: Diagnosis, width: int, *, is_coloured: bool = Fa
     parts = [
         _header(diagnosis, width),
         _frameworks(diagnosis.frameworks, width),
+        _device_types(diagnosis.frameworks, width),
         _controls(diagnosis.frameworks, width, is_coloured=is_coloured),
         _reasons(diagnosis.frameworks, width),
         _list_trials(diagnosis.frameworks, width),
@@ -75,6 +78,24 @@ def _frameworks(frameworks: Sequence[Framework], width: int) -> str:
     return text + (_hung(f"not installed: {absent}", width) if absent else "")
 
 
+def _device_types(frameworks: Sequence[Framework], width: int) -> str:
+    rows = []
+    for framework in frameworks:
+        for number, kind in enumerate(framework.device_types):
+            n = "?" if kind.n_devices is None else str(kind.n_devices)
+            name = framework.name if number == 0 else ""
+            rows.append([name, kind.name, n, kind.tested_on or "no such device", kind.note])
+    if not rows:
+        return ""
+    return "Device types\n" + _table([["", "type", "here", "deviate tested on", ""], *rows], width)
+
+
+def _others(framework: Framework) -> list[DeviceType]:
+    """Types that the build has, without the CPU and those for which the row of the framework stands."""
+    first = framework.device_types[:1]
+    return [kind for kind in framework.device_types if kind not in first and kind.is_built]
+
+
 def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool) -> str:
     """Two tables: streams, and other factors."""
     shown_frameworks = [framework for framework in frameworks if framework.controls and not framework.rests_on]
@@ -85,14 +106,24 @@ def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool)
     for group in (factors[:N_STREAMS], factors[N_STREAMS:]):
         rows = []
         for framework in shown_frameworks:
-            answers = {control.factor: SHOWN[control.answer] for control in framework.controls}
+            is_tested = not framework.device_types or bool(framework.device_types[0].tested_on)
+            answers = _answers(framework.controls, is_tested=is_tested)
             rows.append([framework.name, *(answers[factor] for factor in group)])
+            for kind in _others(framework):
+                answers = _answers(kind.controls, is_tested=bool(kind.tested_on))
+                rows.append([f"{GAP}{kind.name}", *(answers[factor] for factor in group)])
         table = _table([["", *group], *rows], width)
         text += _paint(table) if is_coloured else table
     followers = [one for one in frameworks if one.rests_on and one.state == "works"]
     for leader, names in group_pairs((one.rests_on, one.name) for one in followers).items():
         text += _hung(f"{', '.join(names)}: as {leader}", width)
-    return text + _hung(LEGEND, width)
+    text += _hung(LEGEND, width)
+    return text + (_hung(ON_TYPES, width) if UNTESTED in text or any(map(_others, shown_frameworks)) else "")
+
+
+def _answers(controls: Iterable[Control], *, is_tested: bool) -> dict[str, str]:
+    shown = SHOWN if is_tested else {**SHOWN, "yes": UNTESTED}
+    return {control.factor: shown[control.answer] for control in controls}
 
 
 def _paint(table: str) -> str:
@@ -109,6 +140,12 @@ def _reasons(frameworks: Sequence[Framework], width: int) -> str:
             first = controls[0]
             factors = ", ".join(control.factor for control in controls)
             text += _explain(f"{framework.name} · {factors}: {SHOWN[first.answer]}", first.why, first.advice, width)
+        for kind in _others(framework):
+            own = [control for control in kind.controls if control not in framework.controls]
+            for controls in _alike(own):
+                first, factors = controls[0], ", ".join(control.factor for control in controls)
+                subject = f"{framework.name} on {kind.name} · {factors}: {SHOWN[first.answer]}"
+                text += _explain(subject, first.why, first.advice, width)
         for limit in framework.limits:
             text += _explain(f"{framework.name} · {limit.what}", limit.why, limit.advice, width)
     return f"Not controlled, or only in part\n{text}" if text else ""

@@ -130,7 +130,7 @@ def _conclusion(table: NoiseTable, noise: NoiseFindings | None) -> tuple[str, st
     equal = {proof.variant: proof for proof in noise.repeatability if proof.is_equal and proof.n_metrics}
     seeds = next((row for row in table.rows if _meaning(row) == " (seeds)"), None)
     kernels = next((row for row in table.rows if row.kind == "implementation" and set(row.varied) >= KERNELS), None)
-    if seeds is None or kernels is None:
+    if seeds is None or kernels is None or False in (seeds.is_isolated, kernels.is_isolated):
         return None
     held = "runs bitwise equal"
     if _spreads(seeds) and (proof := equal.get(kernels.variant)):

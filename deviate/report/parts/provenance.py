@@ -41,10 +41,16 @@ def outcome_counts(experiment: Experiment) -> str:
 KERNELS = frozenset({"kernels", "autotune", "precision"})
 ALL_FREE = "all randomness free: seeds and kernels"
 """Meaning of the default variant."""
+UNROUTED_LEFT_OUT = ", except draws that are not routed"
 
 
 def freedom(experiment: Experiment) -> str:
     """What differs between the runs, in words for someone who has not met the variants; empty for a part of a group."""
+    text = _freedom(experiment)
+    return f"{text}{UNROUTED_LEFT_OUT}" if text and any(run.unrouted for run in experiment.runs) else text
+
+
+def _freedom(experiment: Experiment) -> str:
     varied = set(experiment.varied)
     if any(run.flips for run in experiment.runs):
         return "one bit of one weight differs, all else is held" if not varied else ""
@@ -241,7 +247,8 @@ def seed_set(run: Run) -> str:
     by_seed = group_pairs((seed, clean(stream)) for stream, seed in run.seeds.items() if stream not in unused)
     parts = [f"{', '.join(streams)} {seed}" for seed, streams in by_seed.items()]
     idle = [f"{clean(stream)} {seed}" for stream, seed in run.seeds.items() if stream in unused]
-    return " · ".join(parts + ([f"unused (no draw observed): {', '.join(idle)}"] if idle else []))
+    unused_words = "unused (no routed draw observed)" if run.unrouted else "unused (no draw observed)"
+    return " · ".join(parts + ([f"{unused_words}: {', '.join(idle)}"] if idle else []))
 
 
 def seed_call_table(experiment: Experiment, label: str) -> Table | Absent:

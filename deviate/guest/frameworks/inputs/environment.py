@@ -15,7 +15,8 @@ from .callers import Callers
 MODULES = ("os",)
 OF_THE_RUN = frozenset((
     "TMPDIR", "PWD", "OLDPWD", "PYTHONPATH", "MASTER_PORT", "PET_MASTER_PORT", "CUDA_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES", "TPU_VISIBLE_CHIPS", "TPU_VISIBLE_DEVICES", "WANDB_NAME", "SWANLAB_EXP_NAME",
+    "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "TPU_VISIBLE_CHIPS", "TPU_VISIBLE_DEVICES", "WANDB_NAME",
+    "SWANLAB_EXP_NAME",
     "MLFLOW_RUN_NAME", "COMET_START_EXPERIMENT_NAME",
 ))  # fmt: skip
 """Variables whose values deviate, or the shell, chooses anew for each run."""

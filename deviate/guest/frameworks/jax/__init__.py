@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from sys import _getframe
-from threading import get_ident, main_thread
+from threading import Lock, get_ident, main_thread
 from types import FrameType
 
 from ...adapter_context import AdapterContext
@@ -13,9 +13,12 @@ from ...annotations import TYPE_CHECKING, Any, Iterator
 from ...recorder import Recorder, Running
 from ...seeds import wraps_like
 from ...source import GUEST
+from ...values import read
 from .controls import Controls, facts
+from .device_draws import EXPORT, LAX, PALLAS, report_draws
 from .keys import Keys
 from .programs import Programs
+from .ranks import follow_ranks
 from .weights import FlippedBit, Weights
 
 if TYPE_CHECKING:
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 DEBUGGING = "jax._src.debugging"
 CALLBACK = "jax._src.callback"
 SOURCES = "jax._src.source_info_util"
-MODULES = ("jax", DEBUGGING, CALLBACK, SOURCES)
+DISTRIBUTED = "jax._src.distributed"
+MODULES = ("jax", DEBUGGING, CALLBACK, SOURCES, DISTRIBUTED, LAX, PALLAS, EXPORT)
 OWN_KEYS = ("flax.core.scope", "haiku._src")
 """Libraries that make keys to learn shapes, and draw nothing from them."""
 
@@ -67,6 +71,10 @@ def install(module: Any, context: AdapterContext) -> None:
             lend_loops(module, name, context.recorder)
     elif module.__name__ == SOURCES:
         module.register_exclusion(GUEST)  # programs contain the source line of each operation
+    elif module.__name__ == DISTRIBUTED:
+        follow_ranks(module, context)
+    elif module.__name__ in (LAX, PALLAS, EXPORT):
+        report_draws(module, context)
     else:
         _install(module, context)
 
@@ -142,6 +150,8 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
             template = Template(args[0])
             template.place = "%s:%d" % (file, frame.f_lineno)
             template.recorder = context.recorder
+            template.n_printers = _n_mapped()
+            template.printed = []
             return (template, *args[1:])
         return args
 
@@ -159,18 +169,58 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
 
 
 class Template(str):
-    """A template that records the values it is formatted with, each as `file:line:field`."""
+    """A template that records the values it is formatted with, each as `file:line:field`.
 
-    __slots__ = ("place", "recorder")
+    In a function that is mapped over devices each of them prints, in no certain order. Then a value counts once, if all
+    devices have the same, and not at all otherwise.
+
+    Attributes:
+        n_printers: how many devices, or rows of a named axis, print it each time.
+        printed: numbers that some of them have printed.
+    """
+
+    __slots__ = ("n_printers", "place", "printed", "recorder")
 
     place: str
     recorder: Recorder
+    n_printers: int
+    printed: list[dict[str, object]]
 
     def format(self, *args: object, **kwargs: object) -> str:
         with self.recorder.guarded("jax.debug.print at %s" % self.place):
-            for field, value in dict(_fields(self, args, kwargs)).items():
+            values = dict(_fields(self, args, kwargs))
+            if self.n_printers > 1:
+                values = self._join(values)
+            for field, value in values.items():
                 self.recorder.named_value("%s:%s" % (self.place, field), value, _getframe())
         return str.format(self, *args, **kwargs)
+
+    def _join(self, values: dict[str, object]) -> dict[str, object]:
+        """The values that all have printed, once the last of them prints."""
+        with JOINING:
+            self.printed.append(values)
+            if len(self.printed) < self.n_printers:
+                return {}
+            whole = self.printed[:]
+            del self.printed[:]
+        return {
+            field: value
+            for field, value in values.items()
+            if len({repr(read(other.get(field))) for other in whole}) == 1
+        }
+
+
+JOINING = Lock()
+"""Devices call back from threads of their own."""
+
+
+def _n_mapped() -> int:
+    """How many devices or rows the function being traced is mapped over; 1 where JAX does not tell."""
+    axes = getattr(sys.modules.get("jax._src.core"), "get_axis_env", lambda: None)()
+    n_mapped = 1
+    for size in getattr(axes, "axis_sizes", {}).values():
+        n_mapped *= size
+    return n_mapped
 
 
 def _fields(template: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[tuple[str, object]]:

@@ -17,7 +17,18 @@ from ...observers.augmentations import Augmentation, Images
 from ...observers.capture_sets import Loops, Way
 from ...observers.rows import LABELS, MOST_WAITING, NOTHING, first, numbers, size_of
 from .programs import Program, Programs
-from .trees import Leaves, has_rows, is_concrete, is_key, leaf_ids, named_leaves, optax_states, replace_leaf, weights_in
+from .trees import (
+    Leaves,
+    has_rows,
+    is_concrete,
+    is_key,
+    is_shared,
+    leaf_ids,
+    named_leaves,
+    optax_states,
+    replace_leaf,
+    weights_in,
+)
 
 if TYPE_CHECKING:
     from .trees import Shape
@@ -166,6 +177,16 @@ UNCALLED = "no model of nnx was called in a way that can be seen; deviate.log_pr
 UNSEEN = "its calls compute slopes, and were too many to wait for whether the weights are updated"
 
 
+def _why_not(inner: Any, flat: list[Any]) -> str | None:
+    """Why a function cannot be called again with these arguments; None where it can."""
+    if not hasattr(inner, "trace"):
+        return "it is computed by a function of pmap"
+    if any(map(is_shared, flat)):
+        return "it is computed by several processes together"
+    is_whole = all(is_concrete(leaf) or is_key(leaf) or isinstance(leaf, (int, float, bool)) for leaf in flat)
+    return None if is_whole else "a compiled function has used up its arguments"
+
+
 class JaxCapture(Loops):
     """Captures functions and models of JAX. A loop consists of consecutive calls from one line of the script."""
 
@@ -237,7 +258,7 @@ class JaxCapture(Loops):
                 return replace_leaf(result, array, self._tag(array, OUTPUTS, is_leaf), is_leaf)
             if self.has_trained and self.capture.wants_predictions and not self.programs.running:
                 arrays = [leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "ndim", 0)]
-                if is_concrete(first(result)):
+                if is_concrete(first(result)) and not any(map(is_shared, arrays)):
                     place = self.place(arrays[0] if arrays else None, frame)
                     further = self._augment(arrays, first(result), again)
                     self.add(place, first(result), None, arrays, further)
@@ -272,8 +293,9 @@ class JaxCapture(Loops):
         dynamic, fixed = self.programs.split_static(inner, args, kwargs)
         leaves = named_leaves(dynamic)
         flat = [leaf for _, leaf in leaves]
-        if not all(is_concrete(leaf) or is_key(leaf) or isinstance(leaf, (int, float, bool)) for leaf in flat):
-            self.sets.refuse(self.sets.name(self, frame)[0], "a compiled function has used up its arguments")
+        reason = _why_not(inner, flat)
+        if reason is not None:
+            self.sets.refuse(self.sets.name(self, frame)[0], reason)
             return
         kinds = tuple((getattr(leaf, "shape", ()), str(getattr(leaf, "dtype", leaf))) for leaf in flat)
         key = (sys.modules["jax"].tree_util.tree_structure(dynamic), kinds, fixed)

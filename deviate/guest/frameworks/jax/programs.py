@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from functools import partial
 from threading import get_ident
 from types import FrameType, MethodType
 from weakref import WeakKeyDictionary
@@ -97,6 +98,9 @@ class Programs:
         """Trees by which gradients are computed outside of compiled functions."""
         self.tracing: Any = None
         self.options: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.remaking: WeakKeyDictionary[Any, Callable[[], Any]] = WeakKeyDictionary()
+        """How to compile a function of `pmap` anew, which has no cache to clear."""
+        self.remade: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.is_clean = getattr(sys.modules.get("jax._src.core"), "trace_state_clean", lambda: True)
         for name in ("jit", "pmap"):
             setattr(jax, name, self._compiling(getattr(jax, name)))
@@ -134,6 +138,8 @@ class Programs:
             if not callable(compiled) or self.project.place(sys._getframe(1).f_code) is None:
                 return compiled
             if hasattr(compiled, "lower"):
+                if not hasattr(compiled, "clear_cache") and args:
+                    self.remaking[compiled] = partial(_compile_anew, original, args, kwargs)
                 return self.observe(compiled, kwargs)
             return wraps_like(
                 lambda *more, **options: self.observe(compiled(*more, **options), {**kwargs, **options}), compiled
@@ -235,8 +241,13 @@ class Programs:
         if get_ident() != self.streams.thread:
             return inner(*args, **kwargs)
         is_elsewhere = program.depends_on and program.context != self._context(program, frame)
-        if is_elsewhere and hasattr(inner, "clear_cache"):  # `pmap` has none
-            inner.clear_cache()  # so that it is traced again
+        if is_elsewhere:  # so that it is traced again
+            if hasattr(inner, "clear_cache"):
+                inner.clear_cache()
+            elif inner in self.remaking:
+                self.remade[inner] = self.remaking[inner]()
+        if self.remade:
+            inner = self.remade.get(inner, inner)
         if self.before is not None and not running:
             args, kwargs = self.before(inner, program, args, kwargs)
         is_traced = self.tracing is not None and not running and self.is_clean()
@@ -280,6 +291,16 @@ class Programs:
         """The context that the draws of a function depend on, at this call."""
         is_training = program.depends_on & TRAINING and self.project.is_training(frame)
         return self.streams.now, is_training
+
+
+def _compile_anew(compiling: Any, args: Any, kwargs: Any) -> Any:
+    """Compile a function as another one, for what `pmap` traces is kept by function."""
+    function = args[0]
+
+    def another(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return compiling(wraps_like(another, function), *args[1:], **kwargs)
 
 
 class Observed:

@@ -112,12 +112,38 @@ def _key(entry: Any) -> str:
 
 
 def is_concrete(leaf: Any) -> bool:
-    """Whether a leaf is an array with values on this host."""
+    """Whether a leaf is an array with all its values in this process, on one device or several."""
     if type(leaf).__module__.partition(".")[0] == "numpy":
         return hasattr(leaf, "dtype")  # a scalar too
+    return is_array(leaf) and bool(leaf.is_fully_addressable or leaf.is_fully_replicated)
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether a leaf is an array of JAX with values in this process, which may be a part of them."""
     if isinstance(leaf, sys.modules["jax"].core.Tracer) or not hasattr(leaf, "is_deleted"):
         return False
-    return not leaf.is_deleted() and bool(leaf.is_fully_addressable) and hasattr(leaf.dtype, "char")
+    return not leaf.is_deleted() and hasattr(leaf.dtype, "char") and bool(leaf.sharding.addressable_devices)
+
+
+def is_shared(leaf: Any) -> bool:
+    """Whether other processes hold an array as well, or parts of it: all of them must call a function of it."""
+    return not getattr(leaf, "is_fully_addressable", True)
+
+
+def without_copies(tree: Any, shape: Shape) -> Any:
+    """The tree without the dimension for the devices of `pmap`, if all devices have the same.
+
+    Args:
+        shape: of the tree on one device.
+    """
+    util = _util()
+    leaves, structure = util.tree_flatten(tree)
+    if tuple(tuple(leaf.shape) for leaf in leaves) == shape[1]:
+        return tree
+    numbers = [sys.modules["numpy"].asarray(leaf) for leaf in leaves]
+    if any(copy.tobytes() != array[0].tobytes() for array in numbers for copy in array[1:]):
+        return tree
+    return util.tree_unflatten(structure, [array[0] for array in numbers])
 
 
 def is_key(leaf: Any) -> bool:
@@ -147,14 +173,27 @@ def _util() -> Any:
 
 
 class Leaves(Arrays):
-    """Arrays of JAX on this host."""
+    """Arrays of JAX in this process."""
 
     def exact(self, array: Any) -> Array:
-        return str(array.dtype), array.shape, partial(buffer, array)
+        return str(array.dtype), array.shape, partial(buffer if is_concrete(array) else _local_bytes, array)
 
     def plain(self, array: Any) -> Array:
         kind, _, data = array_of(array if array.ndim else array.reshape(1))
         return kind, array.shape, data
 
     def like(self, numbers: Any, array: Any) -> Any:
-        return sys.modules["jax"].device_put(numbers, array.sharding) if hasattr(array, "sharding") else numbers
+        if not hasattr(array, "sharding"):
+            return numbers
+        jax = sys.modules["jax"]
+        if not is_shared(array):
+            return jax.device_put(numbers, array.sharding)
+        # The other function would ask the other processes whether they put the same.
+        return jax.make_array_from_callback(array.shape, array.sharding, lambda index: numbers[index])
+
+
+def _local_bytes(array: Any) -> bytes:
+    """The bytes of those parts of an array that are in this process, each once, by their place in the array."""
+    parts = {str(shard.index): shard for shard in array.addressable_shards}
+    ordered = sorted(parts.values(), key=lambda shard: [part.start or 0 for part in shard.index])
+    return b"".join(sys.modules["numpy"].asarray(shard.data).tobytes() for shard in ordered)

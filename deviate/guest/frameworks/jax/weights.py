@@ -7,16 +7,33 @@ for which gradients are computed. JAX arrays are immutable, so the latest weight
 from __future__ import annotations
 
 import sys
+from functools import partial
 from types import FrameType
 from weakref import ref
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Callable, Iterator
-from ...observations import Observations
+from ...annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Iterator
+from ...observations import Observations, record_weights
+from ...observers.capture import WEIGHTS
 from ...observers.hashing import INPUTS
 from .programs import Program, Programs
-from .trees import Leaves, is_concrete, is_float, is_tree, named_leaves, part_of, replace_part, shape_of, subtrees_like
+from .trees import (
+    Leaves,
+    is_array,
+    is_concrete,
+    is_float,
+    is_tree,
+    named_leaves,
+    part_of,
+    replace_part,
+    shape_of,
+    subtrees_like,
+    without_copies,
+)
 from .trees import places as places_in
+
+if TYPE_CHECKING:
+    from .trees import Shape
 
 FRAMEWORK = "jax"
 TRIES = 5
@@ -56,7 +73,7 @@ class Weights(Observations):
         self.programs.see("update", before)
         leaves = named_leaves(now)
         self.programs.has_differentiated = True
-        if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
+        if not self.programs.running and _has_values(leaves):
             self.latest = now
             self.training_continues()
             if self.capture is not None:
@@ -142,18 +159,35 @@ class Weights(Observations):
 
     def record_weights(self, moment: str) -> None:
         if moment != "exit":  # those are recorded by `close`
-            super().record_weights(moment)
+            self._record(moment)
 
     def close(self) -> None:
         """JAX is about to shut down its backends: afterwards no array can be read."""
         self.end_evaluation()
-        super().record_weights("exit")
+        self._record("exit")
+
+    def _record(self, moment: str) -> None:
+        """Record the hash of the weights: of a part of them, if processes have divided them."""
+        framework = FRAMEWORK
+        if self._is_divided():
+            framework = "%s, part of process %d" % (FRAMEWORK, self.recorder.rank or 0)
+        record_weights(self.recorder, self.arrays, framework, moment, self.weights())
+
+    def _is_divided(self) -> bool:
+        return self.recorder.n_ranks > 1 and not all(is_concrete(leaf) for _, leaf in self.leaves())
+
+    def kept_weights(self) -> Iterable[tuple[str, Array]]:
+        """Those of the first process, as the others hold the same."""
+        if self._is_divided():
+            self.context.capture.refuse(WEIGHTS, FRAMEWORK, "they are divided between processes")
+            return ()
+        return super().kept_weights() if self.recorder.is_first_rank else ()
 
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         return ((name, leaf, True) for name, leaf in self.leaves())
 
     def leaves(self) -> list[tuple[str, Any]]:
-        """Weights by name; empty if some have no values on this host."""
+        """Weights by name, without those that went on into another function, which was given their memory."""
         trees = [tree for program in self.programs.by_function.values() for tree in _weights_of(program)]
         if self.latest is not None:
             trees.append(self.latest)
@@ -162,12 +196,17 @@ class Weights(Observations):
             tree = None if owner is None else weights_of(owner)
             if tree is not None and not all(_is_one_of(before, leaf) for _, leaf in named_leaves(tree)):
                 trees.append(tree)  # else it was a copy that was trained
-        leaves = [
-            ("%d/%s" % (number, name) if len(trees) > 1 else name, leaf)
-            for number, tree in enumerate(trees)
-            for name, leaf in named_leaves(tree)
+        named = [leaves for leaves in map(named_leaves, trees) if _has_values(leaves)]
+        return [
+            ("%d/%s" % (number, name) if len(named) > 1 else name, leaf)
+            for number, leaves in enumerate(named)
+            for name, leaf in leaves
         ]
-        return leaves if all(is_concrete(leaf) for _, leaf in leaves) else []
+
+
+def _has_values(leaves: list[tuple[str, Any]]) -> bool:
+    """Whether all leaves have values in this process, or parts of them."""
+    return all(is_concrete(leaf) or is_array(leaf) for _, leaf in leaves)
 
 
 def _is_one_of(originals: dict[int, Any], leaf: Any) -> bool:
@@ -182,13 +221,14 @@ def _weights_of(program: Program) -> list[Any]:
         return []
     if not program.updates:
         trees = subtrees_like(program.latest, program.grads[0]) if program.weights_index is not None else []
-        return [tree for place, tree in enumerate(trees) if place == program.weights_index]
-    trees = []
-    for number, shape in enumerate(program.updates):
-        # Copies of the weights, as for an average, come after them.
-        earlier = program.updates[:number].count(shape)
-        trees += subtrees_like(program.latest, shape)[earlier : earlier + 1]
-    return trees
+        trees = [(tree, program.grads[0]) for place, tree in enumerate(trees) if place == program.weights_index]
+    else:
+        trees = []
+        for number, shape in enumerate(program.updates):
+            # Copies of the weights, as for an average, come after them.
+            earlier = program.updates[:number].count(shape)
+            trees += [(tree, shape) for tree in subtrees_like(program.latest, shape)[earlier : earlier + 1]]
+    return [without_copies(tree, shape) if _has_values(named_leaves(tree)) else tree for tree, shape in trees]
 
 
 def is_training(options: dict[str, Any]) -> bool:
@@ -216,23 +256,30 @@ class FlippedBit:
         if self.one_bit.is_pending:
             programs.before = self.before
 
-    def flip(self, tree: Any) -> Any:
-        """The weights with one bit flipped; the same tree if there is nothing to flip."""
+    def flip(self, tree: Any, shape: Shape | None = None) -> Any:
+        """The weights with one bit flipped; the same tree if there is nothing to flip.
+
+        Args:
+            shape: of the tree on one device, if it may have a dimension for the devices of `pmap`.
+        """
         with self.recorder.guarded("one-bit"):
-            return self._flip(tree) if self.one_bit.is_due else tree
+            return self._flip(tree, shape) if self.one_bit.is_due else tree
         return tree
 
-    def _flip(self, tree: Any) -> Any:
+    def _flip(self, tree: Any, shape: Shape | None) -> Any:
         leaves = named_leaves(tree)
         if not leaves or not all(is_concrete(leaf) for _, leaf in leaves):
             return tree
-        weights = [(name, leaf, leaf.shape if is_float(leaf) else ()) for name, leaf in leaves]
+        on_one_device = leaves if shape is None else named_leaves(without_copies(tree, shape))
+        weights = [(name, leaf, leaf.shape if is_float(leaf) else ()) for name, leaf in on_one_device]
         flipped = self.one_bit.flip(FRAMEWORK, weights)
         if flipped is None:
             return tree
         self.programs.before = None
         number, array = flipped
         values = [leaf for _, leaf in leaves]
+        if array.shape != values[number].shape:  # all devices have the same weights
+            array = sys.modules["numpy"].broadcast_to(array, values[number].shape)
         values[number] = self.arrays.like(array, values[number])
         util = sys.modules["jax"].tree_util
         return util.tree_unflatten(util.tree_structure(tree), values)
@@ -246,25 +293,33 @@ class FlippedBit:
                 if way is not None:
                     self.ways[program] = way
             if self.one_bit.is_due and way is not None:
-                args, kwargs = replace_part((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
+                weights = self.flip(part_of((args, kwargs), way), _trained_shapes(program)[0])
+                args, kwargs = replace_part((args, kwargs), way, weights)
         return args, kwargs
 
     def _way(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[int, ...] | None:
         """Path of the weights in the arguments of a function that trains; None if it is ambiguous."""
         try:
-            result = self.programs.trace(inner.eval_shape, program, args, kwargs, sys._getframe())
+            # `pmap` has no method for it.
+            ask = getattr(inner, "eval_shape", None) or partial(sys.modules["jax"].eval_shape, inner)
+            result = self.programs.trace(ask, program, args, kwargs, sys._getframe())
         except Exception:  # the call itself will say so
             return None
-        shapes = program.updates
-        if not shapes and program.grads and is_tree(program.grads[0]):
-            # A function that gives gradients alone gives one such tree; one that trains gives weights and more.
-            shapes = program.grads if len(subtrees_like(result, program.grads[0])) > 1 else []
+        shapes = _trained_shapes(program)
         if not shapes:
+            return None
+        if not program.updates and len(subtrees_like(result, shapes[0])) < 2:
+            # A function that gives gradients alone gives one such tree; one that trains gives weights and more.
             return None
         ways = [way for way, tree in places_in((args, kwargs), shapes[0]) if not _is_zero(tree)]
         return ways[0] if len(ways) == 1 else None
 
 
+def _trained_shapes(program: Program) -> list[Shape]:
+    """Trees that a function updates or, if no optimizer does, by which it differentiates."""
+    return program.updates or [shape for shape in program.grads[:1] if is_tree(shape)]
+
+
 def _is_zero(tree: Any) -> bool:
     """Whether all numbers are zero: moments are before the first step, weights are not."""
-    return all(is_concrete(leaf) and not leaf.any() for _, leaf in named_leaves(tree))
+    return all(is_concrete(leaf) and not sys.modules["numpy"].asarray(leaf).any() for _, leaf in named_leaves(tree))

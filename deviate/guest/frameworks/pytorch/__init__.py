@@ -16,8 +16,10 @@ def install(module: Any, context: AdapterContext) -> None:
     # Loaded now and not with the guest: most processes import no PyTorch.
     from .controls import build_facts, hold_factors
     from .generators import route_generators
-    from .proof import Proof
+    from .proof import proof_of
+    from .ranks import follow_groups
     from .regions import Forwards, patch_loading, patch_regions
+    from .unrouted import UnroutedDraws
 
     context.recorder.event("environment", build_facts(module))
     taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
@@ -30,11 +32,13 @@ def install(module: Any, context: AdapterContext) -> None:
 
     context.observe(module, "save", before=save)
     context.observe(module.jit, "save", before=save)
+    follow_groups(module, context)
     hold_factors(module, context)
     route_generators(module, context)
-    proof = Proof(module, context)
+    proof = proof_of(context)
     proof.patch()
-    forwards = Forwards(module, context, proof)
+    unrouted = UnroutedDraws(module, context)
+    forwards = Forwards(module, context, proof, unrouted)
     forwards.patch()
     if context.trace.requested_level:
         from .trace.dispatch import install_operations
@@ -49,6 +53,7 @@ def install(module: Any, context: AdapterContext) -> None:
         predictions = install_capture(module, context, proof, forwards)
     if context.streams.is_active:
         patch_regions(module, context)
+        unrouted.wait_for_devices()
     if context.capture.profile:
         from .profile import install_profile
 

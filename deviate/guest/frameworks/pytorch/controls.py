@@ -18,6 +18,7 @@ from ...seeds import wraps_like
 
 REDUCED = ("tf32", "bf16")
 INDUCTOR = "torch._inductor.config"
+WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 
 
 def hold_factors(torch: Any, context: AdapterContext) -> None:
@@ -68,6 +69,24 @@ class Holding:
         self.switch(factor, "torch.backends.cudnn.deterministic", "_set_cudnn_deterministic", is_deterministic)
         if is_warning:
             patch_warnings(self.context)
+        if not is_deterministic:
+            self._free_workspace()
+
+    def _free_workspace(self) -> None:
+        """Remove the variable that a script sets before CUDA is initialised; cuBLAS reads it later.
+
+        Source: torch/cuda/__init__.py, _lazy_init: queued calls are carried out once CUDA is there.
+        """
+
+        def remove() -> None:
+            with self.context.recorder.guarded(WORKSPACE):
+                value = os.environ.pop(WORKSPACE, None)
+                if value is not None:
+                    self._tell("kernels", WORKSPACE, value, "", 0, "overridden")
+
+        queue = getattr(getattr(self.torch, "cuda", None), "_lazy_call", None)
+        if queue is not None:
+            queue(remove)
 
     def precision(self) -> None:
         factor, torch = "precision", self.torch
@@ -162,6 +181,8 @@ def effective(torch: Any) -> dict[str, str]:
         "torch float32 matmul precision": lambda: str(torch.get_float32_matmul_precision()),
         "torch oneDNN": lambda: _switch(backends.mkldnn.enabled),
     }
+    if WORKSPACE in os.environ:
+        readers["cuBLAS workspace"] = lambda: os.environ[WORKSPACE]
     if cuda.is_initialized():
         readers["CUDA devices"] = lambda: ", ".join(map(cuda.get_device_name, range(cuda.device_count())))
         readers["CUDA driver"] = lambda: str(torch._C._cuda_getDriverVersion())
@@ -183,7 +204,14 @@ def _switch(value: object) -> str:
 
 # PyTorch warns about them if they do not raise.
 
-WARNING = re.compile(r"(.{1,200}?) does not have a deterministic implementation")
+WARNING = re.compile(
+    r"(.{1,200}?) (?:does not have a deterministic implementation|defaults to a non-deterministic algorithm)"
+    r"|Deterministic behavior was enabled .{1,200}? because it uses (CuBLAS)"
+)
+"""Attention has a deterministic version that is used only where PyTorch raises, and cuBLAS one that needs a variable.
+
+Source: aten/src/ATen/native/transformers/cuda/attention_backward.cu; aten/src/ATen/Context.cpp.
+"""
 
 
 def patch_warnings(context: AdapterContext) -> None:
@@ -225,6 +253,7 @@ class _Reader:
     def match(self, text: object) -> None:
         with self.context.recorder.guarded("warnings"):
             match = WARNING.match(str(text))
-            if match and match.group(1) not in self.recorded:
-                self.recorded.add(match.group(1))
-                self.context.recorder.event("operation", match.group(1), *self.context.project.nearest(_getframe(1)))
+            operation = match and (match.group(1) or match.group(2))
+            if operation and operation not in self.recorded:
+                self.recorded.add(operation)
+                self.context.recorder.event("operation", operation, *self.context.project.nearest(_getframe(1)))

@@ -5,7 +5,10 @@ Each has a state per stream. The calls that seed the global ones are replaced.
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import os
+import sys
 import weakref
 from collections import OrderedDict
 from sys import _getframe
@@ -14,7 +17,7 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...seeds import Seeding, wraps_like
-from ...streams import OTHER, Bank, Streams, spell_seed
+from ...streams import OTHER, STREAMS, Bank, Streams, spell_seed
 from .tensors import state_bytes
 
 LIBRARY = "torch"
@@ -177,11 +180,19 @@ class Saved:
             if saved is not None:
                 self.bank.states, self.bank.marks, self.bank.script_seeds = map(dict, saved)
             elif is_outside_regions:
+                self._adopt(new_state)
                 self._tell(_getframe(1))
 
         for owner in (self.torch, self.torch.random):
             owner.get_rng_state = wraps_like(get_rng_state, get_state)
             owner.set_rng_state = wraps_like(set_rng_state, set_state)
+
+    def _adopt(self, state: Any) -> None:
+        """Key all streams by a state from elsewhere, as processes that are given the same one are to draw the same."""
+        text = "state %s" % hashlib.sha256(state_bytes(state)).hexdigest()
+        if self.bank.script_seeds.get(OTHER) != text:
+            self.bank.before_seeding(text, OTHER)
+        self.bank.after_seeding(OTHER)
 
     def _tell(self, frame: FrameType) -> None:
         place = self.context.project.nearest(frame)
@@ -316,6 +327,18 @@ class Routed:
         """The seed that the script set."""
         return script_seed_of(self._bank, self._bank.plain.initial_seed(self))
 
+    def set_state(self, state: Any) -> Any:
+        """Go on from a state. One of another generator, as ranks broadcast it, brings the seed of that one with it."""
+        bank, is_from_elsewhere = self._bank, False
+        if bank.streams.is_routed_thread() and bank.streams.now == OTHER and bank.carries_seeds:
+            is_from_elsewhere = carried_seed(state) != bank.plain.initial_seed(self)
+        bank.plain.set_state(self, state)
+        if is_from_elsewhere:
+            seed = carried_seed(state)
+            bank.script_seeds.update(dict.fromkeys(STREAMS, None if seed == UNSEEDED else str(seed)))
+            bank.forget_streams()
+        return self
+
     def clone_state(self) -> Any:
         """Another generator that will draw the same numbers."""
         generator_type: Any = type(self)
@@ -343,13 +366,22 @@ class Routed:
 
 
 class GeneratorBank(Bank):
-    """A state per stream, switched in one generator as long as it exists."""
+    """A state per stream, switched in one generator as long as it exists.
+
+    States of the host have the script's seed in the place of the initial seed, so that a state tells whose it is.
+
+    Attributes:
+        carries_seeds: whether states have a place for it.
+    """
+
+    is_random_unseeded = False  # PyTorch begins with a constant
 
     def __init__(self, seeding: Seeding, generator: Any, plain: Any) -> None:
         self.seeding = seeding
         self.plain = plain
         self.generator = weakref.ref(generator)
         self.device = generator.device
+        self.carries_seeds = self.device.type == "cpu"
         super().__init__(seeding.streams, OWN_LIBRARY)
 
     def new_state(self, seed: int) -> Any:
@@ -358,11 +390,11 @@ class GeneratorBank(Bank):
     def set_state(self, state: Any) -> None:
         generator = self.generator()
         if generator is not None:
-            generator.set_state(state)
+            self.plain.set_state(generator, state)
 
     def get_state(self) -> Any:
         generator = self.generator()
-        return self.states.get(self.streams.now) if generator is None else generator.get_state()
+        return self.states.get(self.streams.now) if generator is None else self.plain.get_state(generator)
 
     def fingerprint(self, state: Any) -> Any:
         return state_bytes(state)
@@ -371,10 +403,23 @@ class GeneratorBank(Bank):
         """Reset all states; returns the seed for the current stream."""
         now = self.streams.now
         self.before_seeding(script_seed, now)
-        seed = self.streams.seed(OWN_LIBRARY, script_seed)
-        self.plain.manual_seed(self.generator(), seed)
+        self.set_state(self._state(now))
+        return self.seed_of(now)
+
+    def _state(self, stream: str) -> Any:
+        state = super()._state(stream)
+        if self.carries_seeds:
+            carry_seed(state, self.script_seeds.get(stream))
+            self.marks[stream] = self.fingerprint(state)
+        return state
+
+    def forget_streams(self) -> None:
+        """Go on from the present state, and begin all other streams anew when they are next used."""
+        now = self.streams.now
+        self.note_draws(now)
+        self.states.clear()
+        self.marks.clear()
         self.after_seeding(now)
-        return seed
 
     def like(self, other: GeneratorBank) -> None:
         """Copy the states of another bank."""
@@ -392,9 +437,31 @@ class GeneratorBank(Bank):
 def script_seed_of(bank: Bank, seed: int) -> int:
     """The seed that the script set, for a seed that replaced it."""
     streams, script_seed = bank.streams, bank.script_seeds.get(bank.streams.now)
-    if seed != streams.seed(bank.library, script_seed):
+    if seed != bank.seed_of(streams.now):
         return seed  # a worker has seeded itself
     try:
         return UNSEEDED if script_seed is None else int(script_seed) % (1 << 64)
     except ValueError:
         return UNSEEDED
+
+
+# The first eight bytes of a state of the host are the initial seed, from which nothing is drawn. Source:
+# `CPUGeneratorImplStateLegacy`, aten/src/ATen/CPUGeneratorImpl.cpp.
+
+SEED_BYTES = 8
+
+
+def carry_seed(state: Any, script_seed: str | None) -> None:
+    """Write the script's seed into a state; a random one, for which there is no number, is left out."""
+    if script_seed is None:
+        seed = UNSEEDED
+    elif script_seed.lstrip("-").isdecimal():
+        seed = int(script_seed) % (1 << 64)
+    else:
+        return
+    ctypes.memmove(state.data_ptr(), seed.to_bytes(SEED_BYTES, sys.byteorder), SEED_BYTES)
+
+
+def carried_seed(state: Any) -> int:
+    """The seed in a state of the host."""
+    return int.from_bytes(state_bytes(state)[:SEED_BYTES], sys.byteorder)

@@ -19,7 +19,7 @@ from ...npz import CODES
 from .around import Surroundings, choices
 from .batches import Kinds, fits, shares
 from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Origins, Pass, Sets, arguments_by_name, size_of, to_host
-from .proof import Ranks, Trained
+from .proof import Trained
 from .replaced import Replaced
 from .tensors import kind
 
@@ -96,7 +96,7 @@ def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: A
     """Capture what this run requests; returns the object that captures predictions, None if not requested."""
     if not context.capture.wants_predictions:
         return None
-    predictions = Predictions(torch, context, proof.trained, proof.ranks)
+    predictions = Predictions(torch, context, proof.trained)
     proof.at_training.append(predictions.before)
     forwards.at_end.append(predictions.after)
     predictions.patch()
@@ -106,13 +106,12 @@ def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: A
 class Predictions:
     """Captures the outputs of evaluations."""
 
-    def __init__(self, torch: Any, context: AdapterContext, trained: Trained, ranks: Ranks) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, trained: Trained) -> None:
         self.torch = torch
         self.context = context
         self.capture = context.capture
         self.recorder = context.recorder
         self.trained = trained
-        self.ranks = ranks
         self.kinds = Kinds(torch)
         self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", nullcontext)
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
@@ -179,7 +178,8 @@ class Predictions:
         is_training = module.training and self.torch.is_grad_enabled()
         if (is_training and self.has_evaluated) or not self.capture.is_script_thread() or self.is_strange():
             return
-        if self.ranks.is_keeping() and self._counts(module):
+        if self._counts(module):
+            self.capture.share_limit()
             with self.without_functions():
                 self._keep(module, args, kwargs, output, is_training)
 

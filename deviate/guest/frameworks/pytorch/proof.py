@@ -7,19 +7,20 @@ flipped.
 from __future__ import annotations
 
 import gc
-import os
+import sys
 import weakref
 from collections import deque
 from contextlib import suppress
 from itertools import chain, count
+from threading import get_ident
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable, Iterator
 from ...observations import Observations
-from ...observers.capture import PREDICTIONS
+from ...observers.capture import WEIGHTS
 from ...observers.hashing import INPUTS, LOADER, Evaluations
 from ...seeds import wraps_like
-from .tensors import TensorArrays, buffer, kind, parts_of
+from .tensors import TensorArrays, buffer, is_divided, kind, parts_of
 
 # ---------------------------------------------------------------- what is trained
 
@@ -72,6 +73,12 @@ class Trained:
         """Whether a module has the same weight names and shapes as a trained one, which may no longer exist."""
         shapes = form(module)
         return shapes in self.forms or any(form(trained) == shapes for trained in self.alive())
+
+    def is_flattened(self) -> bool:
+        """Whether FullyShardedDataParallel has flattened weights and divided them between processes."""
+        return any(
+            type(part).__name__ == "FullyShardedDataParallel" for whole in self.alive() for part in whole.modules()
+        )
 
     def tensors(self, *, is_whole: bool = False) -> Iterator[tuple[str, Any]]:
         """Parameters and buffers by name, without duplicates; weights of optimizers alone are named by position.
@@ -153,7 +160,7 @@ class Evaluation:
 
     def see_batch(self, iterator: Any, batch: Any) -> None:
         """A loader yielded a batch. Each iteration over a loader is a pass, even with the same iterator."""
-        if iterator._num_yielded <= 1 or not hasattr(iterator, "_deviate_pass"):
+        if getattr(iterator, "_num_yielded", 2) <= 1 or not hasattr(iterator, "_deviate_pass"):
             iterator._deviate_pass = next(self.passes)
         self.batches.append((iterator._deviate_pass, batch))
 
@@ -243,50 +250,19 @@ class Evaluation:
         return isinstance(array, self.tensor) and array.device.type != "cpu"
 
 
-# ---------------------------------------------------------------- processes that train together
-
-
-class Ranks:
-    """The place of this process among those that train together. They hold the same weights, and each its examples."""
-
-    def __init__(self, torch: Any, capture: Any) -> None:
-        self.distributed = getattr(torch, "distributed", None)
-        self.capture = capture
-        self.group_place: tuple[int, int] | None = None
-        self.has_shared = False
-
-    def place(self) -> tuple[int, int]:
-        """The rank, and how many there are: as the script's group says, also once it is no more; else the launcher."""
-        distributed = self.distributed
-        if distributed is not None and distributed.is_available() and distributed.is_initialized():
-            self.group_place = distributed.get_rank(), distributed.get_world_size()
-        return self.group_place or _launcher_place()
-
-    def is_keeping(self) -> bool:
-        """Whether this process keeps its examples: each does whose events tell its rank, by which files are joined."""
-        rank, size = self.place()
-        if size == 1:
-            return True
-        if os.environ.get("RANK") != str(rank):
-            if rank == 0:
-                reason = "of %d processes only the first one's examples are kept" % size
-                self.capture.refuse(PREDICTIONS, "torch.distributed", reason)
-            return rank == 0
-        if not self.has_shared:
-            self.has_shared = True
-            self.capture.left //= 2 if rank == 0 else 2 * (size - 1)  # the limit is one for the run
-        return True
-
-
-def _launcher_place() -> tuple[int, int]:
-    """The rank and the number of ranks that a launcher gave; variables of that name may also be somebody else's."""
-    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
-    if rank.isdigit() and size.isdigit() and int(rank) < int(size):
-        return int(rank), int(size)
-    return 0, 1
-
+# ---------------------------------------------------------------- all of it
 
 FRAMEWORK = "torch"
+DIVIDED = "they are divided between %d processes; deviate.log_weights keeps those that the script has gathered"
+
+
+def proof_of(context: AdapterContext) -> Proof:
+    """The instance of this process, which adapters of what stands on PyTorch share."""
+    return context.part(_make_proof)
+
+
+def _make_proof(context: AdapterContext) -> Proof:
+    return Proof(sys.modules["torch"], context)
 
 
 class Proof(Observations):
@@ -306,7 +282,6 @@ class Proof(Observations):
         self.trained = Trained(context)
         self.n_settled = (0, 0)
         self.evaluation: Evaluation | None = Evaluation(torch, self.trained, self.evaluations)
-        self.ranks = Ranks(torch, context.capture)
         self.at_training: list[Callable[[Any, Any, Any], object]] = []
 
     def patch(self) -> None:
@@ -348,7 +323,7 @@ class Proof(Observations):
             if self.evaluation is None:
                 if iterator.__next__ is wrapper:
                     iterator.__next__ = original
-            else:
+            elif get_ident() == self.context.streams.thread:
                 self.evaluation.see_batch(self_, batch)
             return batch
 
@@ -372,11 +347,16 @@ class Proof(Observations):
             yield name, tensor, tensor.requires_grad or isinstance(tensor, parameter)
 
     def kept_weights(self) -> Iterator[tuple[str, Array]]:
-        """Those of the first process that trains, as the others hold the same."""
-        if self.ranks.place()[0] == 0:
-            self.trained.settle()
-            for name, tensor in self.trained.tensors():
-                yield name, self.arrays.plain(tensor)
+        """Those of the first process that trains, as the others hold the same; none where each holds a part of them."""
+        if not self.recorder.is_first_rank:
+            return
+        self.trained.settle()
+        tensors = list(self.trained.tensors())
+        if self.recorder.n_ranks > 1 and (self.trained.is_flattened() or any(is_divided(part) for _, part in tensors)):
+            self.context.capture.refuse(WEIGHTS, FRAMEWORK, DIVIDED % self.recorder.n_ranks)
+            return
+        for name, tensor in tensors:
+            yield name, self.arrays.plain(tensor)
 
     def _flip_bit(self, module: Any) -> None:
         """Flip the bit before a training forward pass, as soon as there are weights."""

@@ -18,6 +18,7 @@ from ...streams import Streams
 from .generators import backward_check
 from .proof import Proof
 from .replaced import register_builtin
+from .unrouted import UnroutedDraws
 
 DRAWS = (
     "rand", "randn", "randint", "normal", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial",
@@ -83,11 +84,12 @@ class Forwards:
         at_end: told of the same, with the output before the last, after one that ended well.
     """
 
-    def __init__(self, torch: Any, context: AdapterContext, proof: Proof) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, proof: Proof, unrouted: UnroutedDraws) -> None:
         self.torch = torch
         self.context = context
         self.streams = context.streams
         self.recorder = context.recorder
+        self.unrouted = unrouted
         self.is_traced = bool(context.trace.requested_level)
         self.proof = proof
         self.is_in_backward = backward_check(torch)
@@ -158,7 +160,10 @@ class Forwards:
 
     def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)
-        has_weights = next(iter(module.parameters()), None) is not None
+        weight = next(iter(module.parameters()), None)
+        has_weights = weight is not None
+        if weight is not None:
+            self.unrouted.meet(weight)
         stream = DROPOUT if has_weights else _of_weightless(module)
         entry = self.kinds[key] = weakref.ref(module, lambda _: self.kinds.pop(key, None)), stream, has_weights
         return entry
@@ -220,6 +225,9 @@ def _patch_fetcher(fetcher: Any, context: AdapterContext) -> None:
 
     def in_region(original: Any) -> Any:
         def inside(*args: Any, **kwargs: Any) -> Any:
+            if get_ident() != context.streams.thread:  # in a thread no module call is observed
+                with Region(context.streams, AUGMENT):
+                    return original(*args, **kwargs)
             with Held(context, "is_inside", True), Region(context.streams, AUGMENT):
                 return original(*args, **kwargs)
 

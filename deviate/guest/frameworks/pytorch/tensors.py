@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from functools import partial
+from operator import sub
 
 from ...annotations import Any, Array, Callable, Iterator, Sequence
 from ...npz import CODES
@@ -35,13 +36,36 @@ class TensorArrays(Arrays):
             return self.exact(array)
         return "float32", tuple(array.shape), lambda: buffer(array.detach().float())
 
+    def holds(self, array: Any, index: tuple[int, ...]) -> bool:
+        if not hasattr(array, "_local_tensor"):
+            return True
+        shape, offset = _extent(array)
+        return all(first <= place < first + n for place, first, n in zip(index, offset, shape))
+
     def flip(self, array: Any, index: tuple[int, ...]) -> tuple[Any, float, float] | None:
-        element = array.data[index]  # through `data` the autograd graph is not affected
+        if hasattr(array, "_local_tensor"):
+            offset = _extent(array)[1]
+            element = array._local_tensor.data[tuple(map(sub, index, offset))]
+        else:
+            element = array.data[index]  # through `data` the autograd graph is not affected
         before = float(element.item())
         if not math.isfinite(before):
             return None
         element.view(getattr(self.torch, WORDS[element.element_size()])).bitwise_xor_(1)
         return array, before, float(element.item())
+
+
+def _extent(tensor: Any) -> tuple[Sequence[int], Sequence[int]]:
+    """Shape and offset of the part of a distributed tensor that this process holds, without communication."""
+    from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
+
+    shape, offset = compute_local_shape_and_global_offset(tensor.shape, tensor.device_mesh, tensor.placements)
+    return shape, offset
+
+
+def is_divided(tensor: Any) -> bool:
+    """Whether this process holds a part of a distributed tensor alone."""
+    return any(not placement.is_replicate() for placement in getattr(tensor, "placements", ()))
 
 
 def buffer(tensor: Any) -> Any:

@@ -31,8 +31,20 @@ torch.set_num_threads(1)
 torch.use_deterministic_algorithms(True, warn_only=True)
 with torch.backends.cudnn.flags(deterministic=True, allow_tf32=False):
     pass
-torch.backends.cudnn.conv.fp32_precision = "tf32"
+for part in (torch.backends.cudnn.conv, torch.backends.cudnn.rnn, torch.backends.cuda.matmul, torch.backends):
+    part.fp32_precision = "tf32"
+torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+torch.backends.fp32_precision = "none"
+print([part.fp32_precision for part in (torch.backends.cudnn.conv, torch.backends.cuda.matmul)])
 print(list(torch.utils.data.DataLoader(range(2), num_workers=1)))
+"""
+STARTING_CUDA = """\
+import os
+os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+for queued, _ in torch.cuda._queued_calls:  # carried out when CUDA is initialised; those of PyTorch need a GPU
+    if not queued.__module__.startswith("torch"):
+        queued()
+print(os.environ.get("CUBLAS_WORKSPACE_CONFIG"))
 """
 UNPOOLING = """\
 import warnings
@@ -45,6 +57,9 @@ with warnings.catch_warnings():
         print(nn.MaxUnpool2d(2)(*nn.MaxPool2d(2, return_indices=True)(torch.arange(4.0).view(1, 1, 2, 2))).tolist())
 torch.zeros(3).put_(torch.tensor([1]), torch.tensor([2.0]))
 warnings.warn("the script's own")
+warnings.warn("Flash Attention defaults to a non-deterministic algorithm. To explicitly enable determinism call torch.")
+warnings.warn("Deterministic behavior was enabled with either ..., but this operation is not deterministic because it "
+              "uses CuBLAS and you have CUDA >= 10.2.")
 warnings.resetwarnings()
 warnings.warn("shown")
 """
@@ -79,8 +94,10 @@ def test_what_would_undo_a_factor_is_told_and_not_done(tmp_path: Path) -> None:
         ("kernels", "torch.set_deterministic_debug_mode", 9),
         ("threads", "torch.set_num_threads", 10),
         ("kernels", "torch.use_deterministic_algorithms", 11),
-        ("precision", "fp32_precision", 14),
+        *[("precision", "fp32_precision", 15)] * 4,
+        ("precision", "fp32_precision", 16),
     ]
+    assert "tf32" not in result.stdout
     assert {event[0] for event in result.of("control") if event[5] == "set"} == {*HELD, "threads", "onednn"}
     facts = {key: value for [event] in result.of("environment") for key, value in event.items()}
     assert {name: facts[f"torch {name}"] for name in (
@@ -94,14 +111,16 @@ def test_what_would_undo_a_factor_is_told_and_not_done(tmp_path: Path) -> None:
 
 
 def test_free_factors_lose_determinism_and_keep_the_settings_for_speed(tmp_path: Path) -> None:
-    text = UNDOING.replace('torch.backends.cudnn.conv.fp32_precision = "tf32"', "")
+    text = UNDOING.partition("for part in")[0] + STARTING_CUDA  # PyTorch raises where both interfaces are mixed
     result = Script(text, main_loop="").run(tmp_path, seeds(), **FREE)
     undone = [(event[0], event[1], event[4]) for event in result.of("control") if event[5] == "overridden"]
     assert undone == [
         ("kernels", "torch.set_deterministic_debug_mode", 9),
         ("kernels", "torch.use_deterministic_algorithms", 11),
         ("kernels", "torch.backends.cudnn.deterministic", 12),
+        ("kernels", "CUBLAS_WORKSPACE_CONFIG", 0),
     ]
+    assert result.stdout == "None\n"
     facts = {key: value for [event] in result.of("environment") for key, value in event.items()}
     assert facts["torch deterministic algorithms"] == "off"
     assert facts["torch cuDNN benchmark"] == "on"
@@ -129,7 +148,9 @@ def test_with_warn_only_such_operations_are_listed_whatever_the_script_filters(t
     assert result.of("operation") == [
         ["max_unpooling2d_forward_out", "train.py", 8],
         ["put_", "train.py", 9],
+        ["Flash Attention", "train.py", 11],
+        ["CuBLAS", "train.py", 12],
     ]
     assert [line for line in result.stderr.splitlines() if "Warning" in line] == [
-        f"{result.work}/train.py:12: UserWarning: shown"
+        f"{result.work}/train.py:15: UserWarning: shown"
     ]

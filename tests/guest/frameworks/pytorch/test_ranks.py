@@ -1,13 +1,18 @@
 """PyTorch in several processes: what each evaluates is kept once and put together, and weights are those of one."""
 
+import functools
+import json
 import re
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from harness import Child
+from harness import Child, Result
 
 from deviate import stability, workflows
+from deviate.guest.streams import STREAMS
 
 TRAIN = """\
 import torch, torch.distributed as dist
@@ -41,6 +46,34 @@ for epoch in range(2):
 dist.destroy_process_group()
 if rank == 0:
     right, n = count(model.module, first_loader); print("first", (right / n).item())
+"""
+
+STARTED = """\
+import json, os, sys, torch, torch.distributed as dist
+from torch import nn
+from torch.distributed.fsdp import fully_shard
+from torch.utils.data import RandomSampler
+
+def train(rank, method):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", "file://" + os.path.abspath("meeting"), rank=rank, world_size=2)
+    unseeded = torch.rand(1).item()
+    generator = torch.Generator().manual_seed(7 + rank)
+    orders = []
+    for _ in range(2):
+        state = generator.get_state(); dist.broadcast(state, 0); generator.set_state(state)
+        orders.append(list(RandomSampler(range(20), generator=generator)))
+    torch.manual_seed(5)
+    model = nn.Sequential(nn.Linear(6, 7), nn.Dropout(), nn.Linear(7, 2))
+    model = fully_shard(model) if method == "fully_shard" else nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for step in range(2):
+        model(torch.ones(4, 6) + rank).sum().backward(); optimizer.step(); optimizer.zero_grad()
+    print(json.dumps([rank, unseeded, orders, torch.nn.functional.dropout(torch.ones(16)).tolist()]), flush=True)
+    dist.destroy_process_group()
+
+if __name__ == "__main__":
+    torch.multiprocessing.spawn(train, (sys.argv[1],), nprocs=2)
 """
 
 ALONE = """\
@@ -97,6 +130,87 @@ def test_all_processes_have_one_limit_together(tmp_path: Path) -> None:
     result = child.run(capture={"predictions": "on", "limit": "4000"}, command=command)
     assert (result.code, result.of("error")) == (0, [])
     assert {it[2] for it in result.of("not captured")} == {"the limit of what is captured of a run is reached"}
+
+
+@dataclass(frozen=True)
+class Started:
+    """Two processes that the script started itself, and what each printed: by rank, without the rank."""
+
+    result: Result
+    unseeded: list[float]
+    orders: list[list[list[int]]]
+    masks: list[list[float]]
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Started]:
+    """Starts two processes that hold the model in one of two ways, once each; with one bit, and weights to be kept."""
+
+    @functools.cache
+    def start(method: str) -> Started:
+        result = Child(tmp_path_factory.mktemp(method), STARTED).run(
+            method,
+            seeds=dict.fromkeys(STREAMS, 3),
+            controls={"one-bit": "5"},
+            capture={"weights": "on"},
+            environment={"RANK": None, "WORLD_SIZE": None},
+        )
+        assert (result.code, result.of("error")) == (0, []), result.stderr
+        printed = sorted(json.loads(line) for line in result.stdout.splitlines())
+        _, unseeded, orders, masks = (list(column) for column in zip(*printed, strict=True))
+        return Started(result, unseeded, orders, masks)
+
+    return start
+
+
+SLOW = pytest.mark.slow  # two processes that import PyTorch
+
+
+@SLOW
+def test_ranks_draw_alike_where_the_script_seeded_alike_or_gave_them_one_state(
+    started: Callable[[str], Started],
+) -> None:
+    ran = started("fully_shard")
+    assert ran.unseeded[0] != ran.unseeded[1]
+    assert ran.masks[0] == ran.masks[1]
+    (first, second), others = ran.orders
+    assert [first, second] == others
+    assert first != second
+
+
+@SLOW
+@pytest.mark.parametrize("method", ["fully_shard", "replicate"])
+def test_the_rank_is_that_of_the_group_where_no_launcher_gave_one(
+    started: Callable[[str], Started], method: str
+) -> None:
+    assert sorted(started(method).result.of("rank")) == [[0, 2], [1, 2]]
+
+
+@SLOW
+def test_one_bit_is_flipped_in_all_replicas_and_they_stay_equal(started: Callable[[str], Started]) -> None:
+    result = started("replicate").result
+    first, second = result.of("flip")
+    assert first == second
+    assert len(result.of("weights")) == 2
+    assert len({digest for _, _, digest, _ in result.of("weights")}) == 1
+
+
+@SLOW
+def test_one_bit_is_flipped_by_the_process_that_holds_the_element(started: Callable[[str], Started]) -> None:
+    result = started("fully_shard").result
+    assert len(result.of("flip")) == 1
+    assert len({digest for _, _, digest, _ in result.of("weights")}) == 2
+
+
+@SLOW
+def test_weights_that_no_process_holds_as_a_whole_are_refused_and_others_kept(
+    started: Callable[[str], Started],
+) -> None:
+    divided, whole = started("fully_shard").result, started("replicate").result
+    assert divided.of("artifact") == []
+    ((kind, _, reason),) = divided.of("not captured")
+    assert (kind, reason.partition(";")[0]) == ("weights", "they are divided between 2 processes")
+    assert [event[1] for event in whole.of("artifact")] == ["exit"]
 
 
 @pytest.mark.parametrize("left", [{"RANK": ""}, {"RANK": "3"}, {"RANK": "3", "WORLD_SIZE": "2"}, {"RANK": "one"}])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from threading import get_ident, main_thread
+from threading import get_ident
 from types import CodeType, FrameType
 
 from ....annotations import TYPE_CHECKING, Any, Callable
@@ -48,7 +48,6 @@ class Lines:
         self.makers: dict[int, tuple[int, str]] = {}
         self.called: dict[int, int] = {}
         self.last = -1
-        self.thread = main_thread().ident
 
     def forget(self) -> None:
         """Forget all nodes."""
@@ -123,8 +122,8 @@ class Lines:
         """Place from which the backward pass was called; on an accelerator it runs in its own thread."""
         place = self.called.get(task)
         if place is None:
-            if get_ident() != self.thread:
-                frame = sys._current_frames().get(self.thread or 0, frame)
+            if get_ident() != self.trace.thread:
+                frame = sys._current_frames().get(self.trace.thread, frame)
             engine = frame
             while engine is not None and self._kind(engine.f_code) != ENGINE:
                 engine = engine.f_back

@@ -100,10 +100,14 @@ class Tensors(Records):
                 return start, form
             if plain.is_cpu:
                 return crc32(buffer(plain), start), form
-            if self.is_capturing():
+            if self._is_captured(plain):
                 return None, form
             self.waiting.append(Waiting(self.on_device.of(plain), start))
             return self.waiting[-1], form
+
+    def _is_captured(self, tensor: Any) -> bool:
+        """Whether a graph is being captured, to be replayed later. A build for CUDA fails at this without a driver."""
+        return bool(tensor.is_cuda and self.is_capturing())
 
     def plain(self, tensor: Any) -> Any:
         """The numbers of a tensor in C order; for a distributed tensor, those of the local part."""
@@ -164,7 +168,7 @@ class Tensors(Records):
             if plain.is_cpu:
                 digest, more = self._loss(plain, form)
                 self.trace.record("loss", name, digest, form, place, partial(self.array, plain), **more)
-            elif not self.is_capturing():
+            elif not self._is_captured(plain):
                 copy = plain.clone()
                 later = partial(self._later_loss, copy, form)
                 self.trace.record("loss", name, later, form, place, partial(self.array, copy))
@@ -328,8 +332,8 @@ def _mix(number: int) -> int:
 
 
 def _shift(x: Any, shift: int) -> Any:
-    """Logical right shift, as that of PyTorch repeats the sign."""
-    return (x >> shift) & ((1 << (64 - shift)) - 1)
+    """Logical right shift; that of PyTorch repeats the sign, and that of PyTorch/XLA rounds towards zero."""
+    return ((x & (MASK >> 1)) >> shift) | ((x < 0).to(x.dtype) << (63 - shift))
 
 
 def _to_signed(number: int) -> int:

@@ -34,13 +34,6 @@ CLOSED = "modules that torch.compile or torch.jit have put together anew are not
 def install_trace(torch: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> Tracer:
     """Trace the training in this process."""
     tracer = Tracer(torch, context, forwards, proof)
-    of_environment, distributed = context.trace.rank, torch.distributed
-
-    def rank() -> int:
-        is_one_of_many = distributed.is_available() and distributed.is_initialized()
-        return int(distributed.get_rank()) if is_one_of_many else of_environment()
-
-    context.trace.rank = rank
     context.trace.at_level.append(tracer.set_level)
     context.trace.at_boundary.append(tracer.end_awaited)
     forwards.at_begin.append(tracer.begin)

@@ -1,0 +1,138 @@
+"""What deviate can control on each type of devices: the answers for the CPU, and where those for others differ."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from deviate.doctor.children import Facts
+from deviate.model import Control, DeviceType
+
+STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
+CPU_ALONE = "the search for the fastest kernel runs on GPUs only"
+UNTESTED = "not tested on this device type"
+CHECK = "check that the runs of control are equal on the device before you trust other variants"
+DRAW_ON_HOST = "draw on the CPU and move the tensors; runs report each line that draws on the device"
+
+
+def _partly(*factors: str, why: str, advice: str = CHECK) -> tuple[Control, ...]:
+    return tuple(Control(factor, "partly", f"{why}; {UNTESTED}", advice) for factor in factors)
+
+
+def _no(*factors: str, why: str, advice: str) -> tuple[Control, ...]:
+    return tuple(Control(factor, "no", why, advice) for factor in factors)
+
+
+def _nothing(*factors: str, why: str) -> tuple[Control, ...]:
+    return tuple(Control(factor, "nothing", why) for factor in factors)
+
+
+def _yes(*factors: str) -> tuple[Control, ...]:
+    return tuple(Control(factor, "yes") for factor in factors)
+
+
+_XLA_ON_TPU = "deviate knows no switch of XLA for TPUs that makes kernels deterministic or fixes their choice"
+_PLUGIN = (
+    *_no("init", "dropout", "other", why="deviate does not route the generator of this device", advice=DRAW_ON_HOST),
+    *_partly("shuffle", "augment", "split", why="draws on the CPU are routed, draws on the device are not"),
+    *_partly("kernels", why="the plug-in decides what deterministic algorithms of PyTorch change"),
+    *_no("autotune", "precision", why="deviate knows no switch of this plug-in", advice=CHECK),
+    *_nothing("onednn", why="the switch of oneDNN concerns the CPU"),
+)
+DIFFERENCES: Mapping[tuple[str, str], tuple[Control, ...]] = {
+    ("torch", "cpu"): _nothing("autotune", why=CPU_ALONE),
+    ("torch", "cuda"): _yes("autotune"),
+    ("torch", "rocm"): _partly("autotune", "precision", why="PyTorch passes the switches of cuDNN and TF32 on to ROCm"),
+    ("torch", "xpu"): (
+        *_partly("kernels", why="PyTorch lists operations without a deterministic version for CUDA first"),
+        *_partly("precision", why="the precision of matrix products is set, other switches are those of CUDA"),
+        *_nothing("autotune", why="deviate knows no search for kernels there"),
+    ),
+    ("torch", "mps"): (
+        *_partly("kernels", why="PyTorch lists operations without a deterministic version for CUDA first"),
+        *_nothing("autotune", why="deviate knows no search for kernels there"),
+        *_nothing("precision", why="deviate knows no reduced precision there that a script does not ask for"),
+    ),
+    ("tensorflow", "CPU"): _nothing("autotune", why=CPU_ALONE),
+    ("tensorflow", "GPU"): _partly(
+        "autotune", why="op determinism holds it together with kernels", advice="vary impl, which varies both"
+    ),
+    ("tensorflow", "TPU"): (
+        *_partly(*STREAMS, why="seeds of operations are routed; how TPUs use them is not known"),
+        *_no("kernels", "autotune", "precision", why=_XLA_ON_TPU, advice=CHECK),
+    ),
+    ("jax", "cpu"): _nothing("kernels", "autotune", why="XLA has no known nondeterministic kernels on a CPU"),
+    ("jax", "rocm"): _partly("kernels", "autotune", why="the flags of XLA for GPUs apply where ROCm supports them"),
+    ("jax", "tpu"): _no("kernels", "autotune", why=_XLA_ON_TPU, advice=CHECK),
+    ("torch_xla", "xla"): (),
+    ("jax", "METAL"): _no("kernels", "autotune", why="the flags of XLA for GPUs do not reach Metal", advice=CHECK),
+}
+"""Factors with another answer than that of the framework's row, by framework and type of device."""
+PLUGINS: Mapping[str, tuple[Control, ...]] = {
+    "torch": _PLUGIN,
+    "tensorflow": (
+        *_partly("kernels", why="the plug-in decides what op determinism changes"),
+        *_no("autotune", "precision", why="deviate knows no switch of this plug-in", advice=CHECK),
+    ),
+    "jax": _no("kernels", "autotune", why="the flags of XLA for GPUs do not reach this plug-in", advice=CHECK),
+}
+"""The same for types that come with a plug-in."""
+TESTED_ON = {
+    ("torch", "cpu"): "CPUs",
+    ("torch_xla", "xla"): "a CPU as the device",
+    ("tensorflow", "CPU"): "CPUs",
+    ("jax", "cpu"): "CPUs",
+}
+"""Where docs/reference/devices.md shows what is said."""
+GPU_FLAGS = ("cuda", "gpu")
+
+
+def device_types(
+    name: str, facts: Facts, answers: Mapping[str, Facts], controls: Sequence[Control]
+) -> tuple[DeviceType, ...]:
+    """The types of devices that a framework knows.
+
+    Args:
+        facts, answers: as in `judge`.
+        controls: what holds for the framework on this machine.
+    """
+    return tuple(
+        DeviceType(
+            kind,
+            n,
+            is_built,
+            "" if name == "torch_xla" and facts.text("backend") != "CPU" else TESTED_ON.get((name, kind), ""),
+            note,
+            tuple(_controls_on(name, kind, answers, controls)),
+        )
+        for kind, n, is_built, note in _list_types(name, facts, answers)
+    )
+
+
+def _list_types(name: str, facts: Facts, answers: Mapping[str, Facts]) -> Iterator[tuple[str, int | None, bool, str]]:
+    """Name, number, whether the build has it, and a note."""
+    if name == "torch_xla":
+        started = answers.get("torch_xla.devices", Facts())
+        kind = facts.text("backend") or "of unknown kind"
+        why = started.faults.get("n_devices", "") or ("" if started.is_whole else f"no answer while {started.doing}")
+        yield "xla", started.count("n_devices"), True, "; ".join(filter(None, [f"PJRT device {kind}", why]))
+        return
+    for entry in facts.tables("device_types"):
+        n, is_built = entry.get("n"), entry.get("is_built") is True
+        why = str(entry.get("why") or "") or ("" if is_built else "not in this build")
+        yield str(entry.get("name")), n if isinstance(n, int) else None, is_built, why[:LONGEST_NOTE]
+
+
+LONGEST_NOTE = 160
+
+
+def _controls_on(name: str, kind: str, answers: Mapping[str, Facts], controls: Sequence[Control]) -> Iterator[Control]:
+    differences = DIFFERENCES.get((name, kind))
+    if differences is None:
+        differences = PLUGINS.get(name, ())
+        if name == "jax" and kind in GPU_FLAGS:
+            accepts = answers.get("jax.accepts", Facts()).is_true("accepts")
+            differences = _yes("kernels", "autotune") if accepts else ()
+    by_factor = {control.factor: control for control in differences}
+    for control in controls:
+        other = by_factor.get(control.factor)
+        # What this version cannot control at all, it controls on no device.
+        is_out = control.answer == "no" and other is not None and other.answer in {"yes", "partly"}
+        yield control if other is None or is_out else other
