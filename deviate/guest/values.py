@@ -19,6 +19,8 @@ LONGEST_TEXT = 40
 MOST_ITEMS = 64
 TORCH, TENSORFLOW, JAX = ("Tensor", "Parameter"), "EagerTensor", "ArrayImpl"
 """Types by name, where a framework has others that stand for no number yet: tracers, fake and symbolic tensors."""
+REPLICAS = "PerReplica"
+"""The type in which a strategy of TensorFlow hands out a value of each replica."""
 CONTAINERS = (dict, list, tuple)
 WRAPPERS = (ChainMap, UserDict, MappingProxyType)
 """Mappings beside dict whose items can be taken without running code of anybody's."""
@@ -189,6 +191,10 @@ def _from_tensorflow(value: Any) -> Numbers:
     return _from_numpy_array(array) if hasattr(array, "dtype") and hasattr(array, "size") else []
 
 
+def _from_replicas(value: Any) -> Numbers:
+    return _by_index(value.values)
+
+
 def _from_jax(value: Any) -> Numbers:
     is_number = value.size == 1 and (value.dtype.kind in "fiub" or "bfloat16" in str(value.dtype))
     if not is_number or value.is_deleted():
@@ -226,7 +232,7 @@ def _reader_for(kind: type) -> Callable[[Any], Numbers]:
     if module == "torch":
         return _from_torch if kind.__name__ in TORCH else _nothing
     if module == "tensorflow":
-        return _from_tensorflow if kind.__name__ == TENSORFLOW else _nothing
+        return {TENSORFLOW: _from_tensorflow, REPLICAS: _from_replicas}.get(kind.__name__, _nothing)
     if module in ("jax", "jaxlib"):
         return _from_jax if kind.__name__ == JAX else _nothing
     if module == "numpy":

@@ -123,7 +123,12 @@ class Proof(Observations):
             identities = identities_of(variable)
             if recorded.isdisjoint(identities):
                 recorded.update(identities)
-                yield name, variable, bool(getattr(variable, "trainable", True))
+                is_trained = bool(getattr(variable, "trainable", True))
+                first, *others = _copies_of(variable) or [variable]
+                yield name, first, is_trained
+                for number, copy in enumerate(others, 1):
+                    if copy.numpy().tobytes() != first.numpy().tobytes():
+                        yield "%s, copy %d" % (name, number), copy, is_trained
 
     def named_variables(self) -> Iterator[tuple[str, Any]]:
         for number, model in enumerate(self._live(self.models)):
@@ -197,6 +202,16 @@ def to_numpy(variable: Any) -> Any:
 def identities_of(variable: Any) -> set[int]:
     """Ids of a Keras variable and of the backend variable in it."""
     return {id(variable), id(getattr(variable, "_value", variable))}
+
+
+def _copies_of(variable: Any) -> list[Any]:
+    """The variables in this process that a strategy keeps for one; none without a strategy.
+
+    Reading the one may add up the copies of all workers, for which each of them would have to read it.
+    """
+    distributed = getattr(variable, "_value", variable)
+    is_distributed = type(distributed).__module__.startswith("tensorflow.python.distribute")
+    return list(getattr(distributed, "values", ())) if is_distributed else []
 
 
 def _each_once(variables: Iterable[Any]) -> Iterator[Any]:

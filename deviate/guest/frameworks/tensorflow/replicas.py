@@ -41,9 +41,16 @@ class Replicas:
         self.context.observe(threads._MirroredReplicaThread, "__init__", after=self._prepare)
         replica: Any = threads._MirroredReplicaContext
         replica._merge_call = self._merging(replica._merge_call)
+        workers = sys.modules.get(MODULE + "collective_all_reduce_strategy")
+        extended = getattr(workers, "CollectiveAllReduceExtended", None)
+        self.context.observe(extended, "_initialize_multi_worker", after=self._record_rank)
 
     def _note_strategy(self, strategy: Any, *args: Any, **kwargs: Any) -> None:
         self.has_strategy = True
+
+    def _record_rank(self, result: None, strategy: Any, *args: Any, **kwargs: Any) -> None:
+        """A strategy has read which of several workers this process is: the chief has number 0."""
+        self.context.recorder.set_rank(int(strategy._id_in_cluster), int(strategy._num_workers))
 
     def _prepare(self, result: None, thread: Any, *args: Any, **kwargs: Any) -> None:
         """A thread has been created, by the thread that will wait for it."""
