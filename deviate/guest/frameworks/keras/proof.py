@@ -7,6 +7,7 @@ from threading import get_ident
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any
+from ...observers.capture import PREDICTIONS
 from ...observers.rows import arrays_in, first
 from ...seeds import wraps_like
 from ..tensorflow.proof import Proof
@@ -114,7 +115,8 @@ class Watch:
                 self.depth -= 1
             if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
                 if self.replicas.is_running:
-                    self.calls.sets.refuse("evaluation", "each replica of a strategy computes a part of the outputs")
+                    reason = "each replica of a strategy computes a part of the outputs"
+                    self.context.capture.refuse(PREDICTIONS, "evaluation", reason)
                     return outputs
                 inputs = [*args] or [*kwargs.values()]
                 with self.recorder.guarded("outputs of a model"):

@@ -91,7 +91,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Result]]:
 
 @pytest.mark.slow
 def test_a_stream_changes_its_draws_in_all_replicas_and_no_others(runs: dict[str, list[Result]]) -> None:
-    changed = {"init": {"same-init"}, "shuffle": SHUFFLE, "dropout": DROPOUT, "other": OTHER}
+    changed = {"": set(), "init": {"same-init"}, "shuffle": SHUFFLE, "dropout": DROPOUT, "other": OTHER}
     assert moved(runs) == changed
     assert [result.of("uncontrolled") for [result] in runs.values()] == [[]] * len(runs)
 
