@@ -54,7 +54,8 @@ run("same-stateless", lambda: tf.random.stateless_normal([2], [1, 2]))
 for epoch in range(2):
     run("order-%d" % epoch, lambda: tf.random.shuffle(tf.range(32)))
     run("training-%d" % epoch, lambda: tf.random.normal([2]))
-    losses = strategy.experimental_distribute_values_from_function(lambda replica: tf.constant([0.25, 0.5])[replica.replica_id_in_sync_group])
+    number = lambda replica: tf.constant([0.25, 0.5])[replica.replica_id_in_sync_group]
+    losses = strategy.experimental_distribute_values_from_function(number)
     losses
 """)  # fmt: skip
 BOTH = ("", "-compiled")
@@ -115,7 +116,7 @@ def test_a_worker_has_the_number_of_its_task(tmp_path: Path) -> None:
     with socket.socket() as first, socket.socket() as second:
         for each in (first, second):
             each.bind(("localhost", 0))
-        addresses = ["localhost:%d" % each.getsockname()[1] for each in (first, second)]
+        addresses = [f"localhost:{each.getsockname()[1]}" for each in (first, second)]
 
     def work(task: tuple[str, int]) -> list[list]:
         cluster = {"chief": addresses[:1], "worker": addresses[1:]}
