@@ -72,16 +72,22 @@ class AdapterContext:
         self.is_inside = False
         self.is_fitting = False
         self.is_own_call = False
+        self.followed: int | None = None
 
     @contextmanager
     def follow_thread(self) -> Iterator[None]:
         """A context in which this thread stands for the one in which the process began: the script trains in it."""
         before, now = self.streams.thread, get_ident()
+        self.followed = now
         self._follow(now)
         try:
             yield
         finally:
             self._follow(before)
+
+    def is_beside(self) -> bool:
+        """Whether this thread trains beside the one that is followed; what it computes must be left to it."""
+        return self.followed is not None and get_ident() != self.followed
 
     def _follow(self, thread: int) -> None:
         self.streams.thread = self.capture.thread = self.inputs.main_thread = thread

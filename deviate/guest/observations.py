@@ -65,7 +65,7 @@ class Observations:
             context.capture.weights_of[self.framework] = lambda: list(self.kept_weights())
         if context.guard.observer is not None:
             context.guard.observer.digests.append(self.weights_digest)
-        self.recorder.at_main_end.append(lambda: self.end("loop"))
+        self.recorder.at_main_end.append(self._end_loop)
         self.recorder.at_close.append(lambda: self.end("exit"))
 
     # ------------------------------------------------------------ what a framework gives
@@ -220,6 +220,10 @@ class Observations:
         """The evaluation is over, if there was one."""
         self.evaluations.end(self._evidence)
         self._evidence = INPUTS
+
+    def _end_loop(self) -> None:
+        if not self.context.is_beside():
+            self.end("loop")
 
     def end(self, moment: str) -> None:
         """The main loop has ended, "loop", or the process ends, "exit"."""

@@ -291,7 +291,8 @@ class Proof(Observations):
     def patch(self) -> None:
 
         def note(result: None, optimizer: Any, *args: Any, **kwargs: Any) -> None:
-            self.trained.optimizers.append(weakref.ref(optimizer))
+            if not self.context.is_beside():
+                self.trained.optimizers.append(weakref.ref(optimizer))
 
         self.context.observe(self.torch.optim.Optimizer, "__init__", after=note)
         self.recorder.weight_versions = self.trained.versions
