@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 import weakref
+from contextlib import suppress
+from importlib import import_module
 from itertools import chain
 from threading import get_ident
 from types import FunctionType
@@ -45,11 +47,8 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
 
 def _collect_device_constructors() -> None:
     """Let PyTorch collect the functions to which a default device applies, once and for all, while they are its own."""
-    try:
-        from torch.utils._device import _device_constructors
-    except ImportError:  # before PyTorch 2.0
-        return
-    _device_constructors()
+    with suppress(ImportError):  # before PyTorch 2.0
+        import_module("torch.utils._device")._device_constructors()
 
 
 def _patch_constructors(module: Any, streams: Streams) -> None:

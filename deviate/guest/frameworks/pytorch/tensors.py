@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from functools import partial
+from importlib import import_module
 from operator import sub
 
 from ...annotations import Any, Array, Callable, Iterator, Sequence
@@ -57,9 +58,8 @@ class TensorArrays(Arrays):
 
 def _extent(tensor: Any) -> tuple[Sequence[int], Sequence[int]]:
     """Shape and offset of the part of a distributed tensor that this process holds, without communication."""
-    from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
-
-    shape, offset = compute_local_shape_and_global_offset(tensor.shape, tensor.device_mesh, tensor.placements)
+    utils = import_module("torch.distributed.tensor._utils")
+    shape, offset = utils.compute_local_shape_and_global_offset(tensor.shape, tensor.device_mesh, tensor.placements)
     return shape, offset
 
 
