@@ -24,6 +24,8 @@ from deviate import workflows
 from deviate.model import Run
 
 FOLDER = Path(__file__).parent / "devices"
+SHARED = "network.py"
+"""What the programs for PyTorch import."""
 NAMES = ("init", "order", "batch", "masks", "final", "recorded")
 HASH = re.compile(r"^hash (\w+) (\w+)$", re.MULTILINE)
 DEPENDENT: dict[str, set[str]] = {
@@ -56,14 +58,15 @@ PROGRAMS = {
     "jax_shard_map": Program(environment=(("XLA_FLAGS", "--xla_force_host_platform_device_count=4"),)),
     "tensorflow_mirrored": Program(),
     "pytorch_ddp": Program(TORCHRUN),
-    "pytorch_ddp_gpus": Program(TORCHRUN),
     "pytorch_fsdp": Program(TORCHRUN),
 }
+DEFAULT = ["jax_shard_map", "tensorflow_mirrored", "pytorch_ddp", "pytorch_fsdp"]
+"""Those that need no device and no environment of their own."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", nargs="*", default=list(PROGRAMS), metavar="PROGRAM")
+    parser.add_argument("programs", nargs="*", default=DEFAULT, metavar="PROGRAM")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--python", default=sys.executable, help="interpreter of the programs")
@@ -87,7 +90,8 @@ def measure(name: str, python: str, n_runs: int) -> Table:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch).resolve() / "project"
         folder.mkdir()
-        (folder / "train.py").write_bytes((FOLDER / f"{name}.py").read_bytes())
+        for source, target in ((f"{name}.py", "train.py"), (SHARED, SHARED)):
+            (folder / target).write_bytes((FOLDER / source).read_bytes())
         words = [sys.executable, "-m", "deviate", "run", "-q", "--name", "devices", "--runs", str(n_runs), "-j", "1"]
         words += ["--variants", ",".join(DEPENDENT), "--", python, *program.launcher, "train.py"]
         fixed = {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}

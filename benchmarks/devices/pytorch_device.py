@@ -3,8 +3,9 @@
 import hashlib
 
 import torch
+from network import Network, Rows
 from torch import nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
 
 device = torch.device("cpu")
 for kind in ("cuda", "xpu", "mps"):
@@ -13,37 +14,14 @@ for kind in ("cuda", "xpu", "mps"):
         break
 
 
-class Rows(Dataset):
-    """Rows of sines with noise."""
-
-    def __len__(self):
-        return 64
-
-    def __getitem__(self, index):
-        return torch.sin(torch.arange(8.0) * (index + 1)) + 0.1 * torch.randn(8), index % 3, index
-
-
-class Network(nn.Module):
-    """One hidden layer with dropout, made on the device, which also shows the masks that it draws there."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(8, 16, device=device)
-        self.last = nn.Linear(16, 3, device=device)
-
-    def forward(self, rows):
-        hidden = torch.relu(self.first(rows))
-        mask = nn.functional.dropout(torch.ones_like(hidden), 0.5, self.training)
-        return self.last(hidden * mask), mask
-
-
 def show(name, *tensors):
     digest = hashlib.sha256(b"".join(tensor.detach().cpu().numpy().tobytes() for tensor in tensors))
     print("hash", name, digest.hexdigest(), flush=True)
 
 
 torch.manual_seed(7)
-model = Network()
+with device:
+    model = Network()
 show("init", *model.parameters())
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
 order, batches, masks = [], [], []

@@ -4,35 +4,12 @@ import hashlib
 
 import torch
 import torch.distributed as dist
+from network import Network, Rows
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
-from torch.utils.data import DataLoader, Dataset, DistributedSampler
-
-
-class Rows(Dataset):
-    """Rows of sines with noise."""
-
-    def __len__(self):
-        return 64
-
-    def __getitem__(self, index):
-        return torch.sin(torch.arange(8.0) * (index + 1)) + 0.1 * torch.randn(8), index % 3, index
-
-
-class Network(nn.Module):
-    """One hidden layer with dropout, which also shows the masks that it draws."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(8, 17)
-        self.last = nn.Linear(17, 3)
-
-    def forward(self, rows):
-        hidden = torch.relu(self.first(rows))
-        mask = nn.functional.dropout(torch.ones_like(hidden), 0.5, self.training)
-        return self.last(hidden * mask), mask
+from torch.utils.data import DataLoader, DistributedSampler
 
 
 def show(name, *tensors):
@@ -48,7 +25,7 @@ def show(name, *tensors):
 
 mesh = init_device_mesh("cpu", (2,))
 torch.manual_seed(7 + dist.get_rank())
-model = Network()
+model = Network(17)
 fully_shard(model.first, mesh=mesh)
 fully_shard(model, mesh=mesh)
 show("init", *model.parameters())

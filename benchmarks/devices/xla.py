@@ -5,19 +5,10 @@ import hashlib
 import torch
 import torch_xla
 import torch_xla.core.xla_model as xm
+from network import Network, Rows
 from torch import nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
 from torch_xla.distributed.parallel_loader import MpDeviceLoader
-
-
-class Rows(Dataset):
-    """Rows of sines with noise."""
-
-    def __len__(self):
-        return 64
-
-    def __getitem__(self, index):
-        return torch.sin(torch.arange(8.0) * (index + 1)) + 0.1 * torch.randn(8), index % 3, index
 
 
 class Noise(nn.Module):
@@ -25,20 +16,6 @@ class Noise(nn.Module):
 
     def forward(self, rows):
         return rows + 0.1 * torch.randn_like(rows)
-
-
-class Network(nn.Module):
-    """One hidden layer with dropout, which also shows the masks that it draws."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(8, 16)
-        self.last = nn.Linear(16, 3)
-
-    def forward(self, rows):
-        hidden = torch.relu(self.first(rows))
-        mask = nn.functional.dropout(torch.ones_like(hidden), 0.5, self.training)
-        return self.last(hidden * mask), mask
 
 
 def show(name, *tensors):

@@ -30,7 +30,7 @@ def check_xla(bench: Bench) -> Result:
 
 def check_ranks(bench: Bench) -> Result:
     """Two processes, each with a GPU of its own."""
-    return _tables(bench, ["pytorch_ddp_gpus"])
+    return _tables(bench, ["pytorch_ddp"])
 
 
 def _tables(bench: Bench, programs: Sequence[str], environment: dict[str, str] | None = None) -> Result:
@@ -57,7 +57,5 @@ def _tables(bench: Bench, programs: Sequence[str], environment: dict[str, str] |
 
 
 def _why_not(program: str) -> str:
-    if not (ROOT / "benchmarks" / "devices" / f"{program}.py").exists():
-        return "it is not part of this clone"
     missing = [name for name in MODULES.get(program, ()) if not importlib.util.find_spec(name)]
     return f"{' and '.join(missing)} not installed" if missing else ""
