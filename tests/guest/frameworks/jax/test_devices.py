@@ -213,9 +213,10 @@ mesh = jax.sharding.Mesh(jax.devices(), ("i",))
 loss = jax.device_put(jnp.float32(3), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
 [(_, number)] = values.read(loss)
 jax.jit(lambda x: x * 2, donate_argnums=0)(loss)
-print(loss.is_deleted(), number.settle(), values.read(loss))
+print(loss.is_deleted(), values.read(loss))
+number.settle(print)
 """
 
 
 def test_a_number_is_read_later_though_its_array_is_donated(tmp_path: Path) -> None:
-    assert Child(tmp_path, DONATED).run().stdout.split() == ["True", "3.0", "[]"]
+    assert Child(tmp_path, DONATED).run().stdout.split() == ["True", "[]", "3.0"]
