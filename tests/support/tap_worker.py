@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import sys
+import threading
 import traceback
 import types
 import warnings
@@ -67,8 +68,9 @@ def begin(manifest: Any) -> Any:
     taps.install(made, builtins)
     traced = trace.Trace({}, str(folder), made, files)
     traced.level = 1  # without what a trace does at the end of the process
+    streams = types.SimpleNamespace(thread=threading.get_ident())
     context = types.SimpleNamespace(
-        recorder=made, project=files, trace=traced, inputs=inputs.Inputs(traced), controls={}
+        recorder=made, project=files, trace=traced, inputs=inputs.Inputs(traced), controls={}, streams=streams
     )
     input_taps.install(context, manifest.get("watched", {}), builtins)
     return made
