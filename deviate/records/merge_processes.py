@@ -169,11 +169,11 @@ def weights_of_ranks(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> tup
     weights: list[Weights] = []
     for attempt in dict.fromkeys(attempts):
         by_rank: dict[int, list[ProcessLog]] = {}
-        for log, its in zip(logs, attempts, strict=True):
-            if its == attempt and log.rank is not None and log.weights:
+        for log, of_attempt in zip(logs, attempts, strict=True):
+            if of_attempt == attempt and log.rank is not None and log.weights:
                 by_rank.setdefault(log.rank, []).append(log)
         weights += union_over_processes(
-            [log for log, its in zip(logs, attempts, strict=True) if its == attempt and log.rank is None],
+            [log for log, of_attempt in zip(logs, attempts, strict=True) if of_attempt == attempt and log.rank is None],
             lambda log: log.weights,
         )
         together: dict[tuple[str, str, int], list[Weights]] = {}

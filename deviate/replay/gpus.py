@@ -165,13 +165,15 @@ def amd_gpus(root: Path = ROOT) -> tuple[str, ...]:
     may not use cannot be read. libhsakmt, topology.c: gfx_target_version has two decimal digits for each part, and the
     name writes the last two in hexadecimal.
     """
-    found = []
+    architectures = []
     for path in sorted((root / "sys/class/kfd/kfd/topology/nodes").glob("*/properties")):
         properties = dict(line.split()[:2] for line in _text(path).splitlines() if len(line.split()) > 1)
         if properties.get("simd_count", "0") != "0":
             version = int(properties.get("gfx_target_version", "0"))
-            found.append(f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}" if version else "AMD GPU")
-    return tuple(found)
+            architectures.append(
+                f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}" if version else "AMD GPU"
+            )
+    return tuple(architectures)
 
 
 def _listed(text: str) -> tuple[str, ...]:

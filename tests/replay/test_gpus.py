@@ -73,8 +73,8 @@ def test_auto_offers_every_device_that_a_process_can_open(
 ) -> None:
     on(machine)
     assert choose_gpus("auto") == devices
-    seen = [dict(slot.variables)["CUDA_VISIBLE_DEVICES"] for slot in slots(Settings(jobs=9, gpus=devices))]
-    assert tuple(seen) == devices
+    visible = [dict(slot.variables)["CUDA_VISIBLE_DEVICES"] for slot in slots(Settings(jobs=9, gpus=devices))]
+    assert tuple(visible) == devices
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_names_drivers_and_instances_of_gpus_are_recorded(
     on: Callable[[str], None], tmp_path: Path, machine: str, facts: tuple[str | None, ...]
 ) -> None:
     on(machine)
-    told = machine_facts(tmp_path)
-    assert tuple(told.get(name) for name in ("GPU", "GPUs", "NVIDIA driver", "CUDA of the driver")) == facts
+    recorded = machine_facts(tmp_path)
+    assert tuple(recorded.get(name) for name in ("GPU", "GPUs", "NVIDIA driver", "CUDA of the driver")) == facts
 
 
 def test_a_gpu_of_the_windows_subsystem_is_found_though_path_lacks_its_program(

@@ -25,10 +25,10 @@ SCRIPT = f"import json, os\nprint(json.dumps({{name: os.environ.get(name) for na
 
 
 @pytest.fixture
-def seen(
+def variables_of(
     frozen: Callable[..., Frozen], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., dict[str, dict[str, str | None]]]:
-    """`seen("control", …)` has what a run of each variant found, with SHELL in the user's shell."""
+    """`variables_of("control", …)` has what a run of each variant found, with SHELL in the user's shell."""
     for name, value in SHELL.items():
         monkeypatch.setenv(name, value)
 
@@ -43,16 +43,16 @@ def seen(
 
 
 def _printed(attempt: Path) -> dict[str, str | None]:
-    found: dict[str, str | None] = json.loads((attempt / "stdout.log").read_text().splitlines()[-1])
-    return found
+    variables: dict[str, str | None] = json.loads((attempt / "stdout.log").read_text().splitlines()[-1])
+    return variables
 
 
 def test_a_process_begins_with_what_its_variant_holds_and_without_what_it_frees(
-    seen: Callable[..., dict[str, dict[str, str | None]]],
+    variables_of: Callable[..., dict[str, dict[str, str | None]]],
 ) -> None:
-    found = seen("as-is", "control", "impl", "init+kernels")
-    assert found["as-is"] == {**SHELL, "PYTHONHASHSEED": None}
-    assert found["control"].pop("PYTHONHASHSEED") == found["impl"].pop("PYTHONHASHSEED")
+    variables = variables_of("as-is", "control", "impl", "init+kernels")
+    assert variables["as-is"] == {**SHELL, "PYTHONHASHSEED": None}
+    assert variables["control"].pop("PYTHONHASHSEED") == variables["impl"].pop("PYTHONHASHSEED")
     free = {**SHELL, "XLA_FLAGS": "--xla_dump_to=/x"} | dict.fromkeys(
         (
             "CUBLAS_WORKSPACE_CONFIG", "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC", "TORCHINDUCTOR_DETERMINISTIC",
@@ -60,7 +60,7 @@ def test_a_process_begins_with_what_its_variant_holds_and_without_what_it_frees(
     )  # fmt: skip
     unmeasured = {"TORCHINDUCTOR_MAX_AUTOTUNE": None, "PYTORCH_TUNABLEOP_ENABLED": None}
     held = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8", "NVIDIA_TF32_OVERRIDE": "0"}
-    assert found["control"] == {**SHELL, **held, **unmeasured}
-    assert found["impl"] == free
-    del found["init+kernels"]["PYTHONHASHSEED"]
-    assert found["init+kernels"] == {**free, "NVIDIA_TF32_OVERRIDE": "0", **unmeasured}
+    assert variables["control"] == {**SHELL, **held, **unmeasured}
+    assert variables["impl"] == free
+    del variables["init+kernels"]["PYTHONHASHSEED"]
+    assert variables["init+kernels"] == {**free, "NVIDIA_TF32_OVERRIDE": "0", **unmeasured}

@@ -141,8 +141,8 @@ def _reasons(frameworks: Sequence[Framework], width: int) -> str:
             factors = ", ".join(control.factor for control in controls)
             text += _explain(f"{framework.name} · {factors}: {SHOWN[first.answer]}", first.why, first.advice, width)
         for kind in _others(framework):
-            own = [control for control in kind.controls if control not in framework.controls]
-            for controls in _alike(own):
+            different = [control for control in kind.controls if control not in framework.controls]
+            for controls in _alike(different):
                 first, factors = controls[0], ", ".join(control.factor for control in controls)
                 subject = f"{framework.name} on {kind.name} · {factors}: {SHOWN[first.answer]}"
                 text += _explain(subject, first.why, first.advice, width)

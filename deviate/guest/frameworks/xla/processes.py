@@ -37,7 +37,7 @@ class Processes:
         self.module = module  # it is imported before what it needs is complete
         self.context = context
         self.lock = Lock()
-        self.is_told = False
+        self.is_recorded = False
 
     def run(self, fn: Callable[[], Any]) -> Any:
         """Train in the thread of a device."""
@@ -53,9 +53,9 @@ class Processes:
     def _tell_several(self, fn: Any) -> None:
         """Report once that threads share generators, and so draw in an order that depends on timing."""
         with self.lock:
-            if self.is_told:
+            if self.is_recorded:
                 return
-            self.is_told = True
+            self.is_recorded = True
         while hasattr(fn, "func") or hasattr(fn, "fn"):
             fn = fn.func if hasattr(fn, "func") else fn.fn
         code = getattr(fn, "__code__", None)
