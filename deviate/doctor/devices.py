@@ -1,11 +1,12 @@
 """What deviate can control on each type of devices: the answers for the CPU, and where those for others differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 from deviate.doctor.children import Facts
-from deviate.model import Control, DeviceType
+from deviate.model import Control, DeviceType, Stream
 
-STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
+STREAMS: tuple[str, ...] = get_args(Stream)
 CPU_ALONE = "the search for the fastest kernel runs on GPUs only"
 UNTESTED = "not tested on this device type"
 CHECK = "check that the runs of control are equal on the device before you trust other variants"

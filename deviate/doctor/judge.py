@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deviate.doctor.children import Facts
-from deviate.doctor.devices import device_types
+from deviate.doctor.devices import CPU_ALONE, STREAMS, device_types
 from deviate.model import Answer, Concern, Control, Framework
 
 # ---------------------------------------------------------------- known in advance
 
 FACTORS = (
-    "init", "shuffle", "augment", "dropout", "split", "other",
-    "kernels", "autotune", "precision", "hash", "threads", "onednn", "one-bit", "weights",
+    *STREAMS, "kernels", "autotune", "precision", "hash", "threads", "onednn", "one-bit", "weights",
 )  # fmt: skip
-STREAMS = FACTORS[:6]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +179,7 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
 
 # ---------------------------------------------------------------- tested here
 
-ON_GPUS_ONLY = "the search for the fastest kernel runs on GPUs only, and no GPU is visible"
+ON_GPUS_ONLY = f"{CPU_ALONE}, and no GPU is visible"
 NO_RACES = Claim("nothing", "XLA has no known nondeterministic kernels on a CPU")
 WITH_KERNELS = Claim(
     "partly", "op determinism holds it together with kernels", "vary impl, which varies both; neither varies alone"

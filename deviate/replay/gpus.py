@@ -50,7 +50,7 @@ def find_gpus(base: Mapping[str, str] = os.environ, root: Path = ROOT) -> tuple[
     A GPU that is divided into MIG instances is not among them, its instances are.
     """
     kind = kind_of_devices(base, root)
-    variable = next((name for name in NAMING[kind] if name in base), None)
+    variable = _limiting_variable(kind, base)
     if variable is not None:
         named = _usable(base[variable])
         # Numbers of HIP count within the devices that ROCR_VISIBLE_DEVICES leaves.
@@ -93,7 +93,7 @@ def show_only(
 def why_none(base: Mapping[str, str] = os.environ, root: Path = ROOT) -> str:
     """Why `find_gpus` finds none, as far as the environment or the driver tells; else empty."""
     kind = kind_of_devices(base, root)
-    variable = next((name for name in NAMING[kind] if name in base), None)
+    variable = _limiting_variable(kind, base)
     if variable is not None:
         return f"{variable} is {base[variable]!r}"
     output = nvidia_smi("-L", root=root).strip() if kind == "cuda" else ""
@@ -174,6 +174,11 @@ def amd_gpus(root: Path = ROOT) -> tuple[str, ...]:
                 f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}" if version else "AMD GPU"
             )
     return tuple(architectures)
+
+
+def _limiting_variable(kind: Kind, base: Mapping[str, str]) -> str | None:
+    """The variable with which the user limits the devices; None without one."""
+    return next((name for name in NAMING[kind] if name in base), None)
 
 
 def _listed(text: str) -> tuple[str, ...]:
