@@ -4,15 +4,15 @@ import importlib.metadata
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import typing
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 import deviate
+from deviate.replay.gpus import mig_profiles
+from deviate.replay.machine import machine_facts
 
 ASK_S = 120
 """Time limit for one question: the first import of a framework with its CUDA libraries takes half a minute."""
@@ -76,7 +76,7 @@ class Machine:
 
 def examine_machine(frameworks: Collection[str] = tuple(QUESTIONS)) -> Machine:
     """Examine the hardware and these frameworks, as far as they are installed."""
-    facts = _hardware()
+    facts = {**machine_facts(), "Python": platform.python_version(), "deviate": deviate.__version__}
     devices: dict[str, str] = {}
     failures: dict[str, str] = {}
     n_devices = 0
@@ -91,10 +91,10 @@ def examine_machine(frameworks: Collection[str] = tuple(QUESTIONS)) -> Machine:
             facts[f"devices of {framework}"] = ", ".join(answer["devices"]) or answer["device"]
             n_devices = max(n_devices, len(answer["devices"]))
     facts |= {name: version for name in PACKAGES if (version := _version(name))}
-    return Machine(facts, devices, _abilities(facts, devices, n_devices), failures)
+    return Machine(facts, devices, _abilities(devices, n_devices), failures)
 
 
-def _abilities(facts: dict[str, str], devices: dict[str, str], n_devices: int) -> frozenset[str]:
+def _abilities(devices: dict[str, str], n_devices: int) -> frozenset[str]:
     kinds = set(devices.values())
     has = set()
     if "rocm" in kinds:
@@ -105,46 +105,9 @@ def _abilities(facts: dict[str, str], devices: dict[str, str], n_devices: int) -
         has.add("tpu")
     if n_devices > 1:
         has.add("two-gpus")
-    if "MIG" in facts.get("nvidia-smi -L", ""):
+    if mig_profiles():
         has.add("mig")
     return frozenset(has)
-
-
-def _hardware() -> dict[str, str]:
-    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    facts = {
-        "processor": f"{_processor()}, {n_cores} cores",
-        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
-        "system": f"{platform.system()} {platform.release()}",
-        "Python": platform.python_version(),
-        "deviate": deviate.__version__,
-    }
-    if shutil.which("nvidia-smi"):
-        query = ("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
-        facts["nvidia-smi"] = _output("nvidia-smi", *query)
-        listed = _output("nvidia-smi", "-L")
-        if "MIG" in listed:
-            facts["nvidia-smi -L"] = listed
-    elif shutil.which("rocm-smi"):
-        facts["rocm-smi"] = _output("rocm-smi", "--showproductname", "--showdriverversion")
-    return facts
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def _output(*words: str) -> str:
-    try:
-        answer = subprocess.run(words, capture_output=True, text=True, check=False, timeout=ASK_S)
-    except subprocess.TimeoutExpired:
-        return f"no answer within {ASK_S} s"
-    return "; ".join(line.strip() for line in answer.stdout.splitlines() if line.strip())
 
 
 def _ask(question: str) -> dict[str, typing.Any] | str:

@@ -1,5 +1,6 @@
 """Whether the name and driver of the device are on record, as nvidia-smi states them."""
 
+import shutil
 import sys
 
 from scripts.accelerator.bench import Bench, CheckError
@@ -7,9 +8,11 @@ from scripts.accelerator.results import Result
 
 
 def check_facts(bench: Bench) -> Result:
-    stated = bench.machine.facts.get("nvidia-smi", "").partition(";")[0]
-    if not stated:
+    if shutil.which("nvidia-smi") is None:
         raise CheckError("nvidia-smi is not on PATH, so there is nothing to compare with")
+    # Asked here, and not taken from the facts of the machine, which deviate reads by what is checked.
+    query = ("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
+    stated = bench.run(query, bench.folder).partition("\n")[0].strip()
     name, driver, *_ = [*map(str.strip, stated.split(",")), "", ""]
     doctor = bench.run([sys.executable, "-m", "deviate", "doctor"], bench.folder, codes=(0, 1))
     project = bench.project("refused")
