@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from deviate.base import place_text
 from deviate.errors import InputError
 from deviate.model import Analysis, RejectionReason, Selection
+from deviate.series.headline import choose_headline
 
 SCHEMA = 2
 # 2026-11-21  1  first format.
@@ -47,8 +48,9 @@ def to_document(analysis: Analysis, selection: Selection | None = None) -> dict[
 
 
 def _primary(selection: Selection) -> dict[str, object] | None:
-    """The primary metric with how its score is read, why it is that one, and those that were not chosen."""
-    choice = selection.primary
+    """The metric that is expected to lead with how its score is read, why, and those that could also be meant."""
+    headline = choose_headline(selection.metrics, {})
+    choice = selection.primary or (headline.choice if headline else None)
     if choice is None:
         return None
     aggregate = next((metric.aggregate for metric in selection.metrics if metric.name == choice.name), None)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from deviate.base.setting_variables import variable_of as variable_of
     from deviate.base.setting_variables import without_settings as without_settings
     from deviate.base.text_patterns import pattern_regex as pattern_regex
+    from deviate.base.texts import count as count
     from deviate.base.texts import first_few as first_few
 
 load_on_first_use(__name__)

@@ -55,6 +55,7 @@ class Output:
             jobs=len(replay.slots(settings)),
             is_quiet=self.is_quiet,
             standing=estimates,
+            score_text=estimates.score_text,
             expected=[
                 workflows.expected_runs(experiment.folder, variants=variants, runs=runs) for experiment in experiments
             ],
@@ -67,9 +68,8 @@ class Output:
 
             outlook = workflows.outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
             cost = workflows.FirstCost(experiments, outlook, least=runs or 0)
-            names = workflows.FirstNames(experiments)
             same_data, effect = workflows.SameData(experiments), workflows.SweepEffect(experiments)
-            watchers = workflows.FirstRun(experiments), names, same_data, effect, cost
+            watchers = workflows.FirstRun(experiments), same_data, effect, cost
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)

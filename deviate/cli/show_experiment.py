@@ -223,13 +223,12 @@ def runs_text(states: Sequence[RunState]) -> str:
             state.device,
             duration(state.wall_time_s) if state.started and state.state != "waiting" else "",
             step_text(state, n_steps[state.variant]),
-            state.value,
             state.reason,
         )
         for state in listed
     ]
     head = ("variant",) if several else ()
-    columns = (*head, "replicate", "state", "attempt", "host", "device", "time", "step", "last value", "reason")
+    columns = (*head, "replicate", "state", "attempt", "host", "device", "time", "step", "reason")
     lines = [align_columns([columns, *rows])] if rows else []
     if n_more:
         lines.append(

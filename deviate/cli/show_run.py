@@ -114,8 +114,6 @@ def _facts(experiment: Path, state: RunState) -> Iterator[tuple[str, str]]:
         yield "Variables", variables_text(dict(spec.environment)) or "none"
     if step := step_text(state, None):
         yield "Step", step
-    if state.value:
-        yield "Last value", state.value
 
 
 def _attempt_row(attempt: AttemptState, state: RunState) -> tuple[str, ...]:

@@ -37,14 +37,14 @@ def worker_command(
     path = Path(experiment)
     cwd = Path.cwd().resolve()
     place = path if (path / "experiment.json").is_file() else find_experiment(workflows.records_folder(cwd), experiment)
-    names = workflows.FirstNames([workflows.open_experiment(place)])
+    opened = workflows.open_experiment(place)
     try:
         outcome = workflows.work(place.absolute(), index=index, run=run)
     except InUseError as error:
         typer.echo(f"{error.message}: {error.hint}", err=True)
         raise typer.Exit(IN_USE) from None
     if outcome.status == "completed":
-        names.fix(place.name, outcome.folder)
+        workflows.FirstRun([opened]).decide(opened)
     was = " (on record already)" if outcome.is_reused else ""
     reason = f": {outcome.reason}" if outcome.reason else ""
     typer.echo(f"{outcome.spec.variant} replicate {outcome.spec.replicate} {outcome.status}{was}{reason}")

@@ -119,6 +119,8 @@ class Metric:
             metric of the whole, with the same site and path and without a label, takes the items that only runs show.
         direction: whether a higher or a lower value is better; None when unknown.
         evidence: why it was taken for a metric, most telling reason first.
+        words: what the run wrote around its values; empty where that is not known.
+        over: the word by which the run counts trainings ("fold"), where each value is of another model.
     """
 
     id: int
@@ -134,6 +136,8 @@ class Metric:
     path: tuple[Place, ...] = ()
     label: str | None = None
     is_item: bool = False
+    words: str = ""
+    over: str = ""
 
 
 def with_known_items(metrics: Iterable[Metric]) -> frozenset[int]:

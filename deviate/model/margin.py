@@ -11,8 +11,7 @@ def date_margin(comparison: Comparison, baseline: Experiment, candidate: Experim
     """`MARGIN_AFTER` or `MARGIN_UNDATED`; empty where there is no margin, or a plan holds it.
 
     The plan of either side is enough, as no difference can be seen before both have run. A record that cannot hold a
-    margin shows nothing: imported or given scores, plans of earlier versions, and plans whose primary metric only the
-    first run showed.
+    margin shows nothing: imported or given scores.
     """
     margin = comparison.metric.margin
     names = {comparison.metric.name, comparison.candidate_metric.name}
@@ -24,5 +23,4 @@ def date_margin(comparison: Comparison, baseline: Experiment, candidate: Experim
 
 
 def _has_full_plan(experiment: Experiment) -> bool:
-    primary = experiment.primary
-    return primary is not None and not primary.is_by_first_run and not experiment.imported
+    return experiment.primary is not None and not experiment.imported

@@ -17,14 +17,13 @@ keeps the one that it began with, for its guest lies in its snapshot.
 2026-11-25  3  seeds of LightGBM, XGBoost, CatBoost and of environments are replaced
 2026-11-27  4  generators of PyTorch/XLA and of replicas are divided, and ranks that nobody seeds draw different numbers
 """
-SCORES_NUMBER = 2
+SCORES_NUMBER = 3
 """How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity.
 
 2026-11-21  1  of the values within a step of the main loop the last one alone counts
 2026-11-26  2  all values count; items of a mapping that their names call counters or settings are no metrics
+2026-11-29  3  the words that a run wrote make the series, and the mean over trainings is the score of what counts them
 """
-ALL_VALUES_FROM = 2
-"""The number of scores from which on all values count."""
 Factor = Literal["hash", "kernels", "autotune", "precision", "threads", "onednn"]
 """What else may make runs differ: the hash seed of Python; nondeterministic kernels, the search for the fastest one,
 reduced precision (TF32): the implementation factors; thread count and oneDNN: the configuration, which rounds
@@ -37,17 +36,15 @@ class Selection:
 
     Attributes:
         is_fixed: whether the file lists them: then nothing that a run shows is added to them.
-        primary: the metric that decides, chosen before the first run, or by the names that the first run reported where
-            only these are known; None where none could be chosen, and in experiments from before 2026-11-26.
+        primary: the metric that decides: what the user named before the first run, or what that run announced; None
+            until then, and where it reported no result.
+        margin: of the primary metric, as the user gave it before the runs.
     """
 
     metrics: tuple["SelectedMetric", ...]
     is_fixed: bool = False
     primary: "PrimaryChoice | None" = None
-
-
-BY_FIRST_RUN = "by the names that the first run reported"
-"""End of the reason for a primary metric that no analysis could name."""
+    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +54,13 @@ class PrimaryChoice:
     Attributes:
         reason: half a sentence: what set it apart from the others, that it was declared.
         is_after_runs: whether the user named it after results were seen.
-        others: names of the metrics that could have been meant, in the order of the source.
+        others: names of the metrics that could have been meant, in the order in which they were reported.
     """
 
     name: str
     reason: str
     others: tuple[str, ...] = ()
     is_after_runs: bool = False
-
-    @property
-    def is_by_first_run(self) -> bool:
-        """Whether it was chosen among the names that the first run reported, before values were compared."""
-        return self.reason.endswith(BY_FIRST_RUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,6 @@ class SelectedMetric:
         margin: smallest difference that matters, in units of the metric; None when the user gave none.
         target: value whose attainment is timed, in units of the metric; None for none.
         n_examples: size of the test set behind an accuracy; None where nobody said.
-        is_found_by_running: whether nothing but a run showed that it is reported in or after the main loop.
     """
 
     name: str
@@ -94,7 +85,6 @@ class SelectedMetric:
     margin: float | None = None
     target: float | None = None
     n_examples: int | None = None
-    is_found_by_running: bool = False
 
 
 @dataclass(frozen=True, slots=True)

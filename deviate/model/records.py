@@ -273,6 +273,7 @@ class Run:
         artifacts: files with outputs and weights, in the order in which they were kept.
         not_captured: what was asked for and could not be kept, a sentence each.
         notes: those of the warnings that ask for nothing.
+        trained_s: seconds from its start to the last training step; None where none was seen.
     """
 
     id: str
@@ -305,6 +306,7 @@ class Run:
     artifacts: tuple[Artifact, ...] = ()
     not_captured: tuple[NotCaptured, ...] = ()
     notes: tuple[str, ...] = ()
+    trained_s: float | None = None
 
     @property
     def unrouted(self) -> tuple[str, ...]:

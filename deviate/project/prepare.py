@@ -156,8 +156,6 @@ def apply_config(script: AnalyzedScript) -> PreparedScript:
         raise script.problem
     selected = selection.select_metrics(script.analysis, script.matches)
     moved = selection.describe_moves(script.matches or ())
-    if selected.primary is not None:
-        log_decision("project", "primary metric %s: %s", selected.primary.name, selected.primary.reason)
     notes = (*script.notes, *_notices(script.analysis), *([moved] if moved else []))
     return PreparedScript(script.target, script.analysis, selected, script.config, notes, _variants(script.config))
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.records.catalog import Catalog as Catalog
     from deviate.records.environment import ALWAYS_TOLD as ALWAYS_TOLD
     from deviate.records.environment import PACKAGES as PACKAGES
     from deviate.records.environment import SHOWN_ONLY as SHOWN_ONLY
@@ -81,7 +80,10 @@ if TYPE_CHECKING:
     from deviate.records.plans import siblings as siblings
     from deviate.records.plans import tell_reported as tell_reported
     from deviate.records.read import TAP_FAILED as TAP_FAILED
+    from deviate.records.read import RunReader as RunReader
+    from deviate.records.read import is_decided as is_decided
     from deviate.records.read import log_end as log_end
+    from deviate.records.read import open_runs as open_runs
     from deviate.records.read import read_experiment as read_experiment
     from deviate.records.read import stderr_tail as stderr_tail
     from deviate.records.runs import HEARTBEAT_S as HEARTBEAT_S

@@ -1,260 +1,264 @@
-"""The metrics of an experiment by what reports them."""
+"""The metrics of an experiment by what reports them, named by the words that a run wrote.
 
-import dataclasses
-import itertools
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+What the user listed in `deviate.toml`, or an import brought along, keeps its name. All else is named after the first
+run that completed: the words of its line, the tag, the key; only where the output has no words, what the source calls
+it.
+"""
 
-from deviate.model import Direction, Metric, Place, Role, SelectedMetric, Selection
-from deviate.model.metric_vocabulary import (
-    direction_of,
-    is_measurement,
-    item_name,
-    item_traits,
-    snake,
-    split_identifier,
-)
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from deviate.model import Metric, Place, Role, SelectedMetric, Selection
+from deviate.model.metric_vocabulary import direction_of, item_name, item_traits, snake, split_identifier
 from deviate.records.events import Source
+from deviate.records.output import Output, key_of
 from deviate.records.snapshot import Manifest
+from deviate.series.captions import Caption
+from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of
+from deviate.series.words import DATA_WORDS, MEASURES, WHOLES, Kind, kind_of, name_words, words_of
 
 JOINT = ": "
 """Separator of the value of a label variable and the item that is reported under it, as the guest writes them."""
-
-FOUND_BY_RUNNING = "found by running: the analysis did not find that the main loop reaches it"
 MOST_PATHS = 8
 """Maximum number of call paths to one site that are separate metrics; a recursion has one for each depth."""
+ROLES: Mapping[Kind, Role] = {"result": "quality", "loss": "quality", "time": "time", "setting": "other"}
+NEAR = 1e-6
+"""Relative error up to which a mean, as it is printed and recorded, is that of the values before it."""
 
 
 @dataclass(slots=True)
 class Catalog:
-    """The metrics of an experiment by what reports them; what no metric knows is added, so that nothing is lost.
+    """The metrics of an experiment by what reports them.
 
-    One catalog serves all runs of an experiment, so that an added metric has one name in all of them.
+    One catalog serves all runs of an experiment, so that a metric has one name in all of them; `learn` is called with
+    the first run that completed before any other is read.
 
     Attributes:
-        judges_items: whether an item whose name says that it is no measurement is none; before number 2 of the scores
-            it was one.
-        added: metrics that only the runs showed, in order of appearance.
-        found_by_running: what the analysis would have taken for metrics, had it seen that the main loop reaches it: the
-            name of each, and the one that it would have if its site had one call path. What was reported of them before
-            the main loop does not count.
+        added: metrics that the runs showed, in order of appearance.
     """
 
     manifest: Manifest
     selection: Selection
-    judges_items: bool = True
+    is_imported: bool = False
     added: list[SelectedMetric] = field(default_factory=list)
-    found_by_running: dict[str, str] = field(default_factory=dict)
-    _names: dict[Source, str | None] = field(default_factory=dict)
+    _sources: dict[Source, str | None] = field(default_factory=dict)
+    _streams: dict[StreamKey, str | None] = field(default_factory=dict)
+    _places: dict[int | None, dict[tuple[Place, ...], None]] = field(default_factory=dict)
+    _divided: frozenset[tuple[str, ...]] = frozenset()
+    _phased: frozenset[tuple[str, ...]] = frozenset()
+
+    @property
+    def keeps_listed(self) -> bool:
+        """Whether the selection says what there is; else it only previews what the runs show."""
+        return self.selection.is_fixed or self.is_imported
 
     @property
     def metrics(self) -> tuple[SelectedMetric, ...]:
-        added = (metric for metric in self.added if not (self.selection.is_fixed and metric.is_found_by_running))
-        return (*self.selection.metrics, *added)
+        listed = self.selection.metrics if self.keeps_listed else ()
+        return (*listed, *self.added)
 
-    def left_out(self, reported: Collection[str]) -> dict[str, Metric]:
-        """What was found by running and is not added, for `deviate.toml` lists the metrics; by its name alone.
+    def learn(self, output: Output) -> None:
+        """Name the series of a run by their words."""
+        if self.selection.is_fixed:
+            return
+        self._divided, self._phased = output.divided, output.phased
+        streams = list(_with_means(output.streams))
+        kept = [stream for stream in streams if _is_kept(stream)]
+        unrecorded = {one.key for one in output.unrecorded}
+        told = {frozenset(name_words(name)) for name in output.named}
+        kept = [one for one in kept if one.key not in unrecorded or _words(one) not in told]
+        names = names_of(kept, (metric.name for metric in self.metrics))
+        for stream in kept:
+            self._append_stream(stream, names[stream.key])
+        self._streams.update({stream.key: None for stream in streams if stream.key not in names})
 
-        Args:
-            reported: names of which any run has a value.
-        """
-        if not self.selection.is_fixed:
-            return {}
-        names = self.found_by_running
-        found = [selected for selected in self.added if selected.name in names and selected.name in reported]
-        return {names[selected.name]: selected.metric for selected in found}
-
-    def plain_names(self, reported: Collection[str]) -> dict[str, str]:
-        """New names of metrics that were found by running and are the only ones of their site that count.
-
-        Args:
-            reported: names of which any run has a value.
-        """
-        counting = [(name, plain) for name, plain in self.found_by_running.items() if name in reported]
-        n_of = Counter(plain for _, plain in counting)
-        others = {metric.name for metric in self.metrics if metric.name not in self.found_by_running}
-        return {name: plain for name, plain in counting if n_of[plain] == 1 and plain not in others}
+    def name_unrecorded(self, key: StreamKey) -> str | None:
+        """Name of a series that only the log has; None where it is no series, or something recorded has its name."""
+        return None if self.selection.is_fixed else self._streams.get(key)
 
     def name(self, source: Source) -> str | None:
-        """Name of the metric a source belongs to; None for what the user deselected or the analysis rejected.
-
-        The analysis rejects what is no measurement; what it only did not reach is a metric.
-        """
-        if source not in self._names:
-            self._names[source] = self._find(source)
-        return self._names[source]
+        """Name of the metric a source belongs to; None for what is none, or what the user did not list."""
+        if source not in self._sources:
+            self._sources[source] = self._find(source)
+        return self._sources[source]
 
     def _find(self, source: Source) -> str | None:
-        metrics = [metric for metric in self._iterate_metrics() if _is_of(metric, source)]
-        fitting = [metric for metric in metrics if self._fits(metric, source, is_only=len(metrics) == 1)]
-        if fitting:
-            chosen = self._find_selected(_nearest(fitting))
-            if chosen is not None or not _nearest(fitting).is_item:
-                return chosen.name if chosen else None
-            # an item that the source names is left to its mapping where deviate.toml lists that and not the item
-            metrics = [metric for metric in metrics if not metric.is_item]
-        label, item = self._parts(source)
-        whole = dataclasses.replace(source, label=label)
-        holding = [metric for metric in metrics if item and self._fits(metric, whole, is_only=len(metrics) == 1)]
-        if holding:
-            holder = _nearest(holding)
-            chosen = self._find_selected(holder)
-            return self._item(chosen, source, item if holder.label == label else f"{label}_{item}") if chosen else None
-        selected = [selected for selected in self.selection.metrics if _is_of(selected.metric, source)]
-        if source.site is not None and not selected:
-            unreached = next((metric for metric in self.manifest.unreached if metric.site == source.site), None)
-            return None if unreached is None else self._find_by_running(source, unreached)
-        owner = selected[0].name if selected else source.name or ""
-        if self.judges_items and item and not is_measurement(item, owner):
+        if self.keeps_listed:
+            listed = self._listed(source)
+            if listed is not None or self.selection.is_fixed:
+                return listed
+        if source.caption is not None:
+            return self._by_words(source, source.caption)
+        return self._by_source(source)
+
+    # What the user listed, or an import named.
+
+    def _listed(self, source: Source) -> str | None:
+        """The listed metric of a source: the one with its label and way; else one that is reported whole."""
+        of_site = [selected for selected in self.selection.metrics if _is_of(selected.metric, source)]
+        fitting = [
+            selected
+            for selected in of_site
+            if selected.metric.label in (None, source.label)
+            and (len(of_site) == 1 or _ends_with(source.path, selected.metric.path))
+        ]
+        if not fitting:
             return None
-        return self._add(source, selected[0] if selected else None)
+        chosen = max(fitting, key=lambda one: (one.metric.label is not None, len(one.metric.path)))
+        if chosen.metric.label is not None or source.label is None or source.site is None:
+            return chosen.name
+        return self._item(chosen, source, source.label)
 
-    def _find_by_running(self, source: Source, unreached: Metric) -> str | None:
-        """A metric for a source that the analysis did not reach: one for each call path to its site."""
-        _, item = self._parts(source)
-        if self.judges_items and item and not is_measurement(item, unreached.name):
-            return None
-        paths = dict.fromkeys(selected.metric.path for selected in self.added if selected.metric.site == source.site)
-        path = source.path if len(paths | {source.path: None}) <= MOST_PATHS else next(iter(paths))
-        name, role, direction = _name_item(item, unreached.name, unreached.role, unreached.direction)
-        place = path[-1] if path else Place(unreached.file, unreached.line)
-        metric = dataclasses.replace(
-            unreached,
-            role=role,
-            direction=direction,
-            evidence=(FOUND_BY_RUNNING, *unreached.evidence),
-            path=path,
-            label=source.label,
-        )
-        earlier = next((selected.name for selected in self.added if _same(selected.metric, metric)), None)
-        if earlier is not None:
-            return earlier
-        chosen = self._append(metric, (name, f"{name} ({place})"), is_found_by_running=True)
-        self.found_by_running[chosen] = name
-        return chosen
-
-    def _find_selected(self, metric: Metric) -> SelectedMetric | None:
-        return next((selected for selected in self.selection.metrics if _same(selected.metric, metric)), None)
-
-    def _parts(self, source: Source) -> tuple[str | None, str]:
-        """Value of the label variable, and the item of what is reported whole (empty when it is no item)."""
-        if source.label is None or source.site is None:
-            return source.label, ""
-        has_variable = self.manifest.sites.get(source.site, (None, False))[1]
-        if not has_variable or not self._tells_labels(source):
-            return None, source.label
-        label, _, item = source.label.partition(JOINT)
-        return label, item
-
-    def _iterate_metrics(self) -> Iterator[Metric]:
-        selected = [selected.metric for selected in self.selection.metrics]
-        yield from selected
-        yield from (
-            further for further in self.manifest.metrics if not any(_same(further, metric) for metric in selected)
-        )
-
-    def _fits(self, metric: Metric, source: Source, *, is_only: bool) -> bool:
-        if source.site is not None:
-            is_item = self._parts(source)[1] and metric.label != source.label
-            if is_item or metric.label not in {None, source.label}:
-                return False
-        return is_only or source.path[len(source.path) - len(metric.path) :] == metric.path
-
-    def _tells_labels(self, source: Source) -> bool:
-        """Whether a metric of the site has a label: else its texts are keys that only the runs know."""
-        metrics = (metric for metric in self._iterate_metrics() if metric.site == source.site)
-        return any(metric.label is not None and not metric.is_item for metric in metrics)
-
-    def _item(self, holder: SelectedMetric, source: Source, item: str) -> str | None:
-        """The metric of an item, one for all the ways that lead to the metric that holds it."""
-        if self.judges_items and not is_measurement(item, holder.name):
-            return None
-        for selected in self.added:
-            if (selected.metric.site, selected.metric.path, selected.metric.label) == (
-                source.site,
-                holder.metric.path,
-                source.label,
-            ):
-                return selected.name
+    def _item(self, holder: SelectedMetric, source: Source, item: str) -> str:
+        """The metric of an item of what is reported whole, one for all the ways that lead to it."""
+        names = (item_name(holder.name, item), f"{holder.name}_{snake(item)}")
+        same = next((one for one in self.added if one.metric.site == source.site and one.metric.label == item), None)
+        if same is not None:
+            return same.name
         role, direction = item_traits(item, holder.role, holder.direction)
-        metric = dataclasses.replace(
-            holder.metric,
-            role=role,
-            direction=direction,
-            evidence=(f'item "{item}" of {holder.metric.expression}, reported in the runs',),
-            label=source.label,
-        )
-        return self._append(metric, (item_name(holder.name, item), f"{holder.name}_{snake(item)}"))
+        evidence = (f'item "{item}" of {holder.metric.expression}, reported in the runs',)
+        metric = replace(holder.metric, role=role, direction=direction, evidence=evidence, label=item)
+        taken = {metric.name for metric in self.metrics}
+        return self._append(metric, names[0] if names[0] not in taken else names[1])
 
-    def _add(self, source: Source, model: SelectedMetric | None) -> str:
-        """A metric of its own for a source, with the manners of the metric of the same site if there is one."""
-        place = source.path[-1] if source.path else self._place(source)
-        label, item = self._parts(source)
-        name = source.name or (model.name if model else "value")
-        role: Role = model.role if model else "quality"
-        direction = model.direction if model else direction_of(split_identifier(name))
-        name, role, direction = _name_item(item, name, role, direction)
-        if label is not None:
-            name = f"{name}[{label}]"
-        elif model is not None:
-            name = f"{name} ({place})"
+    # What the runs show.
+
+    def _by_words(self, source: Source, caption: Caption) -> str | None:
+        path = " < ".join(str(place) for place in reversed(source.path))
+        key = key_of(caption, f"{source.site} {path}", source.phase, self._divided, self._phased)
+        if key not in self._streams:
+            stream = Stream(key, caption, is_whole=caption.is_whole)
+            names = names_of([stream], (metric.name for metric in self.metrics))
+            self._streams[key] = None
+            if _is_kept(stream):
+                self._append_stream(stream, names[key])
+        return self._streams[key]
+
+    def _append_stream(self, stream: Stream, name: str) -> None:
+        caption = stream.caption
+        words = " ".join(filter(None, (caption.own, caption.row, caption.column, stream.restates)))
+        kind = kind_of(words, caption.unit, is_whole=stream.is_whole)
+        direction = None if caption.form == "spread" else direction_of(split_identifier(words))
+        role = "other" if caption.form == "spread" else ROLES[kind]
         metric = Metric(
             id=-1,
             name=name,
-            expression=model.metric.expression if model else source.name or "",
+            expression=caption.text,
+            file="",
+            line=0,
+            sink="print",
+            role=role,
+            direction=direction if role != "other" else None,
+            evidence=(f'printed as "{caption.text}"',),
+            site=None,
+            words=caption.text,
+            over=caption.trainings,
+        )
+        self._streams[stream.key] = self._append(metric, name, unit="%" if caption.unit == "%" else "")
+
+    def _by_source(self, source: Source) -> str | None:
+        """A metric that no line shows: by its tag or key, or by what the source calls it."""
+        found = self._of_site(source.site)
+        words = source.label if source.label is not None else source.name
+        if words is None or words.isdigit():
+            if found is None:
+                return None
+            name = found.name if words is None else f"{found.name}_{words}"
+            role, direction, text = found.role, found.direction, ""
+        else:
+            name = snake(words)
+            kind = kind_of(words)
+            if kind == "none":
+                return None
+            text, role, direction = words, ROLES[kind], direction_of(split_identifier(words))
+        path: tuple[Place, ...] = ()
+        if words is None:  # the way alone tells apart what one statement reports of several data
+            ways = self._places.setdefault(source.site, {})
+            if len(ways) < MOST_PATHS:
+                ways[source.path] = None
+            path = source.path if source.path in ways else next(iter(ways))
+        same = next((one for one in self.added if _is_same(one.metric, source, path, words)), None)
+        if same is not None:
+            return same.name
+        place = None if source.site is None else self.manifest.sites[source.site][0]
+        metric = Metric(
+            id=-1,
+            name=name,
+            expression=found.expression if found else words or "",
             file=place.file if place else "",
             line=place.line if place else 0,
-            sink=model.metric.sink if model else "named",
+            sink=found.sink if found else "named",
             role=role,
-            direction=direction,
-            evidence=("reported in the runs, not found by the analysis",),
+            direction=direction if role != "other" else None,
+            evidence=("reported in the runs",),
             site=source.site,
-            path=source.path,
-            label=source.label,
+            path=path,
+            label=words,
+            words=text,
         )
-        return self._append(metric, (name,))
+        return self._append(metric, name)
 
-    def _append(self, metric: Metric, names: Sequence[str], *, is_found_by_running: bool = False) -> str:
-        """Add a metric under the first of the names that is free, or else under the last one numbered."""
-        names_used = {selected.name for selected in (*self.selection.metrics, *self.added)}
-        numbered = (f"{names[-1]} #{index}" for index in itertools.count(2))
-        name = next(candidate for candidate in itertools.chain(names, numbered) if candidate not in names_used)
-        metrics = itertools.chain(self._iterate_metrics(), (selected.metric for selected in self.added))
-        number = 1 + max((metric.id for metric in metrics), default=-1)
-        metric = dataclasses.replace(metric, id=number, name=name)
-        self.added.append(
-            SelectedMetric(name, metric, metric.role, metric.direction, is_found_by_running=is_found_by_running)
-        )
+    def _of_site(self, site: int | None) -> Metric | None:
+        """What the analysis found at a site; None where that is no measurement."""
+        metrics = (*self.manifest.metrics, *self.manifest.unreached)
+        return None if site is None else next((metric for metric in metrics if metric.site == site), None)
+
+    def _append(self, metric: Metric, name: str, unit: str = "") -> str:
+        name = free_name(name, {metric.name for metric in self.metrics})
+        number = 1 + max((one.metric.id for one in self.metrics), default=-1)
+        metric = replace(metric, id=number, name=name)
+        aggregate = "mean" if metric.over else "last"  # each value is of another model: the last is no score of all
+        self.added.append(SelectedMetric(name, metric, metric.role, metric.direction, aggregate, unit))
         return name
 
-    def _place(self, source: Source) -> Place | None:
-        return None if source.site is None else self.manifest.sites.get(source.site, (None, False))[0]
+
+def _words(stream: Stream) -> frozenset[str]:
+    return frozenset(name_words(next(iter(names_of([stream]).values()))))
 
 
-def _name_item(item: str, name: str, role: Role, direction: Direction | None) -> tuple[str, Role, Direction | None]:
-    """Name, role and direction of an item of what is reported whole; those of the whole where it is no item."""
-    if not item:
-        return name, role, direction
-    return item_name(name, item), *item_traits(item, role, direction)
-
-
-def _nearest(fitting: Sequence[Metric]) -> Metric:
-    return max(fitting, key=lambda metric: (len(metric.path), metric.label is not None))
+def _is_same(metric: Metric, source: Source, path: tuple[Place, ...], words: str | None) -> bool:
+    return (metric.site, metric.path, metric.label) == (source.site, path, words)
 
 
 def _is_of(metric: Metric, source: Source) -> bool:
     if source.site is None:
-        return metric.site is None and _key(metric) == source.name
+        return metric.site is None and (metric.expression if metric.label is None else metric.label) == source.name
     return metric.site == source.site
 
 
-def _key(metric: Metric) -> str:
-    """Name by which a framework reports a metric without a site: its tag, where the source has an expression for it."""
-    return metric.expression if metric.label is None else metric.label
+def _ends_with(path: tuple[Place, ...], end: tuple[Place, ...]) -> bool:
+    return path[len(path) - len(end) :] == end
 
 
-def _same(one: Metric, other: Metric) -> bool:
-    return (one.site, one.path, one.label) == (other.site, other.path, other.label) and (
-        one.site is not None or _key(one) == _key(other)
-    )
+def _is_kept(stream: Stream) -> bool:
+    """Whether a series has words; cells, counters and sizes have none of their own."""
+    caption = stream.caption
+    if caption.form not in ("value", "spread"):
+        return False
+    words = " ".join(filter(None, (caption.own, caption.row, caption.column, stream.restates)))
+    return kind_of(words, caption.unit, is_whole=stream.is_whole) != "none"
+
+
+def _with_means(streams: Sequence[Stream]) -> Iterable[Stream]:
+    """The series, with the one that each restates.
+
+    A single number whose words say no measure restates the earlier series of which it is the mean, best or last value.
+    """
+    earlier: list[Stream] = []
+    for one in streams:
+        stream = one
+        words = words_of(stream.caption.own)
+        says = words & MEASURES - EXTREMES
+        if len(stream.values) == 1 and words and not says and words & (WHOLES | EXTREMES | DATA_WORDS):
+            restated = next((one for one in reversed(earlier) if _restates(stream.values[0], one)), None)
+            if restated is not None:
+                stream = replace(stream, restates=next(iter(names_of([restated]).values())))
+        elif len(stream.values) > 1 and _is_kept(stream):
+            earlier.append(stream)
+        yield stream
+
+
+def _restates(value: float, stream: Stream) -> bool:
+    values = stream.values
+    candidates = (sum(values) / len(values), max(values), min(values), values[-1])
+    return any(abs(value - one) <= NEAR * max(1.0, abs(one)) for one in candidates)

@@ -4,7 +4,7 @@ A file is read piece by piece and folded at once, so that a value takes 24 bytes
 """
 
 from array import array
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,16 +36,25 @@ from deviate.records.columns import NO_STEP
 from deviate.records.files import BAD, json_lines, read_record
 from deviate.records.layout import event_files
 from deviate.records.schema import ProfileFile
+from deviate.series.captions import Caption
+from deviate.series.naming import Phase
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a measurement came from: a site or a framework's metric name, and the call path to it."""
+    """Where a measurement came from: a site or a framework's metric name, and the call path to it.
+
+    Attributes:
+        caption: the words under which the output of the run shows it, None where it does not.
+        phase: before, along or after the main loop.
+    """
 
     site: int | None
     name: str | None
     path: tuple[Place, ...]
     label: str | None
+    caption: Caption | None = None
+    phase: Phase = "along"
 
 
 @dataclass(slots=True)
@@ -57,29 +66,24 @@ class Points:
     Attributes:
         times: seconds since the start of the process at which each value was reported.
         last: the greatest of the steps, NO_STEP where there is none.
-        keeps_all: whether every value stays; else, as in experiments that began before scores number 2, the last one
-            within a step, and of those that follow one another outside of the loop.
-        n_left_out: values that another one took the place of.
     """
 
     steps: "array[int]" = field(default_factory=lambda: array("q"))
     values: "array[float]" = field(default_factory=lambda: array("d"))
     times: "array[float]" = field(default_factory=lambda: array("d"))
     last: int = NO_STEP
-    keeps_all: bool = True
-    n_left_out: int = 0
 
     def add(self, step: int, value: float, seconds: float) -> None:
-        if not self.keeps_all:
-            self._replace(step, value, seconds)
-        elif step >= self.last or step == NO_STEP:
+        if step >= self.last or step == NO_STEP:
             self.steps.append(step)
             self.values.append(value)
             self.times.append(seconds)
-            if step != NO_STEP:
-                self.last = step
+            self.last = max(self.last, step)
         else:
-            self._insert(self._end_of(step), step, value, seconds)
+            index = self._end_of(step)
+            self.steps.insert(index, step)
+            self.values.insert(index, value)
+            self.times.insert(index, seconds)
 
     def _end_of(self, step: int) -> int:
         """Index behind the values up to a step, where one of a later step has been added."""
@@ -89,27 +93,6 @@ class Points:
             if self.steps[index] != NO_STEP:
                 end = index
         return end
-
-    def _insert(self, index: int, step: int, value: float, seconds: float) -> None:
-        self.steps.insert(index, step)
-        self.values.insert(index, value)
-        self.times.insert(index, seconds)
-
-    def _replace(self, step: int, value: float, seconds: float) -> None:
-        """Add a value as scores number 1 has it; here `last` is the step that was added last, in the loop or not."""
-        if step > self.last or step == NO_STEP != self.last or not self.steps:
-            self._insert(len(self.steps), step, value, seconds)
-            self.last = step
-            return
-        index = len(self.steps)
-        while step != self.last and index and self.steps[index - 1] > step:
-            index -= 1
-        if index and self.steps[index - 1] == step:
-            self.values[index - 1] = value
-            self.times[index - 1] = seconds
-            self.n_left_out += 1
-        else:
-            self._insert(index, step, value, seconds)
 
 
 @dataclass(slots=True)
@@ -129,6 +112,7 @@ class ProcessLog:
         operations, uncontrolled: phrases, each with its place.
         artifacts: files with outputs and weights, with their names alone as paths.
         not_captured: what was to be kept and could not be.
+        trained_s: seconds to the last training step; None where none was seen.
     """
 
     pid: int = 0
@@ -156,26 +140,7 @@ class ProcessLog:
     uncontrolled: list[str] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
     not_captured: list[NotCaptured] = field(default_factory=list)
-
-
-class LatePoints(Points):
-    """Measurements of which those before the main loop do not count, once that has begun."""
-
-    def __init__(self, log: ProcessLog, *, keeps_all: bool = True) -> None:
-        super().__init__(keeps_all=keeps_all)
-        self.log = log
-        self.is_early = False
-
-    def add(self, step: int, value: float, seconds: float) -> None:
-        self.forget_early()
-        super().add(step, value, seconds)
-
-    def forget_early(self) -> None:
-        """Drop what was reported before the main loop, if that has begun by now."""
-        if self.is_early and self.log.has_main:
-            del self.steps[:], self.values[:], self.times[:]
-            self.last = NO_STEP
-        self.is_early = not self.log.has_main
+    trained_s: float | None = None
 
 
 Moment = Literal["loop", "exit"]
@@ -226,23 +191,20 @@ def read_events(
     path: Path,
     main_loop: int | None,
     name: Callable[[Source], str | None],
-    found_by_running: Container[str] = (),
-    *,
-    keeps_all: bool = True,
+    captions: Mapping[int, Caption] = MappingProxyType({}),
 ) -> ProcessLog:
     """Read the events of one process.
 
     Args:
         main_loop: id of the loop whose steps count.
         name: gives the metric that a source belongs to, None when its values are not wanted.
-        found_by_running: metrics of which only what is reported in the main loop and after it counts; `name` may add to
-            them.
-        keeps_all: whether all values of a main-loop step are kept, or the last one, as in `Points`.
+        captions: the words of values at sites, by their ordinal in the file.
     """
     log = ProcessLog()
     loops: dict[int | None, _Steps] = {number: _Steps() for number in (main_loop, UNKNOWN_MAIN) if number is not None}
-    targets: dict[tuple[int | str, int, str | None], Points | None] = {}
+    targets: dict[tuple[object, ...], Points | None] = {}
     seconds = 0.0
+    ordinal = -1
     main = loops.get(main_loop)
     for event in _events(path, log):  # the hot loop of reading: what is frequent comes first
         try:
@@ -253,36 +215,34 @@ def read_events(
                     loops[event[1]].begin(event[2])
                     log.has_main = True
             elif kind in VALUES:
+                caption = None
+                if kind == "value":
+                    ordinal += 1
+                    caption = captions.get(ordinal)
                 _, origin, way, around, seconds, value, *rest = event
                 if type(value) is not float or type(seconds) is not float:
                     value, seconds = float(number(value)), float(seconds)
-                key = (origin, way, rest[0] if rest else None)
-                if key not in targets:
-                    metric = name(Source(*_origin(kind, origin), log.ways[way], key[2]))
-                    targets[key] = _points_of(log, metric, found_by_running, keeps_all=keeps_all)
-                points = targets[key]
                 if main is not None and main.is_announced and around and around[0] == main_loop:
                     step = main.offset + around[1]
                 else:
                     step = _main_step(around, loops)
                     log.has_main = log.has_main or step != NO_STEP
+                phase: Phase = "along" if step != NO_STEP else "after" if log.has_main else "before"
+                label = rest[0] if rest else None
+                key = (origin, way, label, id(caption), phase)
+                if key not in targets:
+                    metric = name(Source(*_origin(kind, origin), log.ways[way], label, caption, phase))
+                    targets[key] = None if metric is None else log.points.setdefault(metric, Points())
+                points = targets[key]
                 if points is not None:
                     points.add(step, value, seconds)
             else:
                 RARE[kind](event_of(*event), log)
         except BAD:
             log.n_bad += 1
-    _finish(log, seconds)
-    return log
-
-
-def _finish(log: ProcessLog, seconds: object) -> None:
-    """Close the log of a process whose last event came at a time."""
-    for points in log.points.values():
-        if isinstance(points, LatePoints):
-            points.forget_early()
     if not log.is_whole:
         log.ended = log.started + (seconds if isinstance(seconds, int | float) else 0.0)
+    return log
 
 
 def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
@@ -299,18 +259,6 @@ def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
 
 def _origin(kind: str, origin: int | str) -> tuple[int | None, str | None]:
     return (int(origin), None) if kind == "value" else (None, str(origin))
-
-
-def _points_of(
-    log: ProcessLog, metric: str | None, found_by_running: Container[str], *, keeps_all: bool
-) -> Points | None:
-    """Where the values of a metric go; None where there is no metric."""
-    if metric is None:
-        return None
-    if metric not in log.points:
-        is_late = metric in found_by_running
-        log.points[metric] = LatePoints(log, keeps_all=keeps_all) if is_late else Points(keeps_all=keeps_all)
-    return log.points[metric]
 
 
 def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:

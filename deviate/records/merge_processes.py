@@ -117,7 +117,7 @@ def _join_processes(parts: Sequence[tuple[Points, float]]) -> Points:
     """One process after another, each with its delay: steps that begin again go on where the last process ended."""
     if len(parts) == 1 and not parts[0][1]:
         return parts[0][0]
-    joined, offset = Points(keeps_all=parts[0][0].keeps_all), 0
+    joined, offset = Points(), 0
     for points, delay in parts:
         for step, value, seconds in zip(points.steps, points.values, points.times, strict=True):
             joined.add(step if step == NO_STEP else offset + step, value, delay + seconds)

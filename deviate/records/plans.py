@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from deviate.base import log_decision
 from deviate.errors import InputError, RecordError
 from deviate.model import PastComparison, Selection, Settings, Spending, Variant
-from deviate.model.plan import ALL_VALUES_FROM, SCORES_NUMBER, STREAMS_NUMBER, SweptValue
+from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, SweptValue
 from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record, writing
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.schema import Change, ExperimentFile, Reported, SettingsEntry, VariantEntry
@@ -113,11 +113,6 @@ class Plan:
     def n_runs(self) -> int:
         """The largest number of runs of any variant."""
         return max((variant.n_runs for variant in self.variants), default=0)
-
-    @property
-    def keeps_all_values(self) -> bool:
-        """Whether every value that a run reports counts; else the last one within a step of the main loop alone."""
-        return self.scores is None or self.scores >= ALL_VALUES_FROM
 
     def is_cut_short(self, n_planned: int, n_ended: int) -> bool:
         """Whether a variant with so many planned and ended runs is to get no more of them."""
@@ -351,6 +346,7 @@ def _to_file(plan: Plan) -> ExperimentFile:
         "selection": plan.selection.metrics,
         "is_selection_fixed": plan.selection.is_fixed or UNSET,
         "primary": plan.selection.primary or UNSET,
+        "margin": plan.selection.margin,
         "environment": dict(plan.environment),
         "settings": SettingsEntry(**{**_fields(plan.settings), "options": dict(plan.settings.options)}),
         "capture": dict(plan.capture),
@@ -374,12 +370,14 @@ def _from_file(file: ExperimentFile) -> Plan:
     fields = asdict(file)
     is_fixed = fields.pop("is_selection_fixed") is True
     primary = file.primary
-    del fields["primary"]
+    del fields["primary"], fields["margin"]
     return Plan(**{
         **fields,
         "root": Path(file.root),
         "variants": tuple(map(_variant, file.variants)),
-        "selection": Selection(file.selection, is_fixed, None if isinstance(primary, UnsetType) else primary),
+        "selection": Selection(
+            file.selection, is_fixed, None if isinstance(primary, UnsetType) else primary, file.margin
+        ),
         "environment": tuple(file.environment.items()),
         "settings": Settings(jobs=file.jobs) if file.settings is None else _settings(file.settings),
         "capture": tuple(file.capture.items()),

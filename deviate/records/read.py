@@ -1,32 +1,33 @@
 """An experiment read back from its folder: runs, measurements, and what a reader must be told."""
 
 import dataclasses
-import json
 import math
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import first_few, log_decision, place_text, redact_words, timed_stage, traceback_with_cells
+from deviate.base import first_few, log_decision, redact_words, timed_stage, traceback_with_cells
 from deviate.errors import RecordError
 from deviate.model import (
-    AT_BEST,
     Artifact,
     Experiment,
     InjectedCode,
     LoopCounter,
+    PrimaryChoice,
     Revision,
     Run,
     SelectedMetric,
+    Series,
     Spec,
     Status,
     value_text,
 )
 from deviate.records.catalog import Catalog
+from deviate.records.columns import NO_STEP
 from deviate.records.environment import differences, facts_of, missing_facts
-from deviate.records.events import ProcessLog, read_events
+from deviate.records.events import Points, ProcessLog, read_events
 from deviate.records.layout import (
     attempt_number,
     attempts,
@@ -42,6 +43,7 @@ from deviate.records.merge_processes import (
     draws,
     environment,
     lowest_rank_facts,
+    main_process,
     measure,
     not_captured,
     process_warnings,
@@ -49,6 +51,7 @@ from deviate.records.merge_processes import (
     union_over_processes,
     weights_of_ranks,
 )
+from deviate.records.output import Output, read_output
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
 from deviate.records.runs import (
     STALE_S,
@@ -62,6 +65,7 @@ from deviate.records.runs import (
     run_id,
 )
 from deviate.records.snapshot import Manifest, damaged_sources, list_injected, read_manifest, revision
+from deviate.series.headline import choose_headline
 
 TAP_FAILED = "a tap failed; the script was not affected"
 """Prefix of warnings about a fault of a tap."""
@@ -83,10 +87,10 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     plan = read_plan(folder)
     manifest = read_manifest(snapshot_folder(folder))
     specs, unreadable = _specs(folder)
-    main_loop = _confirm_main_loop(plan, manifest, specs)
-    catalog = Catalog(
-        dataclasses.replace(manifest, main_loop=main_loop.id), plan.selection, judges_items=plan.keeps_all_values
-    )
+    first, _ = _first_completed(plan, specs)
+    main_loop = MainLoop(manifest.main_loop) if first is None else confirm_main_loop(manifest, first)
+    reader = _reader(plan, manifest, first)
+    catalog = reader.catalog
     damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
     if damaged:
         unreadable.append(
@@ -100,21 +104,23 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
                 [run for run in specs if run[1].variant == variant.name],
                 variant,
                 catalog,
-                keeps_all=plan.keeps_all_values,
             ),
         )
         for variant in plan.variants
     ]
     every = [run for _, runs, _ in read for run in runs]
     reported = {name for run in every for name in run.series}
-    names = catalog.plain_names(reported)
+    leading = next((run for run in every if first is not None and run.folder == first), None)
+    primary = plan.selection.primary
+    if leading is not None:
+        primary = choose_primary(plan, catalog, leading.series, leading.trained_s)
     metrics = tuple(
-        dataclasses.replace(
-            selected, name=names.get(selected.name, selected.name), aggregate=_with_names(selected.aggregate, names)
-        )
-        for selected in _that_stand(catalog, reported)
+        dataclasses.replace(one, margin=plan.selection.margin)
+        if primary is not None and one.name == primary.name and plan.selection.margin is not None
+        else one
+        for one in catalog.metrics
+        if one.name in reported or catalog.keeps_listed
     )
-    left_out = _left_out(catalog, reported)
     snapshot = snapshot_folder(folder)
     frozen = revision(snapshot, manifest.git), list_injected(snapshot)
     counter = next((loop.counter for loop in manifest.loops if loop.id == main_loop.id), None)
@@ -126,19 +132,73 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
             variant,
             catalog,
             metrics,
-            [_rename(run, names) for run in runs],
-            (*manifest.warnings, *filter(None, (main_loop.note,)), *ladder, *unreadable, *left_out, *warnings),
+            runs,
+            (*manifest.warnings, *filter(None, (main_loop.note,)), *ladder, *unreadable, *warnings),
             frozen,
             counter,
+            primary,
         )
         for variant, runs, warnings in read
     )
 
 
-def _with_names(aggregate: str, names: Mapping[str, str]) -> str:
-    """The aggregate with the metric that it names called as in `names`."""
-    name = aggregate.removeprefix(AT_BEST)
-    return aggregate if name == aggregate else f"{AT_BEST}{names.get(name, name)}"
+@dataclass(slots=True)
+class RunReader:
+    """Reads runs of one experiment, with the names that its first completed run gives to what they report.
+
+    Attributes:
+        primary: the metric that leads: what the user or the plan names, else what that run announced.
+    """
+
+    plan: Plan
+    catalog: Catalog
+    first: Path | None
+    _primary: PrimaryChoice | None = None
+    _is_chosen: bool = False
+
+    @property
+    def metrics(self) -> tuple[SelectedMetric, ...]:
+        return self.catalog.metrics
+
+    def logs(self, attempt: Path) -> list[ProcessLog]:
+        """What the processes of an attempt recorded, and those of the attempts that it continues."""
+        chain = collect_continued(attempt)
+        return read_logs([path for part in chain for path in event_files(part)], chain, self.catalog)
+
+    @property
+    def primary(self) -> PrimaryChoice | None:
+        if not self._is_chosen and self.first is not None:
+            logs = self.logs(self.first)
+            self._primary = choose_primary(self.plan, self.catalog, measure(logs), trained_s(logs))
+            self._is_chosen = True
+        return self._primary
+
+
+def open_runs(experiment: Path, plan: Plan) -> RunReader | None:
+    """What reads the runs of an experiment; None before the run that gives the names has ended."""
+    manifest = read_manifest(snapshot_folder(experiment))
+    first, is_decided = _first_completed(plan, _specs(experiment)[0])
+    if not is_decided:
+        return None
+    return _reader(plan, manifest, first)
+
+
+def _reader(plan: Plan, manifest: Manifest, first: Path | None) -> RunReader:
+    main_loop = manifest.main_loop if first is None else confirm_main_loop(manifest, first).id
+    catalog = Catalog(dataclasses.replace(manifest, main_loop=main_loop), plan.selection, bool(plan.imported))
+    if first is not None:
+        catalog.learn(read_output(collect_continued(first), manifest.sites, main_loop))
+    return RunReader(plan, catalog, first)
+
+
+def choose_primary(
+    plan: Plan, catalog: Catalog, series: Mapping[str, Series], trained: float | None
+) -> PrimaryChoice | None:
+    """The metric that leads an experiment: the one that its plan names, else what a run announced."""
+    if plan.selection.primary is not None:
+        return plan.selection.primary
+    headline = choose_headline(catalog.metrics, series, trained)
+    return None if headline is None or (headline.is_by_order and plan.imported) else headline.choice
 
 
 def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
@@ -162,15 +222,27 @@ def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
     return specs, damaged
 
 
-def _confirm_main_loop(plan: Plan, manifest: Manifest, specs: Sequence[tuple[Path, Spec]]) -> MainLoop:
-    """The main loop by the first run that has completed, in the order of the plan, so that more runs change nothing."""
+def _first_completed(plan: Plan, specs: Sequence[tuple[Path, Spec]]) -> tuple[Path | None, bool]:
+    """The attempt of the first run that has completed, in the order of the plan, so that more runs change nothing.
+
+    Returns: the attempt, and whether no run that is before it in the plan may still complete.
+    """
     order = {variant.name: number for number, variant in enumerate(plan.variants)}
-    planned = [(path, spec) for path, spec in specs if spec.variant in order]
-    for path, _ in sorted(planned, key=lambda run: (order[run[1].variant], run[1].replicate)):
-        attempt, result, damaged = _attempt_that_counts(path)
-        if result is not None and result.status == "completed" and not damaged:
-            return confirm_main_loop(manifest, attempt)
-    return MainLoop(manifest.main_loop)
+    runs = {(order[spec.variant], spec.replicate): path for path, spec in specs if spec.variant in order}
+    is_decided = True
+    for number, variant in enumerate(plan.variants):
+        for replicate in range(variant.n_runs):
+            path = runs.get((number, replicate))
+            attempt, result, damaged = (None, None, ()) if path is None else _attempt_that_counts(path)
+            if result is not None and result.status == "completed" and not damaged:
+                return attempt, is_decided
+            is_decided = is_decided and result is not None
+    return None, False
+
+
+def is_decided(experiment: Path, plan: Plan) -> bool:
+    """Whether the first run that completes, in the order of the plan, has done so."""
+    return _first_completed(plan, _specs(experiment)[0])[1]
 
 
 def _cure(experiment: Path) -> str:
@@ -185,41 +257,6 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
     return (f"runs of deviate diverge, which end soon after update {until}: their values are not training results",)
 
 
-def _rename(run: Run, names: Mapping[str, str]) -> Run:
-    """A run with other names of some metrics."""
-    if not any(names.get(name, name) != name for name in run.series):
-        return run
-    return dataclasses.replace(run, series={names.get(name, name): series for name, series in run.series.items()})
-
-
-def _that_stand(catalog: Catalog, reported: Collection[str]) -> tuple[SelectedMetric, ...]:
-    """The metrics, without mappings that were reported item by item, whose items stand for them.
-
-    Of those that were found by running, the ones of which a value counts; likewise of the items that the source names,
-    except the primary metric.
-    """
-    primary = catalog.selection.primary
-    items = [one for one in catalog.selection.metrics if one.metric.is_item and one.name in reported]
-    mappings = {one.metric.site for one in (*catalog.added, *items) if one.metric.label is not None} - {None}
-
-    def stands(selected: SelectedMetric) -> bool:
-        is_primary = primary is not None and selected.name == primary.name
-        is_of_mapping = selected.metric.site in mappings and not is_primary
-        return selected.name in reported or not (selected.is_found_by_running or is_of_mapping)
-
-    return tuple(selected for selected in catalog.metrics if stands(selected))
-
-
-def _left_out(catalog: Catalog, reported: Collection[str]) -> list[str]:
-    """What was reported and is not selected, with what `deviate.toml` would have to say."""
-    return [
-        f"{name} was reported but is not selected, because deviate.toml lists the metrics: to add it, write "
-        f'[metrics.{name}] with where = "{place_text(metric.file, metric.line)}" and '
-        f"expression = {json.dumps(metric.expression)}"
-        for name, metric in catalog.left_out(reported).items()
-    ]
-
-
 def _experiment(
     folder: Path,
     plan: Plan,
@@ -230,6 +267,7 @@ def _experiment(
     warnings: Sequence[str],
     frozen: tuple[Revision | None, tuple[InjectedCode, ...]],
     counter: LoopCounter | None,
+    primary: PrimaryChoice | None,
 ) -> Experiment:
     """One variant; `frozen` is what the snapshot tells of all: its place in git, and what was put into its files."""
     differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
@@ -244,6 +282,7 @@ def _experiment(
         revision=frozen[0],
         injected=frozen[1],
         counter=counter,
+        primary=primary,
         flags=redact_words(tuple(flags_of(plan, variant))),
     )
 
@@ -308,8 +347,6 @@ def _read_runs(
     specs: Sequence[tuple[Path, Spec]],
     variant: VariantPlan,
     catalog: Catalog,
-    *,
-    keeps_all: bool,
 ) -> tuple[list[Run], list[str]]:
     candidates: dict[int, list[_Candidate]] = {}
     warnings: list[str] = []
@@ -348,7 +385,7 @@ def _read_runs(
         )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
     with timed_stage("records", "read %s runs of %s:%s", len(chosen), experiment.name, variant.name):
-        runs = [_read_run(run, catalog, keeps_all=keeps_all) for run in chosen]
+        runs = [_read_run(run, catalog) for run in chosen]
     for warning in warnings:
         log_decision("records", "%s:%s: %s", experiment.name, variant.name, warning)
     return runs, warnings
@@ -377,7 +414,7 @@ def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...
     return numbered[-1], None, ()
 
 
-def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Run:
+def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
     spec, attempt, result, started = candidate.spec, candidate.attempt, candidate.result, candidate.started
     run = Run(
         id=candidate.run_id,
@@ -398,8 +435,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
         return dataclasses.replace(run, reason=f"damaged: {names} changed after the run ended")
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
-    main_loop, found = catalog.manifest.main_loop, catalog.found_by_running
-    logs = [read_events(path, main_loop, catalog.name, found, keeps_all=keeps_all) for path, _ in files]
+    logs = read_logs([path for path, _ in files], chain, catalog)
     numbers = [attempt_number(part) or 1 for _, part in files]
     several = process_warnings(logs, catalog.metrics, numbers)
     files_kept = artifacts(logs, [part for _, part in files])
@@ -420,12 +456,12 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
             *continued,
             *beyond,
             *_warnings(logs),
-            *_replaced(logs),
             *several,
             *_missing(files_kept),
         ),
         notes=tuple(continued),
         control_events=union_over_processes(logs, lambda log: log.controls),
+        trained_s=trained_s(logs),
         draws=draws(logs),
         drawn=union_over_processes(logs, lambda log: log.drawn),
         weights=weights_of_ranks(logs, numbers),
@@ -438,6 +474,31 @@ def _read_run(candidate: _Candidate, catalog: Catalog, *, keeps_all: bool) -> Ru
         artifacts=files_kept,
         not_captured=not_captured(spec, files_kept, logs) if status == "completed" else (),
     )
+
+
+def trained_s(logs: Sequence[ProcessLog]) -> float | None:
+    """Seconds from the start of a run to its last training step; None where none was seen."""
+    times = [log.trained_s for log in logs if log.trained_s is not None]
+    return max(times, default=None)
+
+
+def read_logs(files: Sequence[Path], attempts: Sequence[Path], catalog: Catalog) -> list[ProcessLog]:
+    """What the processes of a run recorded, with the numbers that only its output has.
+
+    Args:
+        files: event files, of the attempts in order of time.
+    """
+    main_loop = catalog.manifest.main_loop
+    output = read_output(attempts, catalog.manifest.sites, main_loop) if not catalog.keeps_listed else Output({})
+    logs = [read_events(path, main_loop, catalog.name, output.captions.get(path.name, {})) for path in files]
+    main = main_process(logs)
+    for series in output.unrecorded:
+        name = catalog.name_unrecorded(series.key)
+        if main is not None and name is not None:
+            points = main.points.setdefault(name, Points())
+            for step, value in zip(series.steps, series.values, strict=True):
+                points.add(NO_STEP if step is None else step, value, main.ended - main.started)
+    return logs
 
 
 def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[str]]:
@@ -524,18 +585,6 @@ def _is_of_libraries(folder: str) -> bool:
     """
     names = folder.split("/")
     return any(name.startswith(".") or name == "__pycache__" for name in names) or "/Library/Caches" in folder
-
-
-def _replaced(logs: Sequence[ProcessLog]) -> list[str]:
-    """What to know of an experiment that keeps one value per step, as it began with."""
-    names = dict.fromkeys(name for log in logs for name, points in log.points.items() if points.n_left_out)
-    if not names:
-        return []
-    sentence = (
-        f"{first_few(list(names), MOST_NAMED)}: only the last of several values within a main-loop step counts, by the "
-        "rule of this experiment (scores 1); run it again under another --name to count all"
-    )
-    return [sentence]
 
 
 def _missing(files: Sequence[Artifact]) -> list[str]:

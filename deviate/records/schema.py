@@ -165,6 +165,7 @@ class ExperimentFile(Struct, kw_only=True):
     plugins: tuple[Plugin, ...] | UnsetType = UNSET
     is_selection_fixed: bool | UnsetType = UNSET
     primary: PrimaryChoice | UnsetType = UNSET
+    margin: float | None = None
     n_ended: int | UnsetType = UNSET
     origins: dict[str, str] | UnsetType = UNSET
 
@@ -244,7 +245,7 @@ class SiteEntry(Struct):
     id: int
     file: str
     line: int
-    label: str | None
+    sink: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Manifest:
     Attributes:
         main_loop: id of the main loop, None when the script has none.
         metrics: every metric the analysis found, whether the user selected it or not.
-        sites: site id to (place, whether it has a label variable).
+        sites: site id to its place and its sink.
         unreached: what would be metrics if anything led to them, as `Analysis.unreached`; () in manifests from before
             2026-11-26, whose experiments keep the metrics that they have.
         shared: files of which runs share the snapshot's copy through a hard link.
@@ -68,7 +68,7 @@ class Manifest:
     sources_hash: str
     main_loop: int | None
     metrics: tuple[Metric, ...]
-    sites: dict[int, tuple[Place, bool]]
+    sites: dict[int, tuple[Place, str]]
     shared: dict[str, LinkedFile]
     hard_links: dict[str, LinkedFile]
     pointed: dict[str, LinkedFile]
@@ -89,7 +89,7 @@ def read_manifest(snapshot: Path) -> Manifest:
         sources_hash=file.sources_hash,
         main_loop=file.main_loop,
         metrics=file.metrics,
-        sites={site.id: (Place(site.file, site.line), site.label is not None) for site in file.sites},
+        sites={site.id: (Place(site.file, site.line), site.sink) for site in file.sites},
         shared=_of_kind(files, "shared"),
         hard_links=_of_kind(files, "linked"),
         pointed=_of_kind(files, "symlinked")

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from deviate.replay.plan import spec_of as spec_of
     from deviate.replay.processes import is_alive as is_alive
     from deviate.replay.progress import Progress as Progress
-    from deviate.replay.progress import primary_metric as primary_metric
     from deviate.replay.protocol import EXECUTORS as EXECUTORS
     from deviate.replay.protocol import Executor as Executor
     from deviate.replay.protocol import Order as Order

@@ -16,7 +16,7 @@ from typing import Literal
 from deviate.base import log_decision, redact_words
 from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
-from deviate.model import SelectedMetric, Settings, Snapshot, Spec
+from deviate.model import Settings, Snapshot, Spec
 from deviate.records import (
     PLANT,
     Claim,
@@ -47,7 +47,7 @@ from deviate.replay.commands import SECRETS, Commands, Ended, Launch, wrap_comma
 from deviate.replay.machine import is_disk_full
 from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge, signals_to_itself
 from deviate.replay.processes import birth
-from deviate.replay.progress import CheckpointWatch, Progress, primary_metric
+from deviate.replay.progress import CheckpointWatch, Progress
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.replay.slots import Slot
 from deviate.replay.trackers import tracker_variables
@@ -67,7 +67,6 @@ class Frozen:
 
     snapshot: Snapshot
     manifest: Manifest
-    primary: SelectedMetric | None = None
 
 
 def read_frozen(experiment: Path) -> Frozen:
@@ -80,7 +79,7 @@ def read_frozen(experiment: Path) -> Frozen:
             f"{folder / damaged[0]} is damaged: its content does not match its digest",
             "restore it from a backup, or run again under another --name",
         )
-    return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest, primary_metric(experiment))
+    return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest)
 
 
 @dataclass(slots=True)
@@ -111,7 +110,7 @@ class Attempt:
         """An update with the current state."""
         return RunUpdate(
             kind, run_id(self.spec), self.spec.replicate, self.spec.variant, self.folder,
-            self.progress.step, self.progress.value, wall_time_s=time.monotonic() - self.began,
+            self.progress.step, wall_time_s=time.monotonic() - self.began,
             device=self.slot.device, experiment=self.order.experiment.name, is_silent=self.progress.is_silent,
         )  # fmt: skip
 
@@ -159,7 +158,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
         for command in (spec.command, *spec.then)
     ]
     launch = Launch(folder, commands, copy.cwd, environment, frozenset(settings.ignored_codes))
-    progress = Progress(folder, frozen.manifest, frozen.primary)
+    progress = Progress(folder, frozen.manifest)
     return Attempt(order, frozen, folder, claim, launch, progress, CheckpointWatch(folder), copy.warnings)
 
 

@@ -45,7 +45,7 @@ class RunUpdate:
 
     Attributes:
         step: the main-loop step it is in, None before the first; it counts on when the loop is entered again.
-        value: the last value of the primary metric, else of another one, e.g. "acc 0.9312"; empty when there is none.
+        value: the score of a run that has completed, with its name, as "acc 0.9312"; empty where it is not known.
         status, reason, wall_time_s: when it has finished.
         folder: the attempt; the folder of the run where none was made.
         device: what it computes on, e.g. "GPU 0"; empty where it was given nothing.

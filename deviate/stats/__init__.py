@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from deviate.stats.design.precision import half_width as half_width
     from deviate.stats.design.precision import is_precise_enough as is_precise_enough
     from deviate.stats.design.precision import parse_target as parse_target
-    from deviate.stats.estimates.aggregate import aggregate_series as aggregate_series
-    from deviate.stats.estimates.aggregate import score_of as score_of
     from deviate.stats.estimates.bootstrap import BCA as BCA
     from deviate.stats.estimates.bootstrap import PERCENTILE as PERCENTILE
     from deviate.stats.estimates.bootstrap import Resamples as Resamples
@@ -89,10 +87,8 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.proof import hash_words as hash_words
     from deviate.stats.estimates.proof import repeatability as repeatability
     from deviate.stats.estimates.proof import weights_agreement as weights_agreement
-    from deviate.stats.estimates.sample import LARGEST as LARGEST
     from deviate.stats.estimates.sample import Summary as Summary
     from deviate.stats.estimates.sample import Values as Values
-    from deviate.stats.estimates.sample import count as count
     from deviate.stats.estimates.sample import moments as moments
     from deviate.stats.estimates.sample import resolution as resolution
     from deviate.stats.estimates.sample import spread_refusal as spread_refusal
@@ -138,10 +134,6 @@ if TYPE_CHECKING:
     from deviate.stats.multiple.tasks import nemenyi as nemenyi
     from deviate.stats.noise import noise as noise
     from deviate.stats.planning import pooled_spread as pooled_spread
-    from deviate.stats.primary import choose_primary as choose_primary
-    from deviate.stats.primary import find_primary as find_primary
-    from deviate.stats.primary import is_on_test_data as is_on_test_data
-    from deviate.stats.primary import require_metric as require_metric
     from deviate.stats.published_results import compare_published as compare_published
     from deviate.stats.published_results import few_runs_note as few_runs_note
     from deviate.stats.published_results import published_sd as published_sd

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from deviate.base import first_few, place_text
+from deviate.base import count, first_few, place_text
 from deviate.model import (
     AT_BEST,
     IMPORTED_AS,
@@ -18,13 +18,12 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
+from deviate.series.headline import is_on_test_data
+from deviate.series.score import non_finite_warnings
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.estimates.aggregate import non_finite_warnings
 from deviate.stats.estimates.proof import evaluation_warnings, select_completed
-from deviate.stats.estimates.sample import count
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.primary import is_on_test_data
 from deviate.stats.statements import unrouted_words
 from deviate.stats.tests.paired import differing_rules, pairing_cost
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from deviate.base import count
 from deviate.model import (
     Comparison,
     CompletionComparison,
@@ -27,15 +28,7 @@ from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.estimates.proof import repeatability
-from deviate.stats.estimates.sample import (
-    Values,
-    count,
-    differences_of,
-    moments,
-    pooled_sd,
-    refusal,
-    spread_refusal,
-)
+from deviate.stats.estimates.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.statements import equal_words, where
 from deviate.stats.tests.both import NEAR, ask_fit, including, interval_of_both

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
+from deviate.base import count
 from deviate.model import (
     FAILURES,
     Description,
@@ -20,10 +21,10 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.model.estimates import VERDICT_RUNS
+from deviate.series.score import aggregate_series, contention, non_finite_note, score_of
 from deviate.stats.design.precision import precision_note, target_of
 from deviate.stats.estimates import bootstrap, one_sample
-from deviate.stats.estimates.aggregate import aggregate_series, contention, non_finite_note, score_of
-from deviate.stats.estimates.sample import Values, count, moments, spread_refusal
+from deviate.stats.estimates.sample import Values, moments, spread_refusal
 from deviate.stats.estimates.sampling import examples_of, sampling_error
 
 NO_RESULT = {"crashed": Reason.CRASHED, "timed_out": Reason.TIMED_OUT, "silent": Reason.SILENT}

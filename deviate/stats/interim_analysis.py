@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from deviate.base import count
 from deviate.model import (
     NOT_ASKED,
     Comparison,
@@ -20,12 +21,11 @@ from deviate.model import (
     Verdict,
     level_text,
 )
+from deviate.series.lookup import require_metric
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
 from deviate.stats.design.precision import MIN_RUNS, Target, forecast, half_width, is_precise_enough
-from deviate.stats.estimates.sample import count
-from deviate.stats.primary import require_metric
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -25,10 +25,12 @@ from deviate.model import (
     date_margin,
     refuse_aggregate,
 )
+from deviate.series.copies import distinct_metrics
+from deviate.series.headline import DECLARED, NAMED_AFTER, ask_for_primary, choose_headline
+from deviate.series.lookup import require_metric
 from deviate.stats.advice import all_warnings, never_reported_warnings
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
-from deviate.stats.distinct import distinct_metrics
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.breakdowns import breakdowns
 from deviate.stats.estimates.proof import evaluation_agreement
@@ -37,7 +39,6 @@ from deviate.stats.multiple.pairs import compare_all, find_headline, label, matc
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
-from deviate.stats.primary import DECLARED, NAMED_AFTER, ask_for_primary, choose_primary, require_metric
 from deviate.stats.tests.failures import completion
 from deviate.stats.tests.paired import match_partners
 from deviate.stats.tests.survival import attainment
@@ -94,7 +95,7 @@ def judge(
         require_metric(name, names, f"experiment {experiments[0].name}")
     chosen_tasks = _tasks(experiments, tasks) if compares else ()
     asked = {*keeps, *directions, *targets, *matches, *matches.values(), *chosen_tasks, *filter(None, [primary])}
-    distinct = distinct_metrics(experiments, asked, aggregate=aggregate)
+    distinct = distinct_metrics(experiments, asked)
     recorded, experiments = experiments, distinct.experiments
     matched = {matches.get(name, name): direction for name, direction in directions.items()}
     metrics = [
@@ -316,14 +317,16 @@ def _choice(
         names = [named, *(matches.get(named, named) for _ in plans[1:])]
         is_planned = all(plan is not None and plan.name == name for plan, name in zip(plans, names, strict=True))
         is_declared = any(metric.is_primary and metric.name == named for metric in metrics)
-        by_rule = choose_primary(metrics)
-        # Whoever names what the rule would choose has chosen nothing after the runs.
-        is_ruled = by_rule is not None and by_rule.name == named
-        return planned if is_planned else by_rule if is_ruled else _named(named, is_declared=is_declared), ""
+        return planned if is_planned else _named(named, is_declared=is_declared), ""
     if has_tasks and not any(metric.is_primary for metric in metrics):
         return None, ""
-    choice = choose_primary(metrics, planned)
-    return choice, ask_for_primary(metrics) if choice is None else ""
+    if planned is not None and any(metric.name == planned.name for metric in metrics):
+        return planned, ""
+    first = next((run for run in experiments[0].runs if run.status == "completed"), None)
+    headline = choose_headline(metrics, first.series if first else {}, first.trained_s if first else None)
+    if headline is None or headline.is_by_order:  # the order of columns means nothing
+        return None, ask_for_primary(metrics)
+    return headline.choice, ""
 
 
 def _differing_plans(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from scipy import special
 
+from deviate.base import count
 from deviate.model import (
     Description,
     Estimate,
@@ -18,7 +19,7 @@ from deviate.model import (
 )
 from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import Summary, count
+from deviate.stats.estimates.sample import Summary
 from deviate.stats.interim_analysis import pending
 
 FAR = 25.0

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from deviate.base import first_few, place_text
+from deviate.base import count, first_few, place_text
 from deviate.model import Absorption, Description, Experiment, Repeatability, value_text
 from deviate.stats.estimates.proof import evaluation_statements, select_completed
-from deviate.stats.estimates.sample import count, spread_refusal
+from deviate.stats.estimates.sample import spread_refusal
 from deviate.stats.study import (
     CONTROL,
     SCRIPT,

@@ -1,5 +1,6 @@
 """The verdict: one word for a comparison, by the first rule that applies, and the reason in a sentence."""
 
+from deviate.base import count
 from deviate.model import (
     Comparison,
     Description,
@@ -14,7 +15,7 @@ from deviate.model import (
 )
 from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.design.power import pairs_needed, runs_needed
-from deviate.stats.estimates.sample import count, differences_of, spread_refusal
+from deviate.stats.estimates.sample import differences_of, spread_refusal
 from deviate.stats.tests.both import NEAR, p_of
 from deviate.stats.tests.failures import failure_bound, n_failed
 from deviate.stats.tests.paired import match

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from deviate.workflows.execute import record_report as record_report
     from deviate.workflows.execute import specs_of as specs_of
     from deviate.workflows.execute import work as work
-    from deviate.workflows.first_run import FirstNames as FirstNames
     from deviate.workflows.first_run import FirstRun as FirstRun
     from deviate.workflows.judge import AnalysisOptions as AnalysisOptions
     from deviate.workflows.judge import describe as describe

@@ -161,8 +161,7 @@ def _selection(prepared: PreparedScript, request: Request) -> Selection:
     if request.primary is not None:
         reason = f"named with {dict(request.origins).get('metric', '--metric')} before the runs"
         selection = dataclasses.replace(selection, primary=PrimaryChoice(request.primary, reason))
-    name = "" if selection.primary is None else selection.primary.name
-    return selection if request.margin is None else _with_margins(selection, {name: request.margin})
+    return selection if request.margin is None else dataclasses.replace(selection, margin=request.margin)
 
 
 def _with_margins(selection: Selection, margins: Mapping[str, float | None]) -> Selection:
@@ -176,7 +175,11 @@ def _with_planned(selection: Selection, planned: Selection) -> Selection:
     """The selection with the primary metric of the plan, and its margins where the configuration has none now."""
     margins = {metric.name: metric.margin for metric in planned.metrics}
     margins |= {metric.name: metric.margin for metric in selection.metrics if metric.margin is not None}
-    return dataclasses.replace(_with_margins(selection, margins), primary=planned.primary or selection.primary)
+    return dataclasses.replace(
+        _with_margins(selection, margins),
+        primary=planned.primary or selection.primary,
+        margin=planned.margin if selection.margin is None else selection.margin,
+    )
 
 
 def _script_of(prepared: PreparedScript, request: Request) -> Analysis | None:
@@ -292,9 +295,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
     changed = records.change_experiment(
         place,
         time=time.time(),
-        selection=_with_planned(
-            dataclasses.replace(prepared.selection, primary=_selection(prepared, request).primary), plan.selection
-        ),
+        selection=_with_planned(_selection(prepared, request), plan.selection),
         variants=tuple(planned.values()),
         jobs=request.settings.jobs,
         settings=request.settings,

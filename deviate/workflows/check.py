@@ -117,14 +117,15 @@ def asked_metrics(
     Raises:
         InputError: there is no such metric, or which one decides cannot be told.
     """
-    from deviate.stats import find_primary, require_metric
+    from deviate.series.headline import find_primary
+    from deviate.series.lookup import require_metric
 
     known_names = [metric.name for metric in metrics]
     for name in (*gate.metrics, *filter(None, gate.margins)):
         require_metric(name, known_names, where)
     if gate.metrics:
         return list(gate.metrics)
-    primary, _ = find_primary(
+    primary = find_primary(
         [dataclasses.replace(metric, direction=directions.get(metric.name, metric.direction)) for metric in metrics],
         planned,
     )

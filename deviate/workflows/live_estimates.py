@@ -1,16 +1,21 @@
 """Estimates while experiments run: means with their precision. Each run is read once, when it has ended."""
 
 import collections
+import contextlib
 import itertools
 import math
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deviate import records
+from deviate.errors import DeviateError
 from deviate.model import NOT_ASKED, Estimate, SeedEvent, SelectedMetric, Spec, Unavailable
 from deviate.replay import RunUpdate
+from deviate.series.headline import order_of_results
+from deviate.series.score import score_of
 from deviate.workflows.states import RecordedRun, read_run, recorded_runs
 
 MOST_METRICS = 3
@@ -54,7 +59,7 @@ class RunScores:
 
 @dataclass(slots=True)
 class ExperimentScores:
-    """Scores of one experiment.
+    """Scores of one experiment. There are none before the run that gives the series their names has ended.
 
     Attributes:
         runs: by name of the run's folder.
@@ -67,14 +72,10 @@ class ExperimentScores:
     runs: dict[str, RunScores] = field(default_factory=dict)
     damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)
     plan: records.Plan = field(init=False)
-    _catalog: records.Catalog = field(init=False)
-    _manifest: records.Manifest = field(init=False)
-    _main_loop: records.MainLoop | None = None
+    _reader: records.RunReader | None = None
 
     def __post_init__(self) -> None:
         self.plan = records.read_plan(self.experiment)
-        self._manifest = records.read_manifest(records.snapshot_folder(self.experiment))
-        self._catalog = records.Catalog(self._manifest, self.plan.selection, judges_items=self.plan.keeps_all_values)
 
     def read(self, runs: Iterable[RecordedRun] | None = None) -> None:
         """Read the runs on record, or those of them that are given."""
@@ -94,13 +95,13 @@ class ExperimentScores:
         if attempt.result.status == "completed":
             if damaged := records.damaged_files(attempt.folder, attempt.result):
                 self.damaged[name] = damaged  # it is to be run again, and counts then
-            else:
-                self.runs[name] = self._read(attempt.folder, run.spec)
+            elif (reader := self._open()) is not None:
+                self.runs[name] = self._read(reader, attempt.folder, run.spec)
 
-    def refresh_plan(self) -> None:
-        """Read the plan again where it names no primary metric: the first run may have named it."""
-        if self.plan.selection.primary is None:
-            self.plan = records.read_plan(self.experiment)
+    def _open(self) -> records.RunReader | None:
+        if self._reader is None:
+            self._reader = records.open_runs(self.experiment, self.plan)
+        return self._reader
 
     @property
     def n_read(self) -> int:
@@ -108,15 +109,16 @@ class ExperimentScores:
 
     def quality(self) -> list[SelectedMetric]:
         """Quality metrics, the primary one first."""
-        metrics = [metric for metric in self._catalog.metrics if metric.role == "quality"]
-        primary = self.primary()
-        return sorted(metrics, key=lambda metric: metric.name != primary)
+        reader = self._open()
+        metrics = [metric for metric in reader.metrics if metric.role == "quality"] if reader else []
+        return order_of_results(metrics, self.primary())
 
     def primary(self) -> str | None:
-        """Name of the primary metric; None if there are several and none was selected."""
-        from deviate.stats import find_primary
-
-        return self.metric or find_primary(self._catalog.metrics, self.plan.selection.primary)[0]
+        """Name of the primary metric; None if there is none, or the run that decides has not ended."""
+        reader = self._open()
+        if self.metric is not None or reader is None:
+            return self.metric
+        return None if reader.primary is None else reader.primary.name
 
     def means(self, confidence: float, most: int = MOST_METRICS, *, has_intervals: bool = True) -> tuple[Mean, ...]:
         """Estimates by variant; metrics without a score are left out.
@@ -143,33 +145,23 @@ class ExperimentScores:
                 means.append(Mean(*names, len(values), sample.mean, sd, half_width, confidence))
         return tuple(means)
 
-    def _with_aggregate(self, metric: SelectedMetric) -> SelectedMetric:
-        """The metric with the aggregate that the user named, if any."""
-        return metric if self.aggregate is None else replace(metric, aggregate=self.aggregate)
-
-    def _read(self, attempt: Path, spec: Spec) -> RunScores:
-        from deviate.stats import score_of
-
-        files = [path for part in records.collect_continued(attempt) for path in records.event_files(part)]
-        if self._main_loop is None:
-            self._main_loop = records.confirm_main_loop(self._manifest, attempt)
-        loop, found, is_whole = self._main_loop.id, self._catalog.found_by_running, self.plan.keeps_all_values
-        logs = [records.read_events(path, loop, self._catalog.name, found, keeps_all=is_whole) for path in files]
+    def _read(self, reader: records.RunReader, attempt: Path, spec: Spec) -> RunScores:
+        logs = reader.logs(attempt)
         series = records.measure(logs)
-        metrics = {
-            metric.name: metric
-            for metric in self._catalog.metrics
-            if metric.role == "quality" and metric.name in series
-        }
-        is_diverged = any(not math.isfinite(series[name].values[-1]) for name in metrics)
+        metrics = [metric for metric in reader.metrics if metric.role == "quality" and metric.name in series]
+        is_diverged = any(not math.isfinite(series[metric.name].values[-1]) for metric in metrics)
         scores = {
-            name: score_of(series, self._with_aggregate(metric), self._catalog.metrics)
-            for name, metric in metrics.items()
+            metric.name: score_of(series, self._with_aggregate(metric), reader.metrics)
+            for metric in metrics
             if not is_diverged
         }
         seeding = tuple(event for log in logs for event in log.seeds)
         available = {name: score for name, score in scores.items() if not isinstance(score, Unavailable)}
         return RunScores(attempt, spec.variant, spec.replicate, available, is_diverged, seeding)
+
+    def _with_aggregate(self, metric: SelectedMetric) -> SelectedMetric:
+        """The metric with the aggregate that the user named, if any."""
+        return metric if self.aggregate is None else replace(metric, aggregate=self.aggregate)
 
 
 class LiveEstimates:
@@ -177,7 +169,7 @@ class LiveEstimates:
 
     The runs on record are read once, and from then on those that were told to have ended: no call looks at a run that
     waits, is active or was read. A call reads for about `patience_s` at most. It may be called concurrently with the
-    scheduler, from one thread at a time.
+    scheduler, from any thread.
     """
 
     def __init__(self, experiments: Sequence[Path], *, patience_s: float = 1.0) -> None:
@@ -186,6 +178,7 @@ class LiveEstimates:
         self._scores: dict[Path, ExperimentScores] = {}
         self._on_record: Iterator[RecordedRun] = iter(())
         self._ended: collections.deque[Path] = collections.deque()
+        self._reading = threading.Lock()
 
     def take(self, update: RunUpdate) -> None:
         """Note a run that has ended, to read it later."""
@@ -195,18 +188,34 @@ class LiveEstimates:
 
     def __call__(self) -> tuple[Mean, ...]:
         """Return the estimates. Raises RecordError if an essential file is damaged."""
+        with self._reading:
+            self._open()
+            began = time.monotonic()
+            for run in self._unread():
+                n_before = (scores := self._scores[run.folder.parent.parent]).n_read
+                scores.add(run)
+                if scores.n_read > n_before and time.monotonic() - began > self._patience_s:
+                    break
+            return tuple(mean for scores in self._scores.values() for mean in scores.means(CONFIDENCE))
+
+    def score_text(self, update: RunUpdate) -> str:
+        """The score of a run that has completed in the primary metric, as "acc 0.9312"; empty where it is not known."""
+        if update.status != "completed" or records.attempt_number(update.folder) is None:
+            return ""
+        with self._reading, contextlib.suppress(DeviateError, OSError):
+            self._open()
+            run = update.folder.parent
+            scores = self._scores[run.parent.parent]
+            scores.add(read_run(run))
+            name = scores.primary()
+            if name is not None and run.name in scores.runs and name in scores.runs[run.name].scores:
+                return f"{name} {scores.runs[run.name].scores[name]:.6g}"
+        return ""
+
+    def _open(self) -> None:
         if not self._scores:
             self._scores = {folder: ExperimentScores(folder) for folder in self._folders}
             self._on_record = itertools.chain.from_iterable(map(recorded_runs, self._folders))
-        for scores in self._scores.values():
-            scores.refresh_plan()
-        began = time.monotonic()
-        for run in self._unread():
-            n_before = (scores := self._scores[run.folder.parent.parent]).n_read
-            scores.add(run)
-            if scores.n_read > n_before and time.monotonic() - began > self._patience_s:
-                break
-        return tuple(mean for scores in self._scores.values() for mean in scores.means(CONFIDENCE))
 
     def _unread(self) -> Iterator[RecordedRun]:
         yield from self._on_record

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from deviate.errors import InputError
 from deviate.model import PublishedResult, PublishedSpread, Unavailable
 from deviate.model.published_results import SpreadKind
+from deviate.series.lookup import require_metric
 
 OPTION = "--against"
 EXAMPLE = f"write it as {OPTION} 'test_acc=94.2±0.3, n=5, SD, ddof=1'"
@@ -129,9 +130,8 @@ def _split(text: str, metrics: Sequence[str]) -> tuple[str, str, str]:
     name = head.rpartition(":")[2].strip()
     if not equals or not name or re.search(r"\d\s*[±,;(]", head):
         raise InputError(f"{OPTION} {text!r} does not begin with the name of a metric and =", EXAMPLE)
-    from deviate import stats
 
-    stats.require_metric(name, list(metrics), f"the experiment that is compared ({OPTION} {text!r})")
+    require_metric(name, list(metrics), f"the experiment that is compared ({OPTION} {text!r})")
     return head.rpartition(":")[0].strip(), name, text.partition("=")[2]
 
 

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 from deviate import records
 from deviate.errors import RecordError
-from deviate.model import SelectedMetric, Spec, Status
+from deviate.model import Spec, Status
 from deviate.registry import wing
-from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live, primary_metric
+from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live
 
 State = Literal["waiting", "running", "completed", "failed", "lost", "cancelled"]
 """State of a run; the status of a run that failed says how."""
@@ -70,7 +70,6 @@ class RunState:
         attempt: the number of the attempt that is told of, 0 where there is none; `folder` is its folder.
         wall_time_s: until it ended, or until now.
         step: the main-loop step it came to, from 0; None where it has not entered the loop.
-        value: the last value of the primary metric with its name, or of another one.
     """
 
     variant: str
@@ -85,7 +84,6 @@ class RunState:
     started: float = 0.0
     wall_time_s: float = 0.0
     step: int | None = None
-    value: str = ""
     reason: str = ""
     cause: str = ""
 
@@ -156,12 +154,11 @@ def run_states(experiment: Path, plan: records.Plan, runs: Iterable[RecordedRun]
         RecordError: the manifest of the snapshot is missing or damaged.
     """
     manifest = records.read_manifest(records.snapshot_folder(experiment))
-    primary = primary_metric(experiment)
     states: dict[tuple[str, int], RunState] = {}
     for run in recorded_runs(experiment) if runs is None else runs:
         if run.spec is None:
             continue
-        state = _state(run, run.spec, manifest, primary)
+        state = _state(run, run.spec, manifest)
         earlier = states.get((state.variant, state.replicate))
         if earlier is None or state.started >= earlier.started:  # old formats have several runs if --env was changed
             states[state.variant, state.replicate] = state
@@ -227,13 +224,13 @@ def _attempt_state(folder: Path) -> AttemptState:
         return AttemptState(folder, records.read_claim(folder), None, error.message)
 
 
-def _state(run: RecordedRun, spec: Spec, manifest: records.Manifest, primary: SelectedMetric | None) -> RunState:
+def _state(run: RecordedRun, spec: Spec, manifest: records.Manifest) -> RunState:
     tried = run.attempts
     if not tried:
         return RunState(spec.variant, spec.replicate, "waiting", run.folder.name)
     attempt = next((attempt_state for attempt_state in tried if attempt_state.is_held), tried[-1])
     claim, result = attempt.claim, attempt.result
-    progress = Progress(attempt.folder, manifest, primary)
+    progress = Progress(attempt.folder, manifest)
     progress.look()
     status: Status | None = None
     if attempt.is_held and claim is not None:
@@ -259,7 +256,6 @@ def _state(run: RecordedRun, spec: Spec, manifest: records.Manifest, primary: Se
         result.started if result else claim.started if claim else 0.0,
         wall_time_s,
         progress.step,
-        progress.value,
         reason,
         result.cause if result else "",
     )

@@ -1,14 +1,12 @@
 """Checks a request before anything is frozen or run: refuses what no run can satisfy, warns of what is doubtful."""
 
 import difflib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from deviate import analysis, project, records
 from deviate.errors import InputError
-from deviate.model import AT_BEST, TEXT_SINK, Analysis, Metric, refuse_aggregate
-from deviate.model.metric_vocabulary import CONTAINERS
+from deviate.model import AT_BEST, refuse_aggregate
 from deviate.project import CONFIG, PreparedScript
 from deviate.workflows.execute import Request, make_executor
 from deviate.workflows.judge import AnalysisOptions
@@ -86,7 +84,6 @@ def validate_metrics(prepared: PreparedScript, request: Request, options: Analys
     """
     if options.aggregate is not None:
         refuse_aggregate(options.aggregate, "--aggregate")
-    script = prepared.analysis
     names = [item.name for item in prepared.selection.metrics]
     _refuse_undirected(prepared, options)
     warnings = []
@@ -95,23 +92,20 @@ def validate_metrics(prepared: PreparedScript, request: Request, options: Analys
             continue
         near = difflib.get_close_matches(name, names, 3, 0.5)
         listed = ", ".join([*near, *(other for other in names if other not in near)][:MOST_NAMED])
-        if not _may_be_reported(name, prepared):
+        if prepared.selection.is_fixed:
             raise InputError(
-                f"{option_text}: no metric of this name will be recorded of {script.script}",
-                f"name one of {listed}, or add it to {CONFIG}",
+                f"{option_text}: no metric of this name is listed in {CONFIG}", f"name one of {listed}, or add it there"
             )
         meant = f" (nearest: {', '.join(near)})" if near else f" (found: {listed})" if listed else ""
         warnings.append(
-            f"{option_text} is not among the metrics found{meant}; only the runs will show if they report it"
+            f"{option_text} is not among the metrics found{meant}: the first run decides whether there is one"
         )
     return tuple(warnings)
 
 
 def has_all_names(prepared: PreparedScript) -> bool:
-    """Whether the metrics that the analysis found are all that a run can report from the code that it follows."""
-    script = prepared.analysis
-    metrics = prepared.selection.metrics
-    return bool(metrics) and not script.reporting and not any(_may_hold_more(item.metric, script) for item in metrics)
+    """Whether the names of all metrics are known before a run: `deviate.toml` lists them."""
+    return prepared.selection.is_fixed
 
 
 def _metrics_by_flag(request: Request, options: AnalysisOptions) -> Iterable[tuple[str, str]]:
@@ -139,22 +133,3 @@ def _refuse_undirected(prepared: PreparedScript, options: AnalysisOptions) -> No
         f"--aggregate {options.aggregate}: whether a higher or a lower {name} is better is not known",
         f"set its direction in [metrics.{name}] of {CONFIG}, which deviate analyze --save writes",
     )
-
-
-def _may_be_reported(name: str, prepared: PreparedScript) -> bool:
-    """Whether a run may report a metric of this name although the analysis did not see it."""
-    script = prepared.analysis
-    if script.reporting or any(_may_hold_more(item.metric, script) for item in prepared.selection.metrics):
-        return True
-    return any(metric.name in name or _may_hold_more(metric, script) for metric in script.unreached)
-
-
-def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
-    """Whether runs may report metrics under other names at a metric's site: items, labels, keys of a history."""
-    if metric.sink == TEXT_SINK:
-        return False
-    site = next((site for site in script_analysis.sites if site.id == metric.site), None)
-    if site is None or site.form == "call" or (site.label is not None and metric.label is None):
-        return True
-    identifier_words = set(re.findall(r"[a-z]+", metric.expression.lower()))
-    return "{" in metric.expression or not identifier_words.isdisjoint(CONTAINERS - SINGLE)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TextIO
 
 from rich.cells import cell_len
@@ -28,14 +29,17 @@ WIDEST_LINE = 100
 class Lines:
     """Writes a line when a run has ended, and a status line after `interval_s` seconds without output."""
 
-    def __init__(self, stream: TextIO, tally: Tally, interval_s: float) -> None:
-        self.stream, self.tally, self.interval_s = stream, tally, interval_s
+    def __init__(
+        self, stream: TextIO, tally: Tally, interval_s: float, score_text: Callable[[RunUpdate], str] = lambda _: ""
+    ) -> None:
+        self.stream, self.tally, self.interval_s, self.score_text = stream, tally, interval_s, score_text
         self._spoke = tally.clock()
 
     def show(self, update: RunUpdate) -> None:
         self.tally.take(update)
         if update.kind == "finished":
-            self._say(cut(finished_line(self.tally, update), WIDEST_LINE))
+            scored = replace(update, value=self.score_text(update))
+            self._say(cut(finished_line(self.tally, scored), WIDEST_LINE))
 
     def notice(self, text: str) -> None:
         self._say(clean(text))
@@ -168,6 +172,7 @@ def display(
     jobs: int,
     is_quiet: bool,
     standing: Means | None = None,
+    score_text: Callable[[RunUpdate], str] = lambda _: "",
     expected: Sequence[Expected] = (),
     interval_s: float = QUIET_S,
 ) -> Iterator[Display]:
@@ -177,6 +182,7 @@ def display(
         n_runs: runs of all experiments and variants together, those on record included.
         jobs: runs at a time.
         standing: gives the running means; called in a thread of its own, a few times a minute.
+        score_text: gives the score of a run that has ended, where it is known.
         expected: each experiment with its number of runs, and what is known of them already.
         interval_s: without a terminal, seconds after which something is said in any case.
     """
@@ -186,7 +192,7 @@ def display(
     tally = Tally(n_runs, jobs, expected, time.monotonic)
     is_live = stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
     means = MeansReader(standing or tuple, MEANS_S if is_live else min(MEANS_S * 6, interval_s / 2))
-    display_of_runs = Screen(stream, tally, means) if is_live else Printer(stream, tally, means, interval_s)
+    display_of_runs = Screen(stream, tally, means) if is_live else Printer(stream, tally, means, interval_s, score_text)
     means.start()
     display_of_runs.start()
     try:
@@ -277,8 +283,15 @@ class _Watcher(Display, threading.Thread):
 class Printer(_Watcher):
     """Prints lines."""
 
-    def __init__(self, stream: TextIO, tally: Tally, means: MeansReader, interval_s: float) -> None:
-        self._lines = Lines(stream, tally, interval_s)
+    def __init__(
+        self,
+        stream: TextIO,
+        tally: Tally,
+        means: MeansReader,
+        interval_s: float,
+        score_text: Callable[[RunUpdate], str],
+    ) -> None:
+        self._lines = Lines(stream, tally, interval_s, score_text)
         super().__init__(tally, means, self._lines)
 
     def watch(self) -> None:

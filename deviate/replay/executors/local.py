@@ -207,7 +207,7 @@ class LocalExecutor:
         self._news.append(
             RunUpdate(
                 "finished", outcome.run_id, attempt.spec.replicate, attempt.spec.variant, attempt.folder,
-                attempt.progress.step, attempt.progress.value, result.status, result.reason, result.wall_time_s,
+                attempt.progress.step, "", result.status, result.reason, result.wall_time_s,
                 attempt.slot.device, attempt.order.experiment.name, outcome,
             )
         )  # fmt: skip

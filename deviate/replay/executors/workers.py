@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from deviate.errors import InputError, RecordError, RunError
-from deviate.model import SelectedMetric, Status
+from deviate.model import Status
 from deviate.records import (
     HEARTBEAT_S,
     Claim,
@@ -35,7 +35,7 @@ from deviate.records import (
 from deviate.replay.adopt import end_orphans, is_here, is_living, settled_attempt
 from deviate.replay.outcomes import SETTLED, Ending, has_reported, silence
 from deviate.replay.processes import end_group, end_processes, is_alive, processes_of
-from deviate.replay.progress import Progress, primary_metric
+from deviate.replay.progress import Progress
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 
 # ---------------------------------------------------------------- schedulers
@@ -155,7 +155,6 @@ class WorkersExecutor:
         self._late_s = late_s
         self._jobs: dict[Path, _Job] = {}
         self._manifests: dict[Path, Manifest] = {}
-        self._primaries: dict[Path, SelectedMetric | None] = {}
         self._polled_at = self._looked = 0.0
         self._news: list[RunUpdate] = []
         self._has_heard: set[Path] = set()
@@ -340,9 +339,8 @@ class WorkersExecutor:
         experiment = job.order.experiment
         if experiment not in self._manifests:
             self._manifests[experiment] = read_manifest(snapshot_folder(experiment))
-            self._primaries[experiment] = primary_metric(experiment)
         job.attempt = new[-1]
-        job.progress = Progress(new[-1], self._manifests[experiment], self._primaries[experiment])
+        job.progress = Progress(new[-1], self._manifests[experiment])
         return True
 
     def _finish(self, job: _Job, status: Status, result: Result | None, reason: str | None = None) -> None:
@@ -372,7 +370,7 @@ class WorkersExecutor:
             spec.variant,
             job.attempt or job.order.run,
             job.progress.step if job.progress else None,
-            job.progress.value if job.progress else "",
+            "",
             wall_time_s=max(0.0, time.time() - claim.started) if claim else 0.0,
             device=claim.device if claim else "",
             experiment=job.order.experiment.name,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from deviate.base import first_few, line_text, place_text
 from deviate.model import (
-    AT_BEST,
     Analysis,
     Direction,
     Hazard,
@@ -20,6 +19,7 @@ from deviate.model import (
 from deviate.model.analysis import with_known_items
 from deviate.report.format import group_pairs, printable
 from deviate.report.lines import name
+from deviate.series.headline import DECLARED, choose_headline
 
 WIDEST_EXPRESSION = 36
 WIDEST_NAME = 32
@@ -33,7 +33,7 @@ HOW_TO_REPORT = (
     'Next       print the result, as print(f"accuracy {accuracy:.4f}"), or name a value in deviate.toml: '
     '[metrics.accuracy] where = "FILE:LINE" expression = "accuracy"'
 )
-NO_PRIMARY = "none yet: the names that the first run reports may decide it. To decide it now: --metric NAME."
+NO_PRIMARY = "the first run decides. To decide it now: --metric NAME."
 GAP = "  "
 BETTER: dict[Direction, str] = {"max": "higher", "min": "lower"}
 NEAR_MISSES = (RejectionReason.UNMARKED.kind, RejectionReason.EARLY.kind)
@@ -69,13 +69,14 @@ def render_brief(analysis: Analysis, selection: Selection, width: int) -> str:
     loop = analysis.main_loop
     place = "" if loop is None else place_text(loop.file, loop.line).removeprefix(f"{analysis.script}:")
     where = "no main loop found" if loop is None else f"main loop at {'line ' if place.isdecimal() else ''}{place}"
-    choice = selection.primary
-    announced = () if choice is None else (choice.name, *choice.others[:MOST_OTHERS])
+    headline = choose_headline(selection.metrics, {})
+    choice = selection.primary or (headline.choice if headline else None)
+    announced = () if choice is None else (choice.name,)
     mappings = with_known_items(item.metric for item in selection.metrics)
     listed = [item for item in selection.metrics if item.metric.id not in mappings]
     others = [name(item.name) for item in listed if item.name not in announced]
     also = "also " if choice else ""
-    lines = [f"Script   {analysis.script}, {where}", *filter(None, [_primary_line(selection, "Primary  ")])]
+    lines = [f"Script   {analysis.script}, {where}", *filter(None, [_primary_line(selection, "Result   ")])]
     lines += [f"Metrics  {also}{first_few(others, MOST_OTHERS)}"] if others else []
     if not selection.metrics:
         lines.append("Metrics  none found before a run: the runs show what is reported")
@@ -121,26 +122,21 @@ def _metrics(analysis: Analysis, selection: Selection, width: int, *, is_explain
 
 
 def _primary(selection: Selection, width: int) -> str:
-    line = _primary_line(selection, "Primary    ")
+    line = _primary_line(selection, "Result     ")
     return _wrap(line, width) if line else ""
 
 
 def _primary_line(selection: Selection, label: str) -> str:
-    """The primary metric, why it is that one, and the others; empty where there is no metric."""
+    """The metric that is expected to lead; empty where there is no metric. A run decides what leads."""
     choice = selection.primary
-    if choice is None:
+    if choice is not None:
+        return f"{label}{name(choice.name)}, {choice.reason}."
+    headline = choose_headline(selection.metrics, {})
+    if headline is None:
         return f"{label}{NO_PRIMARY}" if selection.metrics else ""
-    others = (
-        f" Not chosen: {first_few([name(other) for other in choice.others], MOST_OTHERS)}." if choice.others else ""
-    )
-    advice = " Another: --metric NAME." if choice.others else ""
-    metric = next((item for item in selection.metrics if item.name == choice.name), None)
-    aggregate = "last" if metric is None else metric.aggregate
-    better = "" if metric is None or metric.direction is None else f" {BETTER[metric.direction]} is better,"
-    kept_by = name(aggregate.removeprefix(AT_BEST))
-    keeps = "" if selection.is_fixed else " which the script keeps,"
-    at = f" where {kept_by} is best,{keeps}" if aggregate.startswith(AT_BEST) else ","
-    return f"{label}{name(choice.name)}{at}{better} {choice.reason}.{others}{advice}"
+    if headline.choice.reason == DECLARED:
+        return f"{label}{name(headline.choice.name)}, {DECLARED}."
+    return f"{label}{name(headline.choice.name)} is expected to lead; the first run decides. Another: --metric NAME."
 
 
 def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis, *, is_explained: bool) -> list[str]:

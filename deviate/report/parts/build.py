@@ -290,7 +290,18 @@ def primary_sentence(findings: Findings) -> str:
     if choice is None:
         return ""
     others = first_few([name_text(name) for name in choice.others], MOST_OTHERS)
-    return f"Primary metric: {name_text(choice.name)}, {choice.reason}." + (f" Not chosen: {others}." if others else "")
+    metrics = (one for item in findings.experiments[:1] for one in item.experiment.metrics)
+    metric = next((one for one in metrics if one.name == choice.name), None)
+    better = _better(metric) if metric is not None else ""
+    sentence = f"Primary metric: {name_text(choice.name)}{better}, {choice.reason}."
+    return sentence + (f" Not chosen: {others}." if others else "")
+
+
+def _better(metric: SelectedMetric) -> str:
+    over = f" (mean of the {metric.metric.over}s)" if metric.metric.over and metric.aggregate == "mean" else ""
+    if metric.direction is None:
+        return f"{over}, better direction unknown (--direction {metric.name}=max or =min)"
+    return f"{over}, {'higher' if metric.direction == 'max' else 'lower'} is better"
 
 
 def _when_chosen(findings: Findings) -> str:
@@ -300,12 +311,11 @@ def _when_chosen(findings: Findings) -> str:
         return ""
     if choice.is_after_runs:
         return "exploratory: the primary metric was named after the runs"
-    if choice.is_by_first_run:
-        return "primary metric chosen by the names that the first run reported"
     if choice != findings.experiments[0].experiment.primary:
         return ""
-    how = "declared" if choice.reason.endswith("before the runs") else "chosen by rule"
-    return f"primary metric {how} before the runs"
+    if choice.reason.endswith("before the runs"):
+        return "primary metric declared before the runs"
+    return "primary metric chosen by rule from the first run's output"
 
 
 def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:

@@ -138,8 +138,6 @@ def summary_line(description: Description) -> SummaryLine:
         intervals.append(f"SD {between(description.sd_interval.low, description.sd_interval.high, places)}")
     notes = description.note.split("; ") if description.note else []
     remarks = restated(description)
-    if description.metric.is_found_by_running:
-        remarks = ["found by running", *remarks]
     return SummaryLine(
         label=f"{name} (mean ± SD)" if has_spread else name,
         value=mean_cell(description, unit_of(description.metric)).text,

@@ -20,15 +20,15 @@ from deviate.model import (
     WeakModels,
 )
 from deviate.model.metric_vocabulary import split_identifier
+from deviate.series.headline import find_primary
+from deviate.series.lookup import require_metric
+from deviate.series.score import score_of
 from deviate.stats import (
-    find_primary,
     is_accuracy,
     main_loop,
     mean_of,
     range_of,
     relative_range,
-    require_metric,
-    score_of,
     sd_of,
 )
 
@@ -125,7 +125,7 @@ def _find_stall(values: Floats) -> int | None:
 
 def _order_metrics(experiment: Experiment, metric_name: str | None) -> list[SelectedMetric]:
     """Metrics by preference: the named one, the primary one, accuracies, others with a direction, the rest."""
-    primary = find_primary(experiment.metrics, experiment.primary)[0]
+    primary = find_primary(experiment.metrics, experiment.primary)
 
     def place(metric: SelectedMetric) -> tuple[bool, ...]:
         is_quality = metric.role == "quality"

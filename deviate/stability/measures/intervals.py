@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from deviate.base import count
 from deviate.model import Estimate, Interval, Measure, MeasureName, Reason, Unavailable
 from deviate.model.estimates import VERDICT_RUNS
+from deviate.series.score import LARGEST
 from deviate.stability.measures.blocks import Matrix, mirror
 from deviate.stats import (
-    LARGEST,
     SINGLE_RUN,
     Summary,
     Values,
-    count,
     mean_interval,
     mean_of,
     resolution,

@@ -8,7 +8,7 @@ from scipy import stats
 
 from deviate.model import Estimate, Experiment, Interval, Overhead, Run, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
-from deviate.stats.estimates.aggregate import contention
+from deviate.series.score import contention
 from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.sample import Values, moments, refusal, without_spread
 from deviate.stats.registry import statistic

@@ -6,14 +6,7 @@ from scipy import special, stats
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import (
-    Values,
-    moments,
-    refusal,
-    spread_refusal,
-    without_ratio,
-    without_spread,
-)
+from deviate.stats.estimates.sample import Values, moments, refusal, spread_refusal, without_ratio, without_spread
 from deviate.stats.estimates.summary import t_quantile, welch_df
 from deviate.stats.registry import statistic
 

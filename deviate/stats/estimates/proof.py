@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from deviate.base import first_few, place_text
+from deviate.base import count, first_few, place_text
 from deviate.model import (
     Absorption,
     Agreement,
@@ -19,7 +19,6 @@ from deviate.model import (
     Series,
 )
 from deviate.model.findings import WeightsAgreement
-from deviate.stats.estimates.sample import count
 
 Place = tuple[bool, int, int]
 """(False, step of the main loop, ordinal within it), or (True, 0, ordinal) outside it; the first difference is searched

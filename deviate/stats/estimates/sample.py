@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from deviate.base import count
 from deviate.model import Reason, Unavailable
+from deviate.series.score import LARGEST
 
 Values = Sequence[float]
-LARGEST = 1e150
-"""Scores beyond this count as infinite, and spreads below its inverse as none: in between, no quotient or product of a
-comparison overflows."""
 SMALLEST = 2.0**-1022
 """The smallest normal float."""
 
@@ -129,8 +128,3 @@ def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> lis
 def never_zero(p_value: float) -> float:
     """A p of 0 has underflowed and is replaced by the smallest normal float. A p above 1 is a rounding error."""
     return min(1.0, max(p_value, SMALLEST))
-
-
-def count(n: int, noun: str) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

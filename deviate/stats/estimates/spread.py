@@ -8,10 +8,10 @@ from scipy import stats
 
 from deviate.model import Description, Estimate, Interval, SpreadVerdict, SpreadWord, Test, Unavailable, level_text
 from deviate.model.estimates import SPREAD_RUNS
+from deviate.series.score import LARGEST
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.effect import sd_ratio_interval
 from deviate.stats.estimates.sample import (
-    LARGEST,
     Summary,
     Values,
     moments,

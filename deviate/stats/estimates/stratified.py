@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import stats
 
+from deviate.base import count
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.estimates import VERDICT_RUNS
-from deviate.stats.estimates.sample import LARGEST, Values, count
+from deviate.series.score import LARGEST
+from deviate.stats.estimates.sample import Values
 from deviate.stats.registry import statistic
 
 N_RESAMPLES = 10_000

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from scipy import special
 
 from deviate.model import Estimate, Interval, Reason, Test, Unavailable, Verdict
-from deviate.stats.estimates.sample import LARGEST, Summary, never_zero, pooled_sd
+from deviate.series.score import LARGEST
+from deviate.stats.estimates.sample import Summary, never_zero, pooled_sd
 
 CORRECTED_DF = 14
 """Degrees of freedom from which the small-sample correction hardly moves the ends of an interval."""

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy import optimize, special, stats
 
+from deviate.base import count
 from deviate.model import (
     Contrast,
     Estimate,
@@ -21,17 +22,8 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS
-from deviate.stats.estimates.sample import (
-    LARGEST,
-    Summary,
-    Values,
-    count,
-    is_constant,
-    moments,
-    never_zero,
-    resolution,
-    spread_refusal,
-)
+from deviate.series.score import LARGEST
+from deviate.stats.estimates.sample import Summary, Values, is_constant, moments, never_zero, resolution, spread_refusal
 from deviate.stats.interim_analysis import change_results, pending
 from deviate.stats.multiple.pairs import holm, match_metrics
 from deviate.stats.registry import statistic

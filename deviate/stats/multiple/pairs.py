@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from deviate.base import count
 from deviate.model import (
     NOT_ASKED,
     Comparison,
@@ -17,10 +18,9 @@ from deviate.model import (
     PairFindings,
     Unavailable,
 )
+from deviate.series.score import contention
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
-from deviate.stats.estimates.aggregate import contention
 from deviate.stats.estimates.bootstrap import Resamples
-from deviate.stats.estimates.sample import count
 from deviate.stats.interim_analysis import standing
 from deviate.stats.tests.curves import compare_curves
 from deviate.stats.tests.failures import compare_completion, worst_rank

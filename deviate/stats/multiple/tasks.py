@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from deviate.base import count
 from deviate.model import Aggregated, Contrast, Estimate, ExperimentFindings, Interval, TaskFindings, Test, Unavailable
 from deviate.model.estimates import N_RESAMPLES
+from deviate.series.score import LARGEST
 from deviate.stats.estimates import stratified
-from deviate.stats.estimates.sample import LARGEST, Values, count, moments, never_zero
+from deviate.stats.estimates.sample import Values, moments, never_zero
 from deviate.stats.interim_analysis import change_results
 from deviate.stats.multiple.many import withheld
 from deviate.stats.multiple.pairs import match_metrics

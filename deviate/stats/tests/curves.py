@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
+from deviate.base import count
 from deviate.model import CurveComparison, Estimate, Experiment, SelectedMetric, Series, Unavailable
 from deviate.model.estimates import VERDICT_RUNS
-from deviate.stats.estimates.sample import LARGEST, count
+from deviate.series.score import LARGEST
 from deviate.stats.tests.two_sample import welch, welch_interval
 
 Floats = NDArray[np.float64]

@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 from scipy import stats
 
+from deviate.base import count
 from deviate.model import (
     FAILURES,
     Completion,
@@ -21,7 +22,7 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.describe import NOT_COUNTED
-from deviate.stats.estimates.sample import count, never_zero
+from deviate.stats.estimates.sample import never_zero
 from deviate.stats.tests.two_sample import mann_whitney
 
 MOST_FOR_BOSCHLOO = 200

@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from deviate.model import AT, MEAN_LAST, Description, Estimate, Experiment, Interval, Paired, Reason, Test, Unavailable
-from deviate.model.plan import ALL_VALUES_FROM
+from deviate.base import count
+from deviate.model import Description, Estimate, Experiment, Interval, Paired, Reason, Test, Unavailable
 from deviate.stats.design.power import detectable_difference, detectable_paired
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (
     Values,
-    count,
     differences_of,
     moments,
     never_zero,
@@ -61,17 +60,9 @@ def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, .
     """
     sides = {
         "streams": (baseline.streams, candidate.streams),
-        "scores": (_scores_number(baseline, candidate), _scores_number(candidate, baseline)),
+        "scores": (baseline.scores, candidate.scores),
     }
     return tuple(name for name, (one, other) in sides.items() if None not in (one, other) and one != other)
-
-
-def _scores_number(experiment: Experiment, other: Experiment) -> int | None:
-    """Number of scores: the last value of a run or of a step is the same whether those before it count or not."""
-    aggregates = {metric.aggregate for side in (experiment, other) for metric in side.metrics}
-    if experiment.scores == 1 and all(name == "last" or name.startswith((AT, MEAN_LAST)) for name in aggregates):
-        return ALL_VALUES_FROM
-    return experiment.scores
 
 
 def match_partners(baseline: Experiment, candidate: Experiment) -> Experiment:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from deviate.base import count
 from deviate.model import (
     Attainment,
     AttainmentComparison,
@@ -26,7 +27,6 @@ from deviate.model import (
 )
 from deviate.model.estimates import VERDICT_RUNS
 from deviate.stats.describe import NOT_COUNTED
-from deviate.stats.estimates.sample import count
 from deviate.stats.tests.curves import main_loop
 from deviate.stats.tests.permutation import arrangements, how, parts
 

@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from deviate.base import count
 from deviate.model import (
     AT,
     AT_BEST,
@@ -19,13 +20,16 @@ from deviate.model import (
     refuse_aggregate,
     value_text,
 )
-from deviate.stats.estimates.sample import LARGEST, count
 
 _OF_ALL: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda values: math.fsum(values) / len(values),
     "median": statistics.median,
 }
+
+LARGEST = 1e150
+"""Scores beyond this count as infinite, and spreads below its inverse as none: in between, no quotient or product of a
+comparison overflows."""
 
 Measurement = tuple[int | None, float]
 

@@ -1,0 +1,269 @@
+"""The words of a run: which values its output shows, under which words, and the numbers that nothing recorded."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deviate.eventlog import number
+from deviate.model import Place
+from deviate.records.events import UNKNOWN_MAIN
+from deviate.records.files import BAD, json_lines
+from deviate.records.layout import event_files, log_files
+from deviate.series.alignment import Recorded, align
+from deviate.series.captions import Caption, captions_of
+from deviate.series.lines import Line, read_lines
+from deviate.series.naming import Phase, Stream, StreamKey
+
+LARGEST_LOG = 256 << 20
+"""Bytes of a log beyond which only its first part is read for words."""
+PIECE = 1 << 14
+TEXT_SINKS = frozenset({
+    "file", "jax", "logger", "logging", "loguru", "print", "progress", "stdout", "structlog", "table", "tqdm",
+})  # fmt: skip
+"""Sinks of which a line shows the value; a tracker tells its own name."""
+PROGRESS = ("%|", "it/s", "s/it", "ETA")
+"""What stands in a line that is drawn over: its numbers are reported by what draws it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unrecorded:
+    """Numbers of one place of the log that no tap recorded, at the precision of the log.
+
+    Attributes:
+        steps: main-loop step of each, None where it stands outside of the loop.
+    """
+
+    key: StreamKey
+    values: tuple[float, ...]
+    steps: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What the logs of one attempt say of its values.
+
+    Attributes:
+        captions: name of an event file to the caption of each of its values that a log shows, by its ordinal.
+        streams: the series that have words, in the order in which they were first reported.
+        divided: words that several places report at once, so that the place tells them apart.
+        phased: words that are reported in several phases.
+        has_main: whether the main loop ran.
+        named: names under which frameworks and trackers reported values.
+    """
+
+    captions: Mapping[str, Mapping[int, Caption]]
+    streams: tuple[Stream, ...] = ()
+    unrecorded: tuple[Unrecorded, ...] = ()
+    divided: frozenset[tuple[str, ...]] = frozenset()
+    phased: frozenset[tuple[str, ...]] = frozenset()
+    has_main: bool = False
+    named: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Value:
+    """One value of an event file, with what it was reported in."""
+
+    recorded: Recorded
+    place: str
+    loops: tuple[int, ...]
+    phase: Phase
+    step: int | None
+
+
+@dataclass(slots=True)
+class _Process:
+    """The values of one process that a log may show."""
+
+    values: list[_Value] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
+    n_steps: int = 0
+
+
+def read_output(
+    attempts: Sequence[Path],
+    sites: Mapping[int, tuple[Place, str]],
+    main_loop: int | None,
+) -> Output:
+    """Find the words of all values of a run.
+
+    Args:
+        attempts: the folders that make up the run, in order of time.
+        sites: id to the place and the sink of each site.
+        main_loop: id of the main loop.
+    """
+    captions: dict[str, dict[int, Caption]] = {}
+    interned: dict[Caption, Caption] = {}
+    found: list[tuple[tuple[int, int, int], _Value, Caption]] = []
+    named: set[str] = set()
+    n_steps, has_main = 0, False
+    outputs: set[int] = set()
+    tables: list[list[tuple[Caption, ...]]] = []
+    all_lines: list[list[Line]] = []
+    shown: dict[int, dict[tuple[int, int], _Value]] = defaultdict(dict)
+    for attempt in attempts:
+        streams = [list(read_lines(_text(path))) for path in log_files(attempt)]
+        processes = {path.name: _read(path, sites, main_loop) for path in event_files(attempt)}
+        for number_of_stream, lines in enumerate(streams):
+            if not any(line.numbers for line in lines):
+                continue
+            table = captions_of(lines)
+            if number_of_stream == 0:
+                outputs.add(len(tables))
+            tables.append(table)
+            all_lines.append(lines)
+            for name, process in processes.items():
+                of_file = captions.setdefault(name, {})
+                left = [value for value in process.values if value.recorded.ordinal not in of_file]
+                places = align([value.recorded for value in left], lines)
+                by_ordinal = {value.recorded.ordinal: value for value in left}
+                for ordinal, (line, place) in places.items():
+                    value, caption = by_ordinal[ordinal], table[line][place]
+                    caption = interned.setdefault(caption, caption)  # one object for all values of a series
+                    of_file[ordinal] = caption
+                    found.append(((len(tables), line, place), value, caption))
+                    shown[len(tables) - 1][line, place] = value
+        for process in processes.values():
+            n_steps = max(n_steps, process.n_steps)
+            named |= process.named
+        has_main = has_main or n_steps > 0
+    divided = _divided(found)
+    phased = _phased(found, has_main=has_main)
+    keyed: dict[StreamKey, Stream] = {}
+    first: dict[StreamKey, tuple[int, int, int]] = {}
+    for position, value, caption in sorted(found, key=lambda one: one[0]):
+        key = key_of(caption, value.place, value.phase, divided, phased)
+        stream = keyed.setdefault(key, Stream(key, caption))
+        first.setdefault(key, position)
+        stream.values.append(value.recorded.value)
+        stream.is_whole = stream.is_whole and caption.is_whole
+    unrecorded = []
+    for index, (lines, table) in enumerate(zip(all_lines, tables, strict=True)):
+        if index not in outputs:
+            continue  # what libraries warn of
+        for place, stream, steps in _unrecorded(lines, table, shown[index], n_steps, keyed):
+            first[stream.key] = (index + 1, *place)
+            keyed[stream.key] = stream
+            unrecorded.append(Unrecorded(stream.key, tuple(stream.values), tuple(steps)))
+    ordered = sorted(keyed.values(), key=lambda stream: first[stream.key])
+    return Output(captions, tuple(ordered), tuple(unrecorded), divided, phased, has_main, frozenset(named))
+
+
+def key_of(
+    caption: Caption,
+    place: str,
+    phase: Phase,
+    divided: frozenset[tuple[str, ...]],
+    phased: frozenset[tuple[str, ...]],
+) -> StreamKey:
+    """What series a value with a caption belongs to."""
+    words = caption.key
+    return StreamKey(words, place if words in divided else "", phase if words in phased else "")
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_LOG).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | None) -> _Process:
+    """The values of an event file that a log may show; ordinals count all values at sites."""
+    process = _Process()
+    ways: dict[int, str] = {}
+    ordinal, has_main = 0, False
+
+    def pass_over() -> None: ...
+
+    for event in json_lines(path, piece=PIECE, on_bad=pass_over, on_torn=pass_over):
+        with suppress(*BAD):
+            kind = event[0]
+            if kind == "step":
+                if event[1] in (main_loop, UNKNOWN_MAIN):
+                    has_main = True
+                    process.n_steps += 1
+            elif kind == "path":
+                ways[event[1]] = " < ".join(f"{file}:{line}" for file, line in reversed(event[2]))
+            elif kind == "value":
+                _, site, way, loops, _, value, *rest = event
+                place, sink = sites.get(site, (None, ""))
+                if place is not None and sink in TEXT_SINKS:
+                    steps = dict(zip(loops[::2], loops[1::2], strict=True))
+                    step = steps.get(main_loop, steps.get(UNKNOWN_MAIN))
+                    has_main = has_main or step is not None
+                    phase: Phase = "along" if step is not None else "after" if has_main else "before"
+                    recorded = Recorded(
+                        ordinal, site, rest[0] if rest else None, (place.file, place.line), float(number(value))
+                    )
+                    process.values.append(_Value(recorded, f"{site} {ways.get(way, '')}", tuple(loops), phase, step))
+                elif rest and rest[0] is not None:
+                    process.named.add(str(rest[0]))
+                ordinal += 1
+            elif kind == "named":
+                process.named.add(str(event[1]))
+    return process
+
+
+def _divided(found: Sequence[tuple[tuple[int, int, int], _Value, Caption]]) -> frozenset[tuple[str, ...]]:
+    """Words that two places report at one moment of the loops: their lines are of different data."""
+    moments: dict[tuple[str, ...], dict[tuple[int, ...], set[str]]] = defaultdict(lambda: defaultdict(set))
+    for _, value, caption in found:
+        moments[caption.key][value.loops].add(value.place)
+    return frozenset(
+        words for words, places in moments.items() if any(len(of_moment) > 1 for of_moment in places.values())
+    )
+
+
+def _phased(
+    found: Sequence[tuple[tuple[int, int, int], _Value, Caption]], *, has_main: bool
+) -> frozenset[tuple[str, ...]]:
+    """Words that are reported both along the way and before or after it."""
+    phases: dict[tuple[str, ...], set[Phase]] = defaultdict(set)
+    for _, value, caption in found:
+        phases[caption.key].add(value.phase)
+    return frozenset(words for words, those in phases.items() if has_main and len(those) > 1)
+
+
+def _unrecorded(
+    lines: Sequence[Line],
+    table: Sequence[tuple[Caption, ...]],
+    shown: Mapping[tuple[int, int], _Value],
+    n_steps: int,
+    known: Mapping[StreamKey, Stream],
+) -> Iterator[tuple[tuple[int, int], Stream, list[int | None]]]:
+    """The series of one log that no value was recorded of: their first place, and the step of each number."""
+    words_known = {key.words for key in known}
+    steps_of_lines = {line: value.step for (line, _), value in shown.items()}
+    streams: dict[tuple[str, ...], tuple[tuple[int, int], Stream, list[int | None]]] = {}
+    last: int | None = None
+    is_begun = False
+    for index, (line, captions) in enumerate(zip(lines, table, strict=True)):
+        if index in steps_of_lines:
+            last = steps_of_lines[index]
+            is_begun = True
+        if any(mark in line.text for mark in PROGRESS):
+            continue
+        for place, (one, caption) in enumerate(zip(line.numbers, captions, strict=True)):
+            if (index, place) in shown or caption.form not in ("value", "spread") or caption.key in words_known:
+                continue
+            if not is_begun and steps_of_lines and n_steps:
+                continue  # before training: what is known of the data
+            position, stream, steps = streams.setdefault(
+                caption.key, ((index, place), Stream(StreamKey(caption.key), caption), [])
+            )
+            stream.values.append(one.value)
+            stream.is_whole = stream.is_whole and one.is_whole
+            steps.append(last)
+    for position, stream, steps in streams.values():
+        yield position, stream, _steps(steps, n_steps, is_last=position[0] > max(steps_of_lines, default=-1))
+
+
+def _steps(steps: list[int | None], n_steps: int, *, is_last: bool) -> list[int | None]:
+    """The steps of numbers that nothing recorded: those of the lines around; counted where one stands for each step."""
+    if n_steps > 1 and len(steps) == n_steps:
+        return list(range(n_steps))
+    return [None] * len(steps) if is_last else steps

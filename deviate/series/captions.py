@@ -1,0 +1,504 @@
+"""The words around each number of an output log: those before it in its line, the heading above, its column and row.
+
+What a caption says is what the run wrote, for every number alike: which of them are results is decided elsewhere.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal
+
+from deviate.model.metric_vocabulary import split_identifier
+from deviate.series.lines import Line, Number
+from deviate.series.words import COUNTERS, DATA_WORDS, MEASURES, PARTS, SPREADS, TRAININGS, data_of, name_words
+
+Form = Literal["value", "counter", "size", "spread", "cell"]
+"""What a number is by how it is written: a value with words; one that counts steps; the size of what the number before
+it counts; the spread of the number before it; one of many in a row without words of its own."""
+MOST_LABELS = 64
+"""Different integers in one place of a line up to which they may label it."""
+FEWEST_COUNTED = 3
+"""Different integers, each once and rising, that count and do not label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What the output says of a number.
+
+    Attributes:
+        own: the words before it, as they are written; section: the words of the line under which these stand.
+        heading: the line above, without numbers of its own, under which the line stands.
+        row, column: of a table; empty elsewhere. prefix: other words of the line, before all of its numbers.
+        trainings: the word by which the line counts trainings ("fold"), if it does.
+        suffix: "avg" of a mean in parentheses behind a value, "sd" of a spread.
+    """
+
+    own: str
+    form: Form = "value"
+    section: str = ""
+    heading: str = ""
+    row: str = ""
+    column: str = ""
+    prefix: str = ""
+    trainings: str = ""
+    unit: str = ""
+    suffix: str = ""
+    is_whole: bool = False
+    is_labelled: bool = False
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells the numbers of one stream from all others."""
+        return (self.heading, self.prefix, self.section, self.own, self.row, self.column, self.suffix)
+
+    @property
+    def text(self) -> str:
+        """All words that say what is measured, in reading order."""
+        parts = (self.heading, self.prefix, self.section, self.own, self.row, self.column)
+        return " ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The header above rows: each column with the places it begins and ends.
+
+    Attributes:
+        is_by_word: whether single blanks or commas divide its cells.
+        is_by_class: whether its integers without a header name classes, as in scikit-learn's report.
+    """
+
+    columns: tuple[tuple[int, int, str], ...]
+    has_bars: bool = False
+    is_by_word: bool = False
+    is_by_class: bool = False
+
+    def column_of(self, number: Number) -> int | None:
+        """Index of the column that a number stands under."""
+        distances = [
+            (max(0, start - number.end, number.start - end), min(abs(end - number.end), abs(start - number.start)))
+            for start, end, _ in self.columns
+        ]
+        best = min(range(len(distances)), key=distances.__getitem__)
+        return best if distances[best][0] <= MOST_ASIDE else None
+
+
+MOST_ASIDE = 12
+LONGEST_CELL = 40
+"""Characters that a cell may stand beside its header."""
+CELL = re.compile(r"[^\s|](?:[^\s|]| (?=[^\s|]))*")
+WORD = re.compile(r"[^\s,|]+")
+RULE = re.compile(r"[\s|+=_~*-]*")
+LETTERS = re.compile(r"[^\W\d_]")
+PLUS_MINUS = re.compile(r"±|\+/?-|\+\s*/\s*-")
+BRACKETED = re.compile(r"[\[<(]\s*([A-Za-z][\w \-/@]*?)\s*[\])>]")
+QUOTES = re.compile(r"""["'`{}\[\]()<>]""")
+CLAUSES = re.compile(r"\s*[|;,]\s*|\s+[-–—]+\s+|\.\s+|\s{4,}|->|→|!|\*{2,}|={2,}|#{2,}")
+LAST_WORD = re.compile(r"([A-Za-z][A-Za-z_]*)[\s:=#\[({.'\"]*$")
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A number of a line before its labels are known: its role, and how the words of its line stand to it."""
+
+    role: Literal["value", "counter", "label", "size", "spread", "cell"]
+    own: str = ""
+    section: str = ""
+    suffix: str = ""
+
+
+@dataclass(slots=True)
+class _Layout:
+    """What all lines with the same text between their numbers have in common."""
+
+    slots: list[_Slot]
+    prefix: str
+    trainings: str
+    seen: dict[int, list[float]] = field(default_factory=dict)
+    """Integers that may label, by slot, in order."""
+
+
+@dataclass(slots=True)
+class Captions:
+    """Gives every number of a log its caption.
+
+    The lines are read twice: integers that count go on rising, those that label come again.
+    """
+
+    lines: Sequence[Line]
+    _layouts: dict[tuple[str, ...], _Layout] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for line in self.lines:
+            if line.numbers:
+                layout = self._layout(line)
+                for index, slot in enumerate(layout.slots):
+                    if slot.role == "label":
+                        values = layout.seen.setdefault(index, [])
+                        if len(values) <= 4 * MOST_LABELS:
+                            values.append(line.numbers[index].value)
+
+    def __iter__(self) -> Iterator[tuple[Caption, ...]]:
+        heading = _Heading()
+        table: _Table | None = None
+        index_name = False
+        for place, line in enumerate(self.lines):
+            if not line.numbers:
+                header = _header(line, self._first_row(place))
+                if header is not None:
+                    table, index_name = header, False
+                elif not RULE.fullmatch(line.text):
+                    is_name = table is not None and not index_name and len(CELL.findall(line.text)) == 1
+                    table, index_name = (table, True) if is_name else (None, False)
+                heading.read(line, is_table=table is not None)
+                yield ()
+                continue
+            row = _read_row(line, table) if table is not None else None
+            if row is None:
+                table = None
+                row = self._read(line)
+            above = heading.above(line, counts=row[0].form == "counter")
+            yield tuple(replace(caption, heading=above) if above else caption for caption in row)
+
+    def _first_row(self, place: int) -> Line | None:
+        """The next line with numbers, if at most three lines stand before it."""
+        return next((line for line in self.lines[place + 1 : place + 5] if line.numbers), None)
+
+    def _read(self, line: Line) -> list[Caption]:
+        layout = self._layout(line)
+        captions = []
+        labels = {
+            index: f"{line.numbers[index].value:g}"
+            for index, slot in enumerate(layout.slots)
+            if slot.role == "label" and _may_label(layout, index, slot)
+        }
+        for slot, number in zip(layout.slots, line.numbers, strict=True):
+            form: Form = "counter" if slot.role in ("counter", "label") else slot.role  # type: ignore[assignment]
+            own, section = (_fill(text, labels) for text in (slot.own, slot.section))
+            captions.append(
+                Caption(
+                    own,
+                    form,
+                    section,
+                    prefix=_fill(layout.prefix, labels),
+                    trainings=layout.trainings,
+                    unit=number.unit,
+                    suffix=slot.suffix,
+                    is_whole=number.is_whole,
+                    is_labelled=own != slot.own or section != slot.section,
+                )
+            )
+        return captions
+
+    def _layout(self, line: Line) -> _Layout:
+        edges = [0, *(edge for number in line.numbers for edge in (number.start, number.after)), len(line.text)]
+        pieces = tuple(line.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+        key = (*pieces, "".join("i" if number.is_whole else "f" for number in line.numbers))
+        if key not in self._layouts:
+            self._layouts[key] = _lay_out(pieces, line.numbers)
+        return self._layouts[key]
+
+
+MARK = "\x00%d\x00"
+MARKED = re.compile("\x00(\\d+)\x00")
+
+
+def _fill(text: str, labels: dict[int, str]) -> str:
+    """The text with its labels; what is no label leaves nothing."""
+    if "\x00" not in text:
+        return text
+    return " ".join(MARKED.sub(lambda match: labels.get(int(match[1]), " "), text).split())
+
+
+def _may_label(layout: _Layout, index: int, slot: _Slot) -> bool:
+    """Whether integers in a place of a line label it: few, and not counted up once over the run."""
+    values = layout.seen[index]
+    distinct = set(values)
+    if len(distinct) > MOST_LABELS:
+        return False
+    if len(distinct) < FEWEST_COUNTED or set(split_identifier(slot.own)) & PARTS:
+        return True
+    is_counted = len(distinct) == len(values) and all(a < b for a, b in pairwise(values))
+    return not is_counted
+
+
+def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
+    roles = _roles(pieces, numbers)
+    slots: list[_Slot] = []
+    prefix: list[str] = []
+    trainings = ""
+    counts_trainings = True
+    waiting = section = own = ""
+    n_bare = 0
+    for index, role in enumerate(roles):
+        waiting += pieces[index]
+        if role == "label":
+            slots.append(_Slot("label", own=waiting))
+            waiting += MARK % index
+            continue
+        if role == "counter":
+            words = split_identifier(waiting)
+            counted = [word for word in words if word in COUNTERS | TRAININGS]
+            counts_trainings = counts_trainings and not COUNTERS.intersection(counted)
+            trainings = next((word for word in counted if word in TRAININGS), trainings)
+            prefix += [word for word in words if word not in COUNTERS | TRAININGS and len(word) > 1]
+            slots.append(_Slot("counter"))
+        elif role == "size":
+            slots.append(_Slot("size", own, section))
+        else:
+            found = _clause(waiting)
+            if found is not None:
+                if found.closes:
+                    section = ""
+                own = found.own
+                section = found.section or section
+                slots.append(_Slot("value", own, "" if found.has_data else section))
+                section = section or found.carried
+                n_bare = 0
+            else:
+                slots.append(_behind(waiting, slots, own, section))
+                n_bare += slots[-1].role == "cell"
+                if n_bare == 2:
+                    _make_cells(slots)
+        waiting = ""
+    words = " ".join(dict.fromkeys(name_words(" ".join(prefix)))) if prefix else ""
+    return _Layout(slots, words, trainings if counts_trainings else "")
+
+
+def _make_cells(slots: list[_Slot]) -> None:
+    """A third number in a row without words: all of the row are cells."""
+    for slot in reversed(slots):
+        slot_is_first = slot.role == "value"
+        if slot.role in ("value", "cell"):
+            slot.role = "cell"
+        if slot_is_first:
+            break
+
+
+def _behind(text: str, slots: Sequence[_Slot], own: str, section: str) -> _Slot:
+    """A number without words of its own: by what stands between it and the one before."""
+    before = next((slot for slot in reversed(slots) if slot.role != "label"), None)
+    if before is None or before.role == "counter":
+        if own or "\x00" in text:
+            return _Slot("value", _clean(text), section)
+        return _Slot("cell")
+    if PLUS_MINUS.search(text):
+        return _Slot("spread", own, section, suffix="sd")
+    if "(" in text and "[" not in text:
+        if before.role == "size":  # the share of a count in its size is the result, and not the count
+            for slot in slots:
+                if slot.role == "value" and slot.own == own:
+                    slot.role = "size"
+            return _Slot("value", own, section)
+        if before.role == "value":
+            return _Slot("value", own, section, suffix="avg")
+    return _Slot("cell", own, section)
+
+
+def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
+    roles: list[str] = []
+    for index, number in enumerate(numbers):
+        before, after = pieces[index], pieces[index + 1]
+        is_last = index + 1 == len(numbers)
+        word = LAST_WORD.search(before)
+        words = frozenset(split_identifier(word[1])) if word else frozenset()
+        follows = before.strip()
+        if not number.is_whole or number.unit:
+            roles.append("value")
+        elif follows in ("/", "of", "out of") or (follows == "" and roles and roles[-1] == "counter" and "/" in before):
+            roles.append("counter" if roles and roles[-1] == "counter" else "size")
+        elif words & (COUNTERS | TRAININGS):
+            roles.append("counter")
+        elif after.lstrip()[:1] == "/" and not is_last:
+            roles.append("value" if before.rstrip()[-1:] in (":", "=") and LETTERS.search(before) else "counter")
+        elif words & MEASURES or before.rstrip()[-1:] in (":", "="):
+            roles.append("value")
+        elif after.strip() in (":", "=", "):", "]:", ")", "]") and not is_last and LETTERS.search(before):
+            roles.append("label")
+        elif LETTERS.search(after) and after[:1] in (" ", "-", "_") and (not is_last or re.search("[:=]", after)):
+            roles.append("label" if LETTERS.search(before) else "counter")
+        else:
+            roles.append("value")
+    return roles
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """The words before a number.
+
+    Attributes:
+        carried: a word for the data, which holds for what follows in the line too.
+        has_data: whether its own words name the data. closes: whether a mapping ends before it.
+    """
+
+    own: str
+    section: str
+    carried: str
+    has_data: bool
+    closes: bool
+
+
+def _clause(text: str) -> _Clause | None:
+    """The words of a number in the text since the number before; None where there are none."""
+    closes = "}" in text
+    text = text.rpartition("}")[2] if closes else text
+    text = QUOTES.sub(" ", BRACKETED.sub(r"\1: ", text))
+    clauses = [clause for clause in CLAUSES.split(text.strip()) if LETTERS.search(clause)]
+    if not clauses:
+        return None
+    *earlier, clause = clauses
+    is_glued = re.search(r"\S=\s*$", clause) is not None
+    parts = [part.strip() for part in re.split(r"\s*[:=]+(?:\s+|$)|(?<=\w)=", clause) if LETTERS.search(part)]
+    if not parts:
+        return None
+    *around, own = parts
+    if is_glued and " " in own:
+        rest, _, own = own.rpartition(" ")
+        around.append(rest)
+    around += [one for one in earlier if set(split_identifier(one)) & DATA_WORDS and not around]
+    words = own.lower().split()
+    free = [word for word in words[:1] if word.strip(":-") in DATA_WORDS]
+    return _Clause(
+        _clean(own),
+        _clean(" ".join(around)),
+        free[0] if free and len(words) > 1 else "",
+        has_data=bool(data_of(own)),
+        closes=closes,
+    )
+
+
+def _clean(text: str) -> str:
+    return " ".join(QUOTES.sub(" ", text).strip(" \t:=-–—.,;|*#>").split())
+
+
+# Headings.
+
+
+MOST_BELOW = 12
+"""Lines that a heading holds for, where they are not indented."""
+
+
+@dataclass(slots=True)
+class _Heading:
+    """The heading that the lines below it stand under.
+
+    These are lines that are indented; and where it ends in a colon or names data, those that follow it, until a blank
+    line or one that counts steps.
+    """
+
+    text: str = ""
+    indent: int = 0
+    is_marked: bool = False
+    n_below: int = 0
+
+    def read(self, line: Line, *, is_table: bool) -> None:
+        """Take note of a line without numbers."""
+        stripped = line.text.strip()
+        if not stripped or stripped[0] == "}":
+            if self.n_below:
+                self.text = ""
+            return
+        if is_table or not LETTERS.search(stripped):
+            return
+        has_data = bool(set(split_identifier(stripped)) & DATA_WORDS) and len(stripped.split()) <= MOST_HEADING_WORDS
+        self.text = _clean(re.sub("[{=#*>]+|-{2,}", " ", stripped))
+        self.is_marked = stripped[-1] in ":{" or bool(re.match(r"[=#*>-]{2,}", stripped)) or has_data
+        self.indent = line.indent
+        self.n_below = 0
+
+    def above(self, line: Line, *, counts: bool) -> str:
+        """The heading of a line with numbers; empty if it stands under none.
+
+        Args:
+            counts: whether the line begins with a counter.
+        """
+        is_below = line.indent > self.indent or (self.is_marked and not counts and self.n_below < MOST_BELOW)
+        if not self.text or not is_below:
+            self.text = ""
+            return ""
+        self.n_below += 1
+        return " ".join(name_words(self.text))
+
+
+MOST_HEADING_WORDS = 4
+
+# Tables.
+
+
+def _header(line: Line, row: Line | None) -> _Table | None:
+    """The columns of a line without numbers that heads a table: two cells or more, each a name.
+
+    Args:
+        row: the next line with numbers; cells that a single blank or a comma divides must be as many as its cells.
+    """
+    text = line.text.rstrip()
+    if row is None or re.search(r"[:=](?:\s|$)", text):
+        return None
+    cells = [(match.start(), match.end(), match[0]) for match in CELL.finditer(text) if LETTERS.search(match[0])]
+    is_by_word = len(cells) < 2
+    if is_by_word:
+        cells = [(match.start(), match.end(), match[0]) for match in WORD.finditer(text)]
+        if len(cells) != len(WORD.findall(row.text)) or len(row.numbers) < 2:
+            return None
+    if len(cells) < 2 or any(len(cell) > LONGEST_CELL or not LETTERS.search(cell) for _, _, cell in cells):
+        return None
+    return _Table(tuple(cells), "|" in text, is_by_word, bool(frozenset(text.lower().split()) & {"support"}))
+
+
+def _read_row(line: Line, table: _Table) -> list[Caption] | None:
+    """The captions of a row under a header; None where the line is no row of it."""
+    head = line.text[: line.numbers[0].start]
+    if (
+        re.search("[:=]", head)
+        or len(line.numbers) > len(table.columns) + 1
+        or ("|" in line.text and not table.has_bars)
+    ):
+        return None
+    if len(line.numbers) < 2 and len(table.columns) > 2:
+        return None
+    cells = [match for match in CELL.finditer(line.text) if LETTERS.search(match[0])]
+    if any(re.search("[:=]", cell[0]) for cell in cells) or len(cells) > len(table.columns):
+        return None
+    n_cells = len(WORD.findall(line.text) if table.is_by_word else CELL.findall(line.text))
+    shift = n_cells - len(table.columns)
+    row = " ".join(
+        cell[0].strip()
+        for cell in cells
+        if not any(n.start >= cell.start() and n.end <= cell.end() for n in line.numbers)
+    )
+    columns = [table.column_of(number) for number in line.numbers]
+    if len(set(columns)) < len(columns) or None in columns:
+        if shift not in (0, 1):
+            return None
+        columns = [None if index < shift else index - shift for index in range(len(line.numbers))]
+    captions = []
+    if table.is_by_class and columns[0] is None:
+        row = row or f"{line.numbers[0].value:g}"
+    for number, place in zip(line.numbers, columns, strict=True):
+        column = "" if place is None else _clean(table.columns[place][2])
+        words = frozenset(split_identifier(column))
+        is_counter = place is None or (number.is_whole and bool(words & (COUNTERS | TRAININGS)))
+        captions.append(
+            Caption(
+                "",
+                "counter" if is_counter else "spread" if words & SPREADS else "value",
+                row=_clean(row),
+                column=column,
+                trainings=_training_column(table),
+                unit=number.unit,
+                is_whole=number.is_whole,
+                is_labelled=bool(row),
+            )
+        )
+    return captions
+
+
+def _training_column(table: _Table) -> str:
+    """The column that counts trainings, where the first one does."""
+    words = split_identifier(table.columns[0][2])
+    return next((word for word in words if word in TRAININGS), "")
+
+
+def captions_of(lines: Iterable[Line]) -> list[tuple[Caption, ...]]:
+    """The captions of the numbers of each line."""
+    return list(Captions(list(lines)))

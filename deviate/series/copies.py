@@ -1,0 +1,214 @@
+"""Copies: series that say the same as another one, in percent, with the other sign, or as what is left to 1 or 100.
+
+Two series are copies where they are related so at every step that both report, to the precision of the coarser one, in
+every completed run of all experiments, with at least three distinct values. Such metrics are judged once.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deviate.model import Description, Experiment, Run, SelectedMetric, Series
+from deviate.series.headline import order_of_results
+
+Floats = NDArray[np.float64]
+FEWEST_DISTINCT = 3
+MOST_DECIMALS = 7
+SINGLE = 2.0**-21
+"""Relative error of a few operations in single precision."""
+RELATIONS = (
+    (1.0, 0.0, "{}"),
+    (100.0, 0.0, "100 × {}"),
+    (0.01, 0.0, "0.01 × {}"),
+    (-1.0, 0.0, "−{}"),
+    (-1.0, 1.0, "1 − {}"),
+    (-1.0, 100.0, "100 − {}"),
+    (-100.0, 100.0, "100 − 100 × {}"),
+    (-0.01, 1.0, "1 − 0.01 × {}"),
+)
+"""Factor, constant and text of what a copy may be of another series."""
+MOST_PAIRED = 64
+"""Metrics up to which series are compared that do not report at the same steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Experiments with the metrics that are judged.
+
+    Attributes:
+        never_reported: names of the metrics that are left out because no run has a value of them.
+        aliases: name of a metric to the names of those that are equal to it.
+        functions: name of a metric to the names of those that are related to it, each with a text, as
+            `error = 100 − acc`.
+    """
+
+    experiments: tuple[Experiment, ...]
+    never_reported: tuple[str, ...]
+    aliases: Mapping[str, tuple[str, ...]]
+    functions: Mapping[str, tuple[tuple[str, str], ...]]
+
+    def mark(self, described: Description, experiment: Experiment) -> Description:
+        """The description with the copies of its metric that the experiment had."""
+        name, names = described.metric.name, {metric.name for metric in experiment.metrics}
+        return replace(
+            described,
+            aliases=tuple(alias for alias in self.aliases.get(name, ()) if alias in names),
+            functions=tuple(text for other, text in self.functions.get(name, ()) if other in names),
+        )
+
+
+def distinct_metrics(experiments: Sequence[Experiment], keeps: Collection[str] = ()) -> Distinct:
+    """Leave out what no run reported where one completed without it, and copies of another metric.
+
+    Args:
+        keeps: names of metrics that stay, for the user asked about them.
+    """
+    experiments, never_reported = _without_silent(experiments, keeps)
+    columns = _Columns(experiments)
+    stays = {*keeps, *(one.name for item in experiments for one in item.metrics if _is_declared(one))}
+    planned = [experiment.primary.name for experiment in experiments if experiment.primary is not None]
+    metrics = {metric.name: metric for experiment in reversed(experiments) for metric in experiment.metrics}
+    ordered = order_of_results(list(metrics.values()), planned[0] if planned else None)
+    ordered.sort(key=lambda metric: (metric.name not in stays, metric.name not in planned))
+    aliases: dict[str, list[str]] = {}
+    functions: dict[str, list[tuple[str, str]]] = {}
+    judged: list[str] = []
+    for metric in ordered:
+        name = metric.name
+        found = None if name in stays or name in planned else columns.find(metrics, judged, name)
+        if found is None:
+            judged.append(name)
+        elif found[1] == "{}":
+            aliases.setdefault(found[0], []).append(name)
+        else:
+            functions.setdefault(found[0], []).append((name, f"{name} = {found[1].format(found[0])}"))
+    kept = set(judged)
+    return Distinct(
+        tuple(
+            replace(item, metrics=tuple(_completed(one, item, aliases) for one in item.metrics if one.name in kept))
+            for item in experiments
+        ),
+        never_reported,
+        {name: tuple(names) for name, names in aliases.items()},
+        {name: tuple(others) for name, others in functions.items()},
+    )
+
+
+def _completed(metric: SelectedMetric, experiment: Experiment, aliases: Mapping[str, Sequence[str]]) -> SelectedMetric:
+    """The metric with what is known of a copy of it alone."""
+    same = [metric, *(one for one in experiment.metrics if one.name in aliases.get(metric.name, ()))]
+    direction = next((one.direction for one in same if one.direction is not None), None)
+    return replace(metric, direction=direction, unit=next((one.unit for one in same if one.unit), ""))
+
+
+def _is_declared(metric: SelectedMetric) -> bool:
+    """Whether the user said something of it that would be lost."""
+    return metric.is_primary or metric.margin is not None or metric.target is not None
+
+
+def _without_silent(
+    experiments: Sequence[Experiment], keeps: Collection[str]
+) -> tuple[list[Experiment], tuple[str, ...]]:
+    runs = [run for experiment in experiments for run in experiment.runs]
+    reported = {name for run in runs for name in run.series}
+    is_any_completed = any(run.status == "completed" for run in runs)
+    has_failed = any(run.status != "completed" for run in runs)
+    planned = {experiment.primary.name for experiment in experiments if experiment.primary is not None}
+
+    def is_silent(metric: SelectedMetric) -> bool:
+        decides = metric.is_primary or metric.name in planned
+        may_be = decides and has_failed  # a run that failed may have been about to report what decides
+        return is_any_completed and metric.name not in reported and metric.name not in keeps and not may_be
+
+    metrics = [metric for experiment in experiments for metric in experiment.metrics]
+    spoken = [
+        replace(experiment, metrics=tuple(metric for metric in experiment.metrics if not is_silent(metric)))
+        for experiment in experiments
+    ]
+    return spoken, tuple(dict.fromkeys(metric.name for metric in metrics if is_silent(metric)))
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The values of each metric in completed runs, the last one of each step."""
+
+    experiments: Sequence[Experiment]
+    _values: dict[str, Floats] = field(default_factory=dict)
+    _places: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+    def find(self, metrics: Mapping[str, SelectedMetric], judged: Sequence[str], name: str) -> tuple[str, str] | None:
+        """The metric that another one is a copy of, and how."""
+        for base in judged:
+            if metrics[base].role != metrics[name].role or metrics[base].aggregate != metrics[name].aggregate:
+                continue
+            is_aligned = self.places(base) == self.places(name)
+            if is_aligned or len(metrics) <= MOST_PAIRED:
+                relation = self._relation(base, name, is_aligned=is_aligned)
+                if relation is not None and _may_be(metrics[base], metrics[name], relation[0]):
+                    return base, relation[2]
+        return None
+
+    def places(self, name: str) -> tuple[tuple[int, int], ...]:
+        """Run and step of each value."""
+        if name not in self._places:
+            places: list[tuple[int, int]] = []
+            values: list[float] = []
+            for number, run in enumerate(self._runs()):
+                last = _last_of_steps(run.series[name]) if name in run.series else {}
+                places += [(number, step) for step in last]
+                values += last.values()
+            self._places[name] = tuple(places)
+            self._values[name] = np.asarray(values, dtype=np.float64)
+        return self._places[name]
+
+    def _runs(self) -> Iterator[Run]:
+        return (run for experiment in self.experiments for run in experiment.runs if run.status == "completed")
+
+    def _relation(self, base: str, name: str, *, is_aligned: bool) -> tuple[float, float, str] | None:
+        first, second = self.places(base), self.places(name)
+        x, y = self._values[base], self._values[name]
+        if not is_aligned:
+            if {run for run, _ in second} - {run for run, _ in first}:
+                return None
+            at = {place: number for number, place in enumerate(first)}
+            shared = [(at[place], number) for number, place in enumerate(second) if place in at]
+            if len(shared) < len(second):
+                return None
+            x, y = x[[one for one, _ in shared]], y[[other for _, other in shared]]
+        is_finite = np.isfinite(x)
+        if not np.array_equal(is_finite, np.isfinite(y)):
+            return None
+        x, y = x[is_finite], y[is_finite]
+        if min(len(np.unique(x)), len(np.unique(y))) < FEWEST_DISTINCT:
+            return None
+        for factor, constant, text in RELATIONS:
+            tolerance = rounding_of(y) + abs(factor) * rounding_of(x) + SINGLE * (np.abs(y) + abs(constant))
+            if np.all(np.abs(y - factor * x - constant) <= tolerance * 1.001):
+                return factor, constant, text
+        return None
+
+
+def _last_of_steps(series: Series) -> dict[int, float]:
+    """The last value of each step, and of those outside of the loop each by its number."""
+    values: dict[int, float] = {}
+    for number, (step, value) in enumerate(zip(series.steps, series.values, strict=True)):
+        values[-1 - number if step is None else step] = value
+    return values
+
+
+def _may_be(base: SelectedMetric, copy: SelectedMetric, factor: float) -> bool:
+    """Whether what is known of better and worse agrees."""
+    if base.direction is None or copy.direction is None:
+        return True
+    return (base.direction == copy.direction) == (factor > 0)
+
+
+def rounding_of(values: Floats) -> float:
+    """Half a unit of the last decimal to which all values are rounded; 0 where they have more than 7 decimals."""
+    for decimals in range(MOST_DECIMALS):
+        scaled = values * 10.0**decimals
+        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-6):
+            return float(0.5 * 10.0**-decimals)
+    return 0.0

@@ -1,0 +1,188 @@
+"""The headline: the result that leads, as the script itself announces it.
+
+The rule reads what the first run reported: words, places, order in time and numbers of reports; never how good a value
+is. So its choice counts as declared, and it can be computed again at any time. What the user names comes before it.
+
+The first difference decides: a result before times, settings and spreads; other data before training data; what is
+announced after training before what is reported along the way; test before validation before no word; a measure of
+merit before a loss; the whole before a part; what was reported first.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from deviate.model import PrimaryChoice, SelectedMetric, Series
+from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.series.words import (
+    LANGUAGE,
+    LOSSES,
+    PARTS,
+    SPREADS,
+    WHOLES,
+    data_of,
+    kind_of,
+    words_of,
+)
+
+DECLARED = "declared before the runs"
+NAMED_AFTER = "named after the runs, so its p and interval are adjusted over all quality metrics"
+ONLY = "the only result"
+FIRST = "reported first"
+SIDES_OF_MERIT = word_set(
+    "precision recall sensitivity specificity top5 acc5 prec5 hit hits error err errors misclassified correct max min "
+    "best worst"
+)
+"""Words of one side of a trade-off, of a wider criterion, of a complement and of an extreme."""
+NUMBERED = re.compile(r"_\d+$")
+"""End of the name of one of several that an integer labels."""
+DATA_ORDER = {"test": 0, "validation": 1, "": 2, "training": 3}
+Rule = Callable[[SelectedMetric], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The headline and what could have been it.
+
+    Attributes:
+        is_by_order: whether only the order of the reports set it apart; in an imported table order means nothing.
+    """
+
+    choice: PrimaryChoice
+    is_by_order: bool
+
+
+def choose_headline(
+    metrics: Sequence[SelectedMetric], series: Mapping[str, Series], trained_s: float | None = None
+) -> Headline | None:
+    """The metric that leads, with its reason; None where there is no result.
+
+    Args:
+        metrics: in the order in which they were first reported.
+        series: what one run reported; empty where only names are known.
+        trained_s: seconds from the start of the run to its last training step; None where none was seen.
+    """
+    declared = [metric for metric in metrics if metric.is_primary]
+    if declared:
+        return Headline(PrimaryChoice(declared[0].name, DECLARED), is_by_order=False) if len(declared) == 1 else None
+    candidates = [metric for metric in metrics if is_result(metric) and (not series or metric.name in series)]
+    if not candidates:
+        return None
+    if len(candidates) == 1:
+        return Headline(PrimaryChoice(candidates[0].name, ONLY), is_by_order=False)
+    left, reason = candidates, ""
+    for rule, sentence in _rules(candidates, series, trained_s):
+        best = min(map(rule, left))
+        kept = [metric for metric in left if rule(metric) == best]
+        reason = reason or (sentence if len(kept) < len(left) else "")
+        left = kept
+        if len(left) == 1:
+            break
+    others = tuple(metric.name for metric in candidates if metric is not left[0])
+    return Headline(PrimaryChoice(left[0].name, reason or FIRST, others), is_by_order=len(left) > 1)
+
+
+def find_primary(metrics: Sequence[SelectedMetric], planned: PrimaryChoice | None = None) -> str | None:
+    """Name of the primary metric: the planned one where it is among the metrics, else the one that their names tell."""
+    if planned is not None and any(metric.name == planned.name for metric in metrics):
+        return planned.name
+    headline = choose_headline(metrics, {})
+    return None if headline is None else headline.choice.name
+
+
+def ask_for_primary(metrics: Sequence[SelectedMetric]) -> str:
+    """The sentence that asks for a primary metric where none can be chosen."""
+    declared = [metric.name for metric in metrics if metric.is_primary]
+    results = [metric.name for metric in metrics if is_result(metric)]
+    if not metrics:
+        return "There is no primary metric, because there are no metrics: name one in deviate.toml."
+    reason = (
+        "several metrics are declared primary"
+        if declared
+        else "their order tells nothing"
+        if results
+        else "no result was reported"
+    )
+    names = declared or results or [metric.name for metric in metrics]
+    options = " or ".join(f"--metric {shlex.quote(name)}" for name in names)
+    lasting = "for later experiments, set primary = true in its section of deviate.toml"
+    return f"There is no primary metric, so no headline verdict: {reason}. Add {options}; {lasting}."
+
+
+def is_result(metric: SelectedMetric) -> bool:
+    """Whether a metric may lead: a quality that is no spread of another one."""
+    return metric.role == "quality" and not words_of(_text(metric)) & SPREADS
+
+
+def is_on_test_data(name: str) -> bool:
+    """Whether a word of the metric's name says that it is measured on test data."""
+    return data_of(name) == "test"
+
+
+def order_of_results(metrics: Sequence[SelectedMetric], primary: str | None) -> list[SelectedMetric]:
+    """Metrics as they are shown: the primary one, results, losses, times and speeds, and what is no result."""
+
+    def place(metric: SelectedMetric) -> tuple[int, ...]:
+        if metric.name == primary:
+            return (0,)
+        if metric.role != "quality":
+            return (3 if metric.role == "time" else 4,)
+        is_loss = kind_of(_text(metric)) == "loss"
+        return (1 + is_loss, DATA_ORDER[data_of(_text(metric))])
+
+    return sorted(metrics, key=place)
+
+
+def _text(metric: SelectedMetric) -> str:
+    return f"{metric.name} {metric.metric.words}"
+
+
+def _rules(
+    candidates: Sequence[SelectedMetric], series: Mapping[str, Series], trained_s: float | None
+) -> tuple[tuple[Rule, str], ...]:
+    words = {metric.name: words_of(_text(metric)) for metric in candidates}
+    plain = {metric.name: frozenset(split_identifier(metric.name)) for metric in candidates}
+    data = {metric.name: data_of(_text(metric)) for metric in candidates}
+    is_language = any(found & LANGUAGE for found in words.values())
+    has_loop = any(any(step is not None for step in one.steps) for one in series.values())
+
+    def along(metric: SelectedMetric) -> bool:
+        one = series.get(metric.name)
+        if one is None or not len(one.values):
+            return False
+        if all(step is None for step in one.steps):
+            return trained_s is not None and not has_loop and bool(one.times) and min(one.times) <= trained_s
+        return trained_s is None or not one.times or min(one.times) <= trained_s
+
+    for metric in candidates:  # `acc` beside `val_acc`
+        if not data[metric.name] and along(metric) and _has_counterpart(plain[metric.name], plain):
+            data[metric.name] = "training"
+
+    def loss(metric: SelectedMetric) -> bool:
+        found = words[metric.name]
+        if is_language:
+            return not found & (LANGUAGE | LOSSES) or bool(found & {"acc", "accuracy"})
+        return kind_of(_text(metric)) == "loss"
+
+    def part(metric: SelectedMetric) -> int:
+        found = words[metric.name]
+        if found & WHOLES:
+            return 0
+        return 2 if found & PARTS or metric.metric.over or NUMBERED.search(metric.name) else 1
+
+    best = min(data.values(), key=DATA_ORDER.__getitem__)
+    of_test = {"test": "of test data", "validation": "of validation data"}.get(best, "not of training data")
+    return (
+        (lambda metric: data[metric.name] == "training", "not of training data"),
+        (along, "announced after training"),
+        (lambda metric: DATA_ORDER[data[metric.name]], f"{of_test}, by its words"),
+        (loss, "a measure of merit before a loss"),
+        (part, "the whole before a part"),
+        (lambda metric: bool(words[metric.name] & SIDES_OF_MERIT), "an overall measure before one side of it"),
+    )
+
+
+def _has_counterpart(own: frozenset[str], every: Mapping[str, frozenset[str]]) -> bool:
+    """Whether the same measure is reported of named data, so that this one is of training data: `acc`, `val_acc`."""
+    return any(found != own and found > own and data_of(" ".join(found - own)) for found in every.values())

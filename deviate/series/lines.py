@@ -1,0 +1,120 @@
+"""The lines of an output log, and the numbers in them as they are written."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+COLOURS = re.compile("\x1b\\[[0-9;?]*[A-Za-z]|\x1b\\][^\x07]*\x07")
+FRAMES = str.maketrans({**dict.fromkeys("│┃║┆┊", "|"), **dict.fromkeys("─━═▏▎▍▌▋▊▉█░▒▓╸╺", " ")})
+"""Lines of a table become bars; what only draws lines and progress becomes blank, so that it is no word."""
+LONGEST_LINE = 5_000
+"""Characters of a line that are read: what is longer is data."""
+
+NUMBER = re.compile(
+    r"(?<![\w.@#])(?<!\w-)(?P<sign>[-+−]?)(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d*|\.\d+|\d+)"
+    r"(?P<exponent>[eE][-+]?\d+)?(?![\d]|\.\d|\w*\()"
+    r"|(?<![\w.])(?P<special>[-+−]?(?:nan|NaN|inf|Infinity))(?![\w])"
+)
+UNIT = re.compile(
+    r"\s*(?P<percent>%)"
+    r"|\s*(?P<unit>(?:[a-zA-Z]+/(?:s|sec|second|step|it|iter|epoch|batch|min|h)\b)|(?:s|sec|secs|seconds?|ms|us|µs|min|mins|"
+    r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?![\w]))"
+)
+NO_NUMBER = re.compile(
+    r"\d{4}[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?)?"  # dates
+    r"|\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?!\d*\s*[a-z]*=)"  # times of day, durations
+    r"|\d+\.\d+\.\d+[\w.]*"  # versions, addresses
+    r"|0x[0-9a-fA-F]+"
+    r"|(?:[A-Za-z]+://|(?<![\w)%])~?/(?=[A-Za-z_.])|(?<![\w.])\.{1,2}/)[^\s,;:'\"]*"  # addresses and paths
+    r"|[\w.-]*[A-Za-z_][\w.-]*/[^\s=:,;'\"]*\d[^\s=:,;'\"]*"  # a path below this folder
+    r"|(?:np|numpy|jnp|torch|tf)?\.?(?:float|int|uint|bfloat)\d+\(|\b(?:tensor|array|Array|Tensor)\("
+    r"|,\s*(?:dtype|device|grad_fn|weak_type|shape|requires_grad)=[^,)]*\)?"
+)
+"""What holds digits and is no number, and what frameworks write around one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in a line.
+
+    Attributes:
+        start, end: where it stands, its unit left out.
+        rounding: half a unit of the last digit that is written.
+        unit: what is written behind it ("%", "s", "MB", "images/s"), else empty.
+        is_whole: whether it is written without decimals.
+    """
+
+    start: int
+    end: int
+    value: float
+    rounding: float
+    unit: str
+    after: int
+    is_whole: bool
+
+    def shows(self, value: float) -> bool:
+        """Whether it may be that value, rounded as it is written; a percentage may be of a share."""
+        return self._is_near(value) or (self.unit == "%" and self._is_near(100 * value))
+
+    def _is_near(self, value: float) -> bool:
+        if math.isnan(value) or math.isnan(self.value):
+            return math.isnan(value) and math.isnan(self.value)
+        return abs(value - self.value) <= self.rounding * 1.001 + 1e-12 * abs(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line as it was shown last.
+
+    Attributes:
+        text: without colours and drawn lines; what holds digits and is no number is blank, so that places stay.
+        numbers: in order.
+    """
+
+    text: str
+    numbers: tuple[Number, ...]
+
+    @property
+    def indent(self) -> int:
+        return len(self.text) - len(self.text.lstrip())
+
+
+def read_lines(log: str) -> Iterator[Line]:
+    """The lines of a log; of a line that was drawn over, the text that stood there last."""
+    for raw in log.split("\n"):
+        shown = raw.rstrip("\r").rpartition("\r")[2][:LONGEST_LINE]
+        yield read_line(shown)
+
+
+def read_line(text: str) -> Line:
+    """The numbers of one line.
+
+    >>> [(n.value, n.unit) for n in read_line("Epoch 3/10: acc 91.25% in 1.5s, top-5 0.99").numbers]
+    [(3.0, ''), (10.0, ''), (91.25, '%'), (1.5, 's'), (0.99, '')]
+    """
+    if "\x1b" in text:
+        text = COLOURS.sub("", text)
+    text = text.expandtabs(4).translate(FRAMES)
+    if not any(map(str.isdigit, text)) and "nan" not in text.lower() and "inf" not in text:
+        return Line(text, ())
+    text = NO_NUMBER.sub(lambda match: " " * len(match[0]), text)
+    return Line(text, tuple(_numbers(text)))
+
+
+def _numbers(text: str) -> Iterator[Number]:
+    for match in NUMBER.finditer(text):
+        unit = UNIT.match(text, match.end())
+        end = match.end() if unit is None else unit.end()
+        if unit is None and end < len(text) and (text[end].isalpha() or text[end] == "_"):
+            continue  # "2d", "1st", "4f3a": a word
+        name = "" if unit is None else "%" if unit["percent"] else unit["unit"]
+        if match["special"]:
+            value, rounding, is_whole = float(match["special"].replace("−", "-")), 0.0, False
+        else:
+            digits = match["digits"].replace(",", "") + (match["exponent"] or "")
+            value = float(match["sign"].replace("−", "-") + digits)
+            decimals = len(match["digits"].partition(".")[2])
+            rounding = 0.5 * 10.0 ** (int((match["exponent"] or "e0")[1:]) - decimals)
+            is_whole = "." not in digits and not match["exponent"]
+        yield Number(match.start(), match.end(), value, rounding, name, end, is_whole)

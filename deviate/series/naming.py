@@ -1,0 +1,146 @@
+"""Names of series, made of the words that the run wrote; the same words at different places get different names."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from deviate.series.captions import Caption
+from deviate.series.words import DATA_WORDS, MEASURES, WHOLES, data_of, name_words, words_of
+
+Phase = Literal["before", "along", "after"]
+"""Before the main loop, in it, after it."""
+PHASE_WORDS = {"before": "before_training", "along": "along_training", "after": "after_training"}
+LONGEST_NAME = 60
+EXTREMES = frozenset({"max", "min", "best", "worst", "final", "last", "median"})
+MOST_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StreamKey:
+    """What makes numbers one series: their words, and where these do not tell, the place and the phase.
+
+    Attributes:
+        place: of the statement and of the way to it; empty where one place reports these words, or several take turns.
+        phase: empty where the words are reported in one phase.
+    """
+
+    words: tuple[str, ...]
+    place: str = ""
+    phase: Phase | Literal[""] = ""
+
+
+@dataclass(slots=True)
+class Stream:
+    """One series of the run that the names are made of.
+
+    Attributes:
+        values: in order of time.
+        is_whole: whether all are written without decimals.
+        restates: name of the series that it is the mean, best or last of, where its own words say no measure.
+    """
+
+    key: StreamKey
+    caption: Caption
+    values: list[float] = field(default_factory=list)
+    is_whole: bool = True
+    restates: str = ""
+
+
+def names_of(streams: Sequence[Stream], taken: Iterable[str] = ()) -> dict[StreamKey, str]:
+    """A name for each series; those that share their shortest name get the words that tell them apart.
+
+    Args:
+        taken: names that are given to something else.
+    """
+    names: dict[StreamKey, str] = {}
+    groups: dict[str, list[Stream]] = defaultdict(list)
+    for stream in streams:
+        groups[next(_candidates(stream))].append(stream)
+    given = set(taken)
+    for members in groups.values():
+        for stream, name in zip(members, _told_apart(members), strict=True):
+            names[stream.key] = free_name(name, given)
+            given.add(names[stream.key])
+    return names
+
+
+def free_name(name: str, given: Iterable[str]) -> str:
+    """The name, numbered where it is given already."""
+    used = set(given)
+    numbered = (f"{name} #{number}" for number in itertools.count(2))
+    return next(one for one in itertools.chain([name], numbered) if one not in used)
+
+
+def _told_apart(members: Sequence[Stream]) -> list[str]:
+    """Names for series with the same shortest name: the first kind of further words by which all differ."""
+    choices = [list(_candidates(stream)) for stream in members]
+    for level in range(max(map(len, choices))):
+        names = [one[min(level, len(one) - 1)] for one in choices]
+        if len(set(names)) == len(names):
+            return _without_common(names, [one[0] for one in choices])
+    names = [one[-1] for one in choices]
+    for kind in ("phase", "place"):
+        names = [
+            f"{name}_{word}" if names.count(name) > 1 and (word := _word(stream, kind)) else name
+            for name, stream in zip(names, members, strict=True)
+        ]
+        if len(set(names)) == len(names):
+            break
+    return names
+
+
+def _word(stream: Stream, kind: str) -> str:
+    if kind == "phase":
+        return PHASE_WORDS[stream.key.phase] if stream.key.phase not in ("", "along") else ""
+    return f"({stream.key.place})" if stream.key.place else ""
+
+
+def _without_common(names: Sequence[str], shortest: Sequence[str]) -> list[str]:
+    """Names without the further words that all of them have."""
+    if len(names) < 2:
+        return list(names)
+    further = [name.removesuffix(short).strip("_").split("_") for name, short in zip(names, shortest, strict=True)]
+    common = set.intersection(*(set(words) for words in further))
+    kept = [[word for word in words if word not in common] for words in further]
+    if not all(kept):
+        return list(names)
+    return ["_".join([*words, short]) for words, short in zip(kept, shortest, strict=True)]
+
+
+def _candidates(stream: Stream) -> Iterator[str]:
+    """Names of a series, from the shortest that says what is measured to the one with all words around."""
+    caption = stream.caption
+    own = _own_words(stream)
+    around = [caption.section, caption.heading]
+    data = [] if data_of(" ".join(own)) else next((_data_words(text) for text in around if data_of(text)), [])
+    yield _joined([*data, *own])
+    yield _joined([*name_words(caption.section), *own])
+    yield _joined([*name_words(caption.prefix), *data, *own])
+    yield _joined([*name_words(caption.heading), *own])
+    every = (caption.heading, caption.prefix, caption.section)
+    yield _joined([*(word for text in every for word in name_words(text)), *own])
+
+
+def _data_words(text: str) -> list[str]:
+    """The word of a text that names the data, as it is written."""
+    return [word for word in name_words(text) if word in DATA_WORDS][:1]
+
+
+def _own_words(stream: Stream) -> list[str]:
+    caption = stream.caption
+    row, column = name_words(caption.row), name_words(caption.column)
+    own = name_words(caption.own)
+    if row and column:
+        own = row if words_of(caption.row) & MEASURES and not words_of(caption.row) & WHOLES else [*row, *column]
+    elif column or row:
+        own = column or row
+    if stream.restates:
+        own = [*[word for word in own if word in WHOLES | EXTREMES][:1], *stream.restates.split("_")]
+    return [*own, *([caption.suffix] if caption.suffix else [])]
+
+
+def _joined(words: Sequence[str]) -> str:
+    kept = list(dict.fromkeys(words))[:MOST_WORDS]
+    return "_".join(kept)[:LONGEST_NAME].strip("_") or "value"

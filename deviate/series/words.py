@@ -1,0 +1,115 @@
+"""Words of the field: what they measure, of which data, and which of them are no results."""
+
+import re
+from typing import Literal
+
+from deviate.model.metric_vocabulary import (
+    AMOUNTS,
+    ESTIMATES,
+    HIGHER,
+    LOWER,
+    MEMORY,
+    NEUTRAL,
+    RATES,
+    SHORT_TIMES,
+    SPEEDS,
+    split_identifier,
+    word_set,
+)
+
+Data = Literal["test", "validation", "training", ""]
+Kind = Literal["result", "loss", "time", "setting", "none"]
+"""What a series is: a measure of merit or of a word that is not known; a loss; times, speeds and memory; a setting, a
+counter or a size, which is recorded and is no result; nothing that is kept."""
+
+TEST_WORDS = word_set("test tst testing heldout unseen testdaten testset")
+VALIDATION_WORDS = word_set("val valid validation eval evaluation dev valset validierung")
+TRAINING_WORDS = word_set("train training trn tr trainset trainingsdaten")
+DATA_WORDS = TEST_WORDS | VALIDATION_WORDS | TRAINING_WORDS
+COUNTERS = word_set(
+    "epoch epochs ep step steps iter iters iteration iterations batch batches episode episodes eps round rounds "
+    "generation generations gen timestep timesteps update updates it epoche"
+)
+TRAININGS = word_set(
+    "fold folds split splits run runs seed seeds repeat repeats repetition repetitions rep trial trials restart"
+)
+"""What counts trainings: each step of such a loop trains a model anew."""
+PARTS = word_set(
+    "class label digit env head task layer client group cluster topic category speaker user level agent worker rank "
+    "domain site subject fold"
+)
+"""What an integer behind such a word tells apart."""
+SPREADS = word_set("std stdev stddev sd deviation stderr sem")
+WHOLES = word_set("mean overall macro cv avg average total all micro weighted global")
+MERITS = (HIGHER - word_set("total")) | word_set(
+    "wer cer ter rmse mae mape eer error err errors fid kid lpips misclassified mpjpe epe rmsle smape brier ece hter fpr fnr "
+    "genauigkeit trefferquote mse"
+)
+LOSSES = word_set("loss losses nll cost criterion objective xent crossentropy hinge penalty elbo verlust")
+LANGUAGE = word_set("ppl perplexity bpb bpc bpd token tokens")
+MEASURES = HIGHER | LOWER | NEUTRAL | MERITS | LOSSES | LANGUAGE
+SETTINGS = RATES | word_set(
+    "epsilon eps momentum decay beta beta1 beta2 betas alpha gamma tau temperature temp dropout lambda threshold "
+    "patience warmup coef coefficient lr learningrate seed size dim hidden width depth layers weight exploration "
+    "schedule intercept importance params parameters param parameter"
+)
+COUNTED = COUNTERS | TRAININGS | AMOUNTS | word_set("support count counter num number n total seen idx index rank size")
+STOP = word_set(
+    "the of on set data for in a an is at to are was were our my over under with by and der die das auf im mit von "
+    "info debug warning root critical dataset so far after np numpy float64 float32"
+)
+_NAME = re.compile(r"[^\W_]+(?:[-@][^\W_]+)*|_", re.UNICODE)
+
+
+def name_words(text: str) -> list[str]:
+    """The words of a text that stay in a name: `Accuracy on the test set` gives accuracy, test.
+
+    >>> name_words("Accuracy on the test set"), name_words("val_IoU"), name_words("Hit@1")
+    (['accuracy', 'test'], ['val', 'iou'], ['hit', '1'])
+    """
+    words = [word for word in re.split(r"[\W_]+", text.lower()) if word]
+    kept = [word for word in words if word not in STOP]
+    return kept or words
+
+
+def data_of(text: str) -> Data:
+    """The data that a text names; the most telling of several. "Dev" is a split only where it comes first.
+
+    >>> data_of("loss on the test set"), data_of("val_acc"), data_of("MSE Dev"), data_of("dev loss")
+    ('test', 'validation', '', 'validation')
+    """
+    ordered = split_identifier(text)
+    words = words_of(text) - ({"dev"} if ordered[:1] != ["dev"] else set())
+    if words & TEST_WORDS:
+        return "test"
+    if words & VALIDATION_WORDS:
+        return "validation"
+    return "training" if words & TRAINING_WORDS else ""
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in lower case, with and without the digits at their ends."""
+    found = [*split_identifier(text), *re.split(r"[\W_]+", text.lower())]
+    return frozenset([*found, *filter(None, (word.rstrip("0123456789") for word in found))]) - {""}
+
+
+def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
+    """What a series is, by the words around its values, their unit, and whether all are whole numbers."""
+    words = words_of(text)
+    ordered = split_identifier(text)
+    if unit and unit not in ("%", "dB"):
+        return "time"
+    measures = words & (MEASURES - NEUTRAL)
+    if words & (SHORT_TIMES | SPEEDS | MEMORY | ESTIMATES) and not measures - word_set("return returns score"):
+        return "time"
+    if words & RATES or (ordered and ordered[-1] in SETTINGS and not measures):
+        return "setting"
+    if ordered and ordered[-1] in COUNTED - MEASURES:
+        return "setting"
+    if is_whole and not measures:
+        return "setting"
+    if words & LOSSES and not words & (MERITS - LOSSES - {"score", "scores"}):
+        return "loss"
+    if words & MERITS or words & MEASURES or any(char.isalpha() for char in text):
+        return "result"
+    return "none"
