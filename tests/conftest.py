@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-collect_ignore = ["support/routes"] + ["xla"] * (importlib.util.find_spec("torch_xla") is None)
+collect_ignore = ["support/routes", "series/cases"] + ["xla"] * (importlib.util.find_spec("torch_xla") is None)
 """Scripts that tests run: they import what only a run finds; and the tests of `scripts/xla`, in other environments."""
 
 TURN_SIZE = 8
