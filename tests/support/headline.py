@@ -2,9 +2,9 @@
 
 A case is a folder with `train.py` and `want.json`, and with other files that the script needs. `want.json` may have:
 
-- `truth`: a pattern with one group, the right value in the log of a run, or in `file`; `how`, `last` (of several
-  matches) or `mean`; `either`: patterns in its place of which one has to be right; `file`: what the script leaves in
-  its folder, text or a pickled number, which is then matched as `T 0.5`;
+- `truth`: a pattern with one group, the right value in what a run wrote to standard output, or to standard error where
+  `stream` is `stderr`; `how`, `last` (of several matches) or `mean`; `either`: patterns in its place of which one has
+  to be right; `file`: what the script leaves in its folder, where the truth is instead; a pickled number reads `T 0.5`;
 - `direction`: `max`, `min`, or null where none may be claimed;
 - `series`: patterns of values that must each be a series of its own; `n_series`: at most so many series;
 - `never`, `must`: texts that the output must not, or must, have;
@@ -142,7 +142,8 @@ def ask_deviate(case: Case, folder: Path, deviate: Sequence[str], *, bin_folder:
         subprocess.run(command, cwd=folder, env=environment, check=True)
     terminal = ask("run", "train.py", "--runs", str(RUNS), "--name", "a", *case.want.get("args", ()))
     table = ask("report", "a", "--csv", "-", "-q")
-    logs = [ask("show", "a", "--run", str(replicate), "--log") for replicate in range(RUNS)]
+    stream = "--stderr" if case.want.get("stream") == "stderr" else "--log"
+    logs = [ask("show", "a", "--run", str(replicate), stream) for replicate in range(RUNS)]
     return Said(terminal, table, logs, [_kept_text(path, file) for path in sorted(kept.glob("*"))] if file else [])
 
 
