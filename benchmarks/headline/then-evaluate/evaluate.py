@@ -8,5 +8,10 @@ model.load_state_dict(torch.load("model.pt", weights_only=True))
 with torch.no_grad():
     pred = model(X).argmax(1)
 print(f"evaluating model.pt on {len(y)} images")
-print(f"accuracy: {accuracy_score(y, pred):.4f}")
-print(f"macro F1: {f1_score(y, pred, average='macro'):.4f}")
+rows = [("accuracy", accuracy_score(y, pred)), ("macro F1", f1_score(y, pred, average="macro"))]
+print("┏━━━━━━━━━━━━━━┳━━━━━━━━━━┓")
+print("┃    Metric    ┃  Value   ┃")
+print("┡━━━━━━━━━━━━━━╇━━━━━━━━━━┩")
+for name, value in rows:
+    print(f"│ {name:<12} │ {value:8.4f} │")
+print("└──────────────┴──────────┘")

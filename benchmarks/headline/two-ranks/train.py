@@ -40,4 +40,4 @@ if __name__ == "__main__":
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    mp.spawn(main, args=(2, port), nprocs=2)
+    mp.start_processes(main, args=(2, port), nprocs=2, start_method="fork")
