@@ -55,8 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-collect_ignore = ["support/routes"] + ["xla"] * (importlib.util.find_spec("torch_xla") is None)
-"""Scripts that tests run: they import what only a run finds; and the tests of `scripts/xla`, in other environments."""
+collect_ignore = ["support/routes", "series/cases"] + ["xla"] * (importlib.util.find_spec("torch_xla") is None)
+"""Scripts that tests run: they train, or import what only a run finds; and the tests of `scripts/xla`."""
 
 TURN_SIZE = 8
 """Tests that `--cold=turn` draws of a framework, others each day: of PyTorch there are hundreds, five minutes of CI."""
@@ -72,6 +72,7 @@ LONGEST = (
     "test_tutorial.py",
     "test_installed_files.py",
     "test_noise.py",
+    "test_headline_cases.py",
 )
 """Files of the slow tier that take a minute or more; one that is begun last leaves the other core without work."""
 
