@@ -17,14 +17,21 @@ HIGHER = word_set(
     "iou miou dice bleu rouge psnr ssim reward rewards rew return returns score scores r2 correct corrects ndcg mrr "
     "hit hits likelihood sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win "
     "wins agreement elbo hr hitrate recalls precisions pck oks pesq stoi chrf meteor cider spice rank1 rank5 lddt "
-    "matthews pearson pearsonr spearman spearmanr"
+    "matthews pearson pearsonr spearman spearmanr genauigkeit trefferquote gini auprg lift"
 )
 LOWER = word_set(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
     "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion "
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals "
-    "rmsle msle logloss mlogloss merror smape brier distortion"
+    "rmsle msle logloss mlogloss merror smape brier distortion ece mce kid hter deviance"
 )
+VAGUE = word_set("score scores return returns objective criterion cost costs")
+"""Words that another one of the same name outweighs: a Brier score is a score, and lower is better."""
+PLAIN = word_set(
+    "test val valid validation train training dev eval evaluation best final last mean average avg max min total cv "
+    "overall episode episodic cumulative discounted running ep"
+)
+"""Words beside which a vague word alone tells: of a "spoof score" nobody knows."""
 NEUTRAL = word_set(
     "norm gnorm gradnorm entropy kl metric metrics result results variance clipfrac fraction advantage value_loss gap "
     "margin improve improvement"
@@ -87,12 +94,19 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def direction_of(name_words: Iterable[str]) -> Direction | None:
-    """Whether higher or lower is better, by the last word that determines it."""
-    listed_words = list(name_words)
-    if {"neg", "negative"}.intersection(listed_words):
-        direction = direction_of(word for word in listed_words if word not in {"neg", "negative"})
+    """Whether higher or lower is better, by the last word that determines it; vague words tell only if none else does.
+
+    >>> [direction_of(split_identifier(name)) for name in ("brier_score", "test_acc", "spoof_score", "best score", "bqi")]
+    ['min', 'max', None, 'max', None]
+    """
+    words = list(name_words)
+    if {"neg", "negative"}.intersection(words):
+        direction = direction_of(word for word in words if word not in {"neg", "negative"})
         return "min" if direction == "max" else None
-    for word in reversed(listed_words):
+    telling = [word for word in words if word not in VAGUE]
+    if not any(word in LOWER | HIGHER | SHORT_TIMES | SPEEDS for word in telling):
+        telling = words if set(words) <= VAGUE | PLAIN else []
+    for word in reversed(telling):
         if word in LOWER or word in SHORT_TIMES:
             return "min"
         if word in HIGHER or word in SPEEDS:

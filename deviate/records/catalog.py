@@ -164,7 +164,12 @@ class Catalog:
             if found is None:
                 return None
             name = found.name if words is None else f"{found.name}_{words}"
-            role, direction, text = found.role, found.direction, ""
+            kind = kind_of(found.name)
+            role, direction, text = (
+                ROLES.get(kind, found.role) if found.role == "quality" else found.role,
+                found.direction,
+                "",
+            )
         else:
             name = snake(words)
             kind = kind_of(words)

@@ -342,6 +342,7 @@ class MetricPart:
     """One metric: its row in the overview, its tables and its figures.
 
     Attributes:
+        is_result: a quality of the model; else a time, a speed, a setting or a counter.
         is_folded: its figures are there, but folded away.
         overview: mean ± SD per experiment; `overview_n` the number of runs behind each.
         cv: coefficient of variation by which metrics are ordered.
@@ -353,6 +354,7 @@ class MetricPart:
     key: str
     name: str
     is_primary: bool
+    is_result: bool
     is_folded: bool
     facts: tuple[str, ...]
     overview: tuple[Entry, ...]

@@ -135,7 +135,7 @@ def order_of_results(metrics: Sequence[SelectedMetric], primary: str | None) -> 
 
 
 def _text(metric: SelectedMetric) -> str:
-    return f"{metric.name} {metric.metric.words}"
+    return metric.metric.words or metric.name
 
 
 def _rules(

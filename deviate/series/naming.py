@@ -11,7 +11,7 @@ from deviate.series.words import DATA_WORDS, MEASURES, WHOLES, data_of, name_wor
 
 Phase = Literal["before", "along", "after"]
 """Before the main loop, in it, after it."""
-PHASE_WORDS = {"before": "before_training", "along": "along_training", "after": "after_training"}
+PHASE_WORDS = {"before": "before_training", "after": "after_training"}
 LONGEST_NAME = 60
 EXTREMES = frozenset({"max", "min", "best", "worst", "final", "last", "median"})
 MOST_WORDS = 8
@@ -37,6 +37,7 @@ class Stream:
 
     Attributes:
         values: in order of time.
+        phase: of the first of them.
         is_whole: whether all are written without decimals.
         restates: name of the series that it is the mean, best or last of, where its own words say no measure.
     """
@@ -44,6 +45,7 @@ class Stream:
     key: StreamKey
     caption: Caption
     values: list[float] = field(default_factory=list)
+    phase: Phase = "along"
     is_whole: bool = True
     restates: str = ""
 
@@ -93,7 +95,7 @@ def _told_apart(members: Sequence[Stream]) -> list[str]:
 
 def _word(stream: Stream, kind: str) -> str:
     if kind == "phase":
-        return PHASE_WORDS[stream.key.phase] if stream.key.phase not in ("", "along") else ""
+        return PHASE_WORDS.get(stream.phase, "")
     return f"({stream.key.place})" if stream.key.place else ""
 
 

@@ -26,7 +26,7 @@ from deviate.model import (
     refuse_aggregate,
 )
 from deviate.series.copies import distinct_metrics
-from deviate.series.headline import DECLARED, NAMED_AFTER, ask_for_primary, choose_headline
+from deviate.series.headline import DECLARED, NAMED_AFTER, ask_for_primary, choose_headline, order_of_results
 from deviate.series.lookup import require_metric
 from deviate.stats.advice import all_warnings, never_reported_warnings
 from deviate.stats.compare import smallest_se
@@ -398,12 +398,8 @@ def _resolve_metrics(
 
 
 def _in_order(descriptions: Iterable[Description]) -> tuple[Description, ...]:
-    """Primary metric first, then by coefficient of variation, largest first, undefined last; else as declared."""
-
-    def place(description: Description) -> tuple[bool, bool, float]:
-        cv = description.cv
-        if isinstance(cv, Unavailable):
-            return (not description.metric.is_primary, True, 0.0)
-        return (not description.metric.is_primary, False, -cv)
-
-    return tuple(sorted(descriptions, key=place))
+    """Primary metric first, then results, losses, times, and what is no result."""
+    by_name = {description.metric.name: description for description in descriptions}
+    metrics = [description.metric for description in by_name.values()]
+    primary = next((metric.name for metric in metrics if metric.is_primary), None)
+    return tuple(by_name[metric.name] for metric in order_of_results(metrics, primary))

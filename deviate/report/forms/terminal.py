@@ -243,7 +243,7 @@ def _together(report: Report, width: int) -> list[str]:
 def _others(report: Report, width: int) -> list[str]:
     """The metrics that stand in no block, a row each; with several candidates, a row per metric and candidate."""
     primary = next((metric for metric in report.metrics if metric.is_primary), None)
-    metrics = [metric for metric in report.metrics if metric is not primary]
+    metrics = [metric for metric in report.metrics if metric is not primary and metric.is_result]
     if not metrics:
         return []
     heading = "Metrics" if primary is None else "Other metrics"

@@ -129,6 +129,7 @@ def _metric_part(
         key=f"metric-{index}",
         name=name,
         is_primary=is_primary,
+        is_result=first.metric.role == "quality",
         is_folded=index >= N_OPEN and not is_primary,
         facts=(*_facts(first.metric, is_primary=is_primary), *restated(first)),
         overview=tuple(
