@@ -48,8 +48,8 @@ def main():
     metrics = trainer.evaluate()
     trainer.save_state()
     metrics["eval_samples"] = 16
-    trainer.log_metrics("eval", metrics)
     trainer.save_metrics("eval", metrics)
+    trainer.save_metrics("all", metrics)
     trainer.predict(data())
 
 main()

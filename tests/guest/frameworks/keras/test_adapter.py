@@ -60,6 +60,7 @@ def test_callbacks_are_in_their_epoch_and_evaluate_is_recorded(
     keys = ("loss", "mae", "val_loss", "val_mae", "twice")
     assert named[:-4] == [(key, [0, epoch]) for epoch in (2, 3) for key in keys]
     assert named[-4:] == 2 * [("evaluate_loss", []), ("evaluate_mae", [])]
+    assert [event[1] for event in on.of("trained")] == [1]
     history = on.stdout[on.stdout.index("{'loss'") :]
     assert all(repr(event[4]) in history for event in on.of("named")), "the last validation is on the same data"
     off = plainly(child)
