@@ -242,7 +242,7 @@ class Checkpoint(NamedTuple):
 
 
 class OldModel(NamedTuple):
-    """After its first training step the run reads a model that existed before it, from a path relative to the project."""
+    """After its first training step the run reads a model that existed before it."""
 
     path: str
 
@@ -281,7 +281,7 @@ class Loops(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """When the last training step seen in this process ended, and how many models (optimizers, estimators) were trained.
+    """When the last training step seen in this process ended, and how many optimizers or estimators were trained.
 
     Written once, before `end`, where any was seen.
     """

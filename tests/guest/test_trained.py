@@ -52,7 +52,7 @@ def test_the_last_step_of_an_optimizer_ends_the_training(tmp_path: Path, require
 
 def test_an_optimizer_that_goes_on_is_no_other_model(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("torch")
-    parts = {**TORCH, "head": "%s\n%s" % (TORCH["head"], TORCH["make"]), "make": "pass"}
+    parts = {**TORCH, "head": f"{TORCH['head']}\n{TORCH['make']}", "make": "pass"}
     result = run(tmp_path, LOOPS.format(**parts))
     assert result.of("trained")[0][1] == 1
     assert loops(result) == {0: 1, 1: 1}
