@@ -15,7 +15,7 @@ from .annotations import Any, Sequence
 from .values import MOST_ITEMS, read
 
 DEEPEST = 4
-VIEWS = (type({}.keys()), type({}.values()))
+VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()))
 MOST_ROWS = 64
 """Rows that are written at once, or outside of the main loop: more are data."""
 

@@ -69,8 +69,8 @@ class Writer:
     def __init__(self, inner: Any, table: _Table) -> None:
         vars(self).update(_Writer__inner=inner, _Writer__table=table)
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc]  # what a stand-in is for
+    @property  # type: ignore[misc]  # as mocks have it
+    def __class__(self) -> Any:
         return type(self.__inner)
 
     def __getattr__(self, name: str) -> Any:
