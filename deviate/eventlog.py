@@ -49,6 +49,7 @@ SCHEMA = 2
 # 2026-11-23  2  signal, drawn; fixed, an action of seed; evidence of evaluation, which older files lack.
 # 2026-11-26  2  loops.
 # 2026-11-27  2  rank.
+# 2026-11-29  2  trained, old model; n_anew of loops.
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""
@@ -240,6 +241,12 @@ class Checkpoint(NamedTuple):
     reason: str
 
 
+class OldModel(NamedTuple):
+    """After its first training step the run reads a model that existed before it."""
+
+    path: str
+
+
 class Signal(NamedTuple):
     """The process sends itself a signal."""
 
@@ -265,11 +272,22 @@ class Loops(NamedTuple):
     """How the loops of the project ran in this process, in the order in which they first began.
 
     rows: [loop, the loop in which it first began or null, times entered, steps over all times, steps in which weights
-    that had existed before have changed, seconds]. Of the steps only the first ones of each time are compared; -1 where
-    no weights were seen.
+    that had existed before have changed, seconds, steps in which a model began to be trained that had not been trained
+    in an earlier one]. Of the steps only the first ones of each time are compared for changes; -1 where no weights or
+    no training were seen.
     """
 
-    rows: list[tuple[int, int | None, int, int, int, float]]
+    rows: list[tuple[int, int | None, int, int, int, float, int]]
+
+
+class Trained(NamedTuple):
+    """When the last training step seen in this process ended, and how many optimizers or estimators were trained.
+
+    Written once, before `end`, where any was seen.
+    """
+
+    seconds: float
+    n_models: int
 
 
 class End(NamedTuple):
@@ -283,8 +301,8 @@ KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "start": Start, "rank": Rank, "path": Path, "value": Value, "named": Named, "step": Step, "seed": Seed,
     "control": Control, "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "operation": Operation,
     "weights": Weights, "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured,
-    "write": Write, "checkpoint": Checkpoint, "signal": Signal, "error": Error, "environment": Environment,
-    "loops": Loops, "end": End,
+    "write": Write, "checkpoint": Checkpoint, "old model": OldModel, "signal": Signal, "error": Error,
+    "environment": Environment, "loops": Loops, "trained": Trained, "end": End,
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from .observers.capture import Capture
 from .observers.trace import Trace
 from .project import Editable, Project
 from .recorder import UNSEEN, Recorder
-from .seeds import Seeding
+from .seeds import Seeding, wraps_like
 from .streams import Streams
 from .write_guard import WriteGuard
 
@@ -67,11 +67,28 @@ def start() -> None:
     Editable(manifest["root"], work).begin()
     source.show_originals(project)
     imports.watch(source, _context)
+    _watch_json(_context)
     guard.begin()
     atexit.register(recorder.close)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=recorder.before_fork, after_in_child=recorder.after_fork)
         os.register_at_fork(after_in_child=guard.after_fork)
+
+
+def _watch_json(context: AdapterContext) -> None:
+    """Record what the project writes with `json.dump`; the module is there by now, so no import of it is seen."""
+    original = json.dump
+
+    def dump(*args: Any, **kwargs: Any) -> None:
+        original(*args, **kwargs)
+        with context.recorder.guarded("json.dump"):
+            frame = sys._getframe(1)
+            if context.project.place(frame.f_code) is not None:
+                from .written import Written  # few programs write any
+
+                context.part(Written).json(args[0] if args else kwargs["obj"], frame)
+
+    json.dump = wraps_like(dump, original)
 
 
 def _read_json(path: str) -> Any:

@@ -3,6 +3,9 @@
 Pretrained weights and data are read too, so reading a model file is not sufficient evidence. A file counts if it looks
 like a model, is older than the run, and is read before the main loop begins, and if in addition the run overwrites it,
 the main loop begins after its first step, or the name only says that it is a checkpoint.
+
+Such a file of the project that is read after the first training step, as the best model of all, is told too: it may be
+that of an earlier training.
 """
 
 from __future__ import annotations
@@ -74,32 +77,34 @@ class CheckpointGuard:
         self.has_main = has_main
         self.written: set[str] = set()
         self.read: dict[str, str] = {}
+        self.old: set[str] = set()
         self.is_done = False
 
     def before_reading(self, path: Any) -> None:
         """Called for every file that is about to be read, so it makes the cheap checks first."""
-        if self.is_done or self.recorder.has_stepped or (type(path) is str and path.endswith(SOURCES)):
+        if type(path) is str and path.endswith(SOURCES):
             return
         try:
             name = os.fsdecode(path)
             if may_be_model(name):
-                self._note(name)
+                if self.recorder.has_stepped or self.recorder.trained:
+                    self._note_old(_place(name))
+                elif not self.is_done:
+                    self._note(name)
         except Exception as error:
             self.recorder.fault("reading of %r" % (path,), error)
 
     def before_writing(self, path: Any) -> None:
         """The content of a file is about to be written or replaced."""
-        if self.is_done or (self.recorder.has_stepped and not self.read):
-            return
         try:
             name = os.fsdecode(path)
             if not may_be_model(name):
                 return
             place = _place(name)
-            if place in self.read and (self.recorder.has_stepped or not self.has_main):
-                self._tell(place, REWRITTEN)
-            elif not self.recorder.has_stepped and len(self.written) < MOST:
+            if len(self.written) < MOST:
                 self.written.add(place)
+            if place in self.read and not self.is_done and (self.recorder.has_stepped or not self.has_main):
+                self._tell(place, REWRITTEN)
         except Exception as error:
             self.recorder.fault("writing of %r" % (path,), error)
 
@@ -126,6 +131,19 @@ class CheckpointGuard:
         self.read[place] = name
         if place.startswith(self.work) and _is_named(self._project_path(place)) and not _is_asked_for(place):
             self._tell(place, BY_NAME)
+
+    def _note_old(self, place: str) -> None:
+        """A model is read that training may have made."""
+        if place in self.written or place in self.old or not place.startswith(self.work) or len(self.old) >= MOST:
+            return
+        try:
+            is_older = os.stat(place).st_mtime < self.began
+        except OSError:
+            return
+        path = self._project_path(place)
+        if is_older and FOREIGN.isdisjoint(_words(path)) and not _is_asked_for(place):
+            self.old.add(place)
+            self.recorder.event("old model", path)
 
     def _project_path(self, place: str) -> str:
         """The path of a file in the work copy relative to the project, as the user knows it."""

@@ -6,6 +6,7 @@ This is the hot path of the guest. Its costs are limited by design: 2 µs per re
 from __future__ import annotations
 
 import os
+from _weakref import ref
 from functools import partial
 from json.encoder import encode_basestring_ascii as _quoted
 from sys import gettrace
@@ -46,7 +47,7 @@ class Running:
     they want to be told of its lines. Frames begin without that mark.
     """
 
-    __slots__ = ("began", "caller", "code", "frame", "head", "id", "is_marked", "step", "versions")
+    __slots__ = ("anew", "began", "caller", "code", "frame", "head", "id", "is_marked", "step", "trains", "versions")
 
     def __init__(self, number: int, frame: int = 0, code: CodeType | None = None, caller: int = 0) -> None:
         self.id = number
@@ -58,6 +59,9 @@ class Running:
         self.is_marked = False
         self.began = 0.0
         self.versions: dict[int, int] = {}
+        self.trains = False
+        self.anew = -1
+        """The latest step in which a model began to be trained."""
 
 
 class LoopCount:
@@ -67,16 +71,18 @@ class LoopCount:
         outer: id of the loop in which it began first, None where it began in none.
         n_begun: how often it was entered; n_steps: over all times.
         n_updated: steps, of those that are compared, in which weights changed that had existed before; -1 if unknown.
+        n_anew: steps in which a model began to be trained that had not been trained before; -1 if unknown.
         seconds: that it took, over all times.
     """
 
-    __slots__ = ("n_begun", "n_steps", "n_updated", "outer", "seconds")
+    __slots__ = ("n_anew", "n_begun", "n_steps", "n_updated", "outer", "seconds")
 
     def __init__(self, outer: int | None) -> None:
         self.outer = outer
         self.n_begun = 0
         self.n_steps = 0
         self.n_updated = -1
+        self.n_anew = -1
         self.seconds = 0.0
 
 
@@ -120,6 +126,8 @@ class Recorder:
         n_ranks: how many there are, 1 where that is not known.
         has_stepped: whether a main loop has begun, in this process or in the one that forked it.
         weight_versions: gives a number for each optimizer, which rises when its weights change; None without any.
+        is_hidden: whether steps of a training are not seen, in a compiled function: then nobody knows when it ended.
+        fitting: how many estimators are being fitted now, one in another; what trains inside of them is part of them.
     """
 
     def __init__(self, folder: str, facts: dict[str, object], project: Project) -> None:
@@ -161,6 +169,11 @@ class Recorder:
         self.declared: dict[tuple[tuple[str, int], ...], int] = {}
         self.codes: dict[int, tuple[CodeType, str | None]] = {}
         self.pending: list[tuple[str, DeferredScalar, str]] = []
+        self.fitting = 0
+        self.is_hidden = False
+        self.trained = 0.0
+        self.n_models = 0
+        self.models: dict[int, ref[object]] = {}
 
     after_fork = _begin_anew
 
@@ -411,10 +424,38 @@ class Recorder:
                 self._leave(running)
         if self.counts or self.fd is not None:  # a process that has recorded nothing writes no file
             rows = [
-                (number, count.outer, count.n_begun, count.n_steps, count.n_updated, round(count.seconds, 3))
-                for number, count in self.counts.items()
+                (number, it.outer, it.n_begun, it.n_steps, it.n_updated, round(it.seconds, 3), it.n_anew)
+                for number, it in self.counts.items()
             ]
             self.event("loops", rows)
+        if self.trained and not self.is_hidden:
+            self.event("trained", round(self.trained - self.began, 6), max(1, self.n_models))
+
+    def train(self, model: object = None, *, is_anew: bool = False) -> None:
+        """A model was trained now: by a step of an optimizer, or as a whole.
+
+        Args:
+            model: the optimizer or estimator that stands for it; None where nothing does.
+            is_anew: whether it has forgotten what it had learned before.
+        """
+        if self.fitting:
+            return
+        self.trained = perf_counter()
+        if model is None:
+            return
+        known = self.models.get(id(model))
+        if known is None or known() is not model:
+            self.models[id(model)] = ref(model)
+            self.n_models += 1
+            is_anew = True
+        stack = self.running.get(get_ident())
+        if stack and (is_anew or not stack[-1].trains):
+            for running in stack:
+                count = self.counts.get(running.id)
+                running.trains = True
+                if count is not None:
+                    count.n_anew = max(count.n_anew, 0) + (is_anew and running.anew != running.step)
+                running.anew = running.step if is_anew else running.anew
 
     def main_step(self, loop: int, step: int) -> None:
         """The main loop begins a step. As hot as `line`, in loops that do little else."""

@@ -37,7 +37,7 @@ from deviate.instrument.tree import (
     is_seen,
     survey_of,
 )
-from deviate.model import TEXT_SINK, Analysis, Snapshot
+from deviate.model import REPORTED_OTHERWISE, TEXT_SINK, Analysis, Snapshot
 from deviate.registry import ADAPTERS, SINKS, Plugin, adapted_modules, travelling, warn_of
 
 SCHEMA = 2
@@ -145,7 +145,7 @@ def _instrument(
     done: dict[str, Instrumented] = {}
     for place, project_names in names.items():
         text, encoding = texts[place]
-        sites = [site for site in analysis.sites if site.file in project_names]
+        sites = [site for site in analysis.sites if site.file in project_names and site.sink not in REPORTED_OTHERWISE]
         loops = [loop for loop in analysis.loops if loop.file in project_names]
         lines = enumerate((hazard.file, hazard.line) for hazard in analysis.hazards)
         watched = [(number, line) for number, (file, line) in lines if file in project_names]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deviate.model.aggregates import AT_BEST as AT_BEST
     from deviate.model.aggregates import MEAN_LAST as MEAN_LAST
     from deviate.model.aggregates import refuse_aggregate as refuse_aggregate
+    from deviate.model.analysis import REPORTED_OTHERWISE as REPORTED_OTHERWISE
     from deviate.model.analysis import TEXT_SINK as TEXT_SINK
     from deviate.model.analysis import Analysis as Analysis
     from deviate.model.analysis import Direction as Direction

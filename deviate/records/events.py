@@ -107,6 +107,8 @@ class ProcessLog:
         ways: ways to sites by the numbers that the process gave them.
         points: by name of the metric.
         checkpoints: files of an earlier training that the run started from, each with what told so.
+        old_models: paths of models that existed before the run and that it read after its first training step.
+        trained: seconds at which the last training step ended, and the number of models; None where none was seen.
         draws: library to the streams from which numbers were drawn.
         drawn: draws outside of the main loop whose values may be data.
         operations, uncontrolled: phrases, each with its place.
@@ -128,6 +130,8 @@ class ProcessLog:
     seeds: list[SeedEvent] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     checkpoints: list[tuple[str, str]] = field(default_factory=list)
+    old_models: list[str] = field(default_factory=list)
+    trained: tuple[float, int] | None = None
     errors: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     controls: list[ControlEvent] = field(default_factory=list)
@@ -321,6 +325,10 @@ def _signal(event: eventlog.Signal, _: ProcessLog) -> None:
     int(event.number)
 
 
+def _trained(event: eventlog.Trained, log: ProcessLog) -> None:
+    log.trained = float(event.seconds), int(event.n_models)
+
+
 def _environment(event: eventlog.Environment, log: ProcessLog) -> None:
     log.environment.update({str(key): str(value) for key, value in event.facts.items()})
 
@@ -343,6 +351,8 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "not captured": lambda event, log: log.not_captured.append(NotCaptured(*map(str, event))),
     "write": lambda event, log: log.writes.append(str(event.path)),
     "checkpoint": lambda event, log: log.checkpoints.append((str(event.path), str(event.reason))),
+    "old model": lambda event, log: log.old_models.append(str(event.path)),
+    "trained": _trained,
     "signal": _signal,
     "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
     "environment": _environment,

@@ -1,4 +1,7 @@
-"""Sink `csv`: rows written with the standard library's `csv`."""
+"""Sink `csv`: rows written with the standard library's `csv`.
+
+They have no taps: the guest stands between the script and its writers.
+"""
 
 from __future__ import annotations
 

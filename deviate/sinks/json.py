@@ -1,4 +1,7 @@
-"""Sink `json`: objects written to a file as JSON. `json.dumps` gives text, which is reported where it goes."""
+"""Sink `json`: objects written to a file as JSON. `json.dumps` gives text, which is reported where it goes.
+
+`json.dump` has no tap: the guest reads what it is given, with all that is nested in it.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from .kinds import Record
 from .registry import sink
 
 
-@sink("json", ["json.dump", "simplejson.dump", "ujson.dump"])
+@sink("file", ["simplejson.dump", "ujson.dump"])
+@sink("json", ["json.dump"])
 def dump(obj: Any, fp: Any, *rest: Any, **options: Any) -> Iterator[Record]:
     """`dump(obj, fp, …)`."""
     yield Record(obj)
 
 
-@sink("json", ["jsonlines.open().write", "jsonlines.*Writer().write"])
+@sink("file", ["jsonlines.open().write", "jsonlines.*Writer().write"])
 def write(obj: Any) -> Iterator[Record]:
     """`Writer.write(obj)` of jsonlines 4."""
     yield Record(obj)

@@ -1,4 +1,8 @@
-"""Sink `transformers`: the Trainer of Hugging Face Transformers and its subclasses (orders of arguments: 5.23)."""
+"""Sink `transformers`: the Trainer of Hugging Face Transformers and its subclasses (orders of arguments: 5.23).
+
+Its calls get no tap: the adapter of Transformers records what a Trainer logs. A trainer that only has this name may be
+of the script's own, and is a tracker like others.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +14,15 @@ from .registry import methods, sink
 TRAINERS = ("transformers.*Trainer()", "trl.*Trainer()")
 
 
-@sink("transformers", methods(TRAINERS, ["log"]), ["trainer.log", "*.trainer.log"])
+@sink("tracker", (), ["trainer.log", "*.trainer.log"])
+@sink("transformers", methods(TRAINERS, ["log"]))
 def log(logs: Any, *rest: Any, **options: Any) -> Iterator[Record]:
     """`log(logs, start_time)`."""
     yield Record(logs)
 
 
-@sink(
-    "transformers",
-    methods(TRAINERS, ["log_metrics", "save_metrics"]),
-    methods(["*trainer"], ["log_metrics", "save_metrics"]),
-)
+@sink("tracker", (), methods(["*trainer"], ["log_metrics", "save_metrics"]))
+@sink("transformers", methods(TRAINERS, ["log_metrics", "save_metrics"]))
 def log_metrics(split: Any, metrics: Any, *rest: Any, **options: Any) -> Iterator[Record]:
     """`log_metrics(split, metrics)`; the names carry the split already."""
     yield Record(metrics)

@@ -256,3 +256,32 @@ def test_output_and_exit_are_the_same_with_and_without_the_watch(tmp_path: Path)
     text = RESUME.format(path="out/resnet.pt")
     watched, free = run(tmp_path, text), run(tmp_path, text, DEVIATE_CONTINUED="1")
     assert (watched.stdout, watched.stderr) == (free.stdout, free.stderr) == ("loss 3\nloss 4\nloss 5\n", "")
+
+
+AFTER = READ.replace("'rb').read()\nfor", "'rb').close()\nfor").partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "told"),
+    [
+        ("", "output/best.pt", [["output/best.pt"]]),
+        ("open('output/best.pt', 'rb').close()\n", "output/best.pt", [["output/best.pt"]]),
+        ("open('output/best.pt', 'wb').close()\n", "output/best.pt", []),
+        ("", "pretrained/resnet.pt", []),
+        ("", "output/data.csv", []),
+    ],
+)
+def test_a_model_of_before_that_is_read_after_training_began_is_told_once(
+    tmp_path: Path, before: str, path: str, told: list[list[str]]
+) -> None:
+    put(tmp_path, path)
+    text = before + AFTER + f"for _ in 'ab':\n    open({path!r}, 'rb').close()\n"
+    result = run(tmp_path, text, lines=1)
+    assert result.of("old model") == told
+    assert result.of("checkpoint") == []
+
+
+def test_a_model_that_the_run_has_left_is_none_of_before(tmp_path: Path) -> None:
+    put(tmp_path, "output/best.pt")
+    text = AFTER + "open('output/best.pt', 'wb').close()\nos.utime('output/best.pt', (1, 1))\nopen('output/best.pt')\n"
+    assert run(tmp_path, "import os\n" + text, lines=1).of("old model") == []

@@ -55,6 +55,15 @@ def test_files_of_traced_runs_have_taps_of_inputs_and_those_of_other_runs_do_not
     assert [manifest.get("inputs") for manifest in manifests] == [None, {"watched": {"0": ["data.py", 2, 0]}}]
 
 
+def test_what_a_module_of_lightning_logs_in_a_step_has_no_tap(root: Path, tmp_path: Path) -> None:
+    found = analysis_of(root)
+    sites = tuple(dataclasses.replace(site, sink="lightning") for site in found.sites)
+    snapshot = freeze(dataclasses.replace(found, sites=sites), tmp_path / "s")
+    tapped = (snapshot.folder / "tree/train.py").read_text()
+    assert "__deviate_loop__(0)((range(3)))" in tapped
+    assert "__deviate_log__(0" not in tapped
+
+
 def test_without_taps_the_tree_holds_the_original_text(root: Path, tmp_path: Path) -> None:
     snapshot = freeze(analysis_of(root), tmp_path / "s", is_tapped=False)
     assert (snapshot.folder / "tree/train.py").read_text() == TRAIN

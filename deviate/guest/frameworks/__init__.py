@@ -10,6 +10,7 @@ PACKAGES = {
     "secrets": ("system",),
     "uuid": ("system",),
     "random": ("random",),
+    "csv": ("rows",),
     "rich": ("importing",),
     "numpy": ("numpy",),
     "torch": ("pytorch",),

@@ -87,7 +87,10 @@ class Boosting(Observations):
 
     Attributes:
         framework: the name of the package, under which its seeds are recorded and derived.
+        trains_whole: whether a model is seen when all of it was trained, not at each iteration.
     """
+
+    trains_whole = False
 
     def __init__(self, context: AdapterContext) -> None:
         super().__init__(context, Trees())
@@ -212,6 +215,7 @@ class Boosting(Observations):
             self.trained[number] = weakref.ref(model)
             self.n_trained += 1
         self.digests.pop(number, None)
+        self.recorder.train(model, is_anew=self.trains_whole)
 
     def trace(self, where: str, act: Callable[[Any], object]) -> None:
         """Call a function with the trace of this library, if the process is traced."""
@@ -598,6 +602,7 @@ class CatBoost(Boosting):
     """CatBoost trains in C++ without a call in between; history and trees are read when the training is over."""
 
     framework = "catboost"
+    trains_whole = True
 
     def __init__(self, context: AdapterContext) -> None:
         super().__init__(context)

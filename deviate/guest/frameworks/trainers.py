@@ -1,6 +1,7 @@
 """Trainers: records values that modules of Lightning log, and that a `Trainer` of Hugging Face Transformers logs.
 
-Lightning: values per epoch, and results of `validate` and `test`. Transformers: what it passes to its callbacks.
+Lightning: values per epoch, and results of `validate` and `test`. Transformers: what it passes to its callbacks, and
+what the script adds to that before it hands it to `log_metrics` or `save_metrics`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ MODULES = (
     *(package + part for package in LIGHTNING for part in ("", LOOP, CONNECTOR)),
     TRANSFORMERS,
     TRANSFORMERS + ".trainer_callback",
+    TRANSFORMERS + ".trainer",
 )
 
 
@@ -25,7 +27,8 @@ def install(module: Any, context: AdapterContext) -> None:
     if name in (*LIGHTNING, TRANSFORMERS):
         context.recorder.event("environment", {name.replace(".pytorch", ""): module.__version__})
     elif name.startswith(TRANSFORMERS):
-        _record_transformers(module.CallbackHandler, context)
+        logs = context.part(_Logs)
+        logs.patch(module.Trainer if name.endswith("trainer") else module.CallbackHandler)
     elif name.endswith(LOOP):
         _follow_lightning(_class(module, "FitLoop"), Managed(context))
     else:
@@ -83,15 +86,32 @@ def _each_once(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 # ---------------------------------------------------------------- Transformers
 
 
-def _record_transformers(handler: Any, context: AdapterContext) -> None:
-    """An epoch is a step, which ends when the next one begins: evaluation and final values follow its end."""
-    managed = Managed(context)
+class _Logs:
+    """What Trainers log. An epoch is a step, which ends when the next begins: evaluation and final values follow it."""
 
-    def log(self: Any, args: Any, state: Any, control: Any, logs: Any, **kwargs: Any) -> None:
+    def __init__(self, context: AdapterContext) -> None:
+        self.managed = Managed(context)
+        self.latest: dict[str, Any] = {}
+
+    def patch(self, owner: Any) -> None:
+        """Patch the class `CallbackHandler`, or `Trainer`; the methods of one are not those of the other."""
+        managed = self.managed
+        managed.patch(owner, "on_train_begin", before=lambda self, *args, **kwargs: managed.begin(self))
+        managed.patch(owner, "on_epoch_begin", before=lambda self, *args, **kwargs: managed.step(self))
+        managed.patch(owner, "on_log", before=self._log)
+        managed.patch(owner, "on_predict", before=self._log)
+        managed.patch(owner, "on_train_end", after=lambda result, self, *args, **kwargs: managed.end(self))
+        for name in ("log_metrics", "save_metrics"):
+            managed.patch(owner, name, before=self._repeat)
+
+    def _log(self, handler: Any, args: Any, state: Any, control: Any, logs: Any, **kwargs: Any) -> None:
         if state.is_world_process_zero:  # other processes compute the same values and do not show them
-            managed.report(logs)
+            self.latest.update(logs)
+            self.managed.report(logs)
 
-    managed.patch(handler, "on_train_begin", before=lambda self, *args, **kwargs: managed.begin(self))
-    managed.patch(handler, "on_epoch_begin", before=lambda self, *args, **kwargs: managed.step(self))
-    managed.patch(handler, "on_log", before=log)
-    managed.patch(handler, "on_train_end", after=lambda result, self, *args, **kwargs: managed.end(self))
+    def _repeat(self, trainer: Any, split: Any, metrics: Any, *args: Any, **kwargs: Any) -> None:
+        """The script hands over what a method of the Trainer gave it: only what it added is news."""
+        if trainer.is_world_process_zero():
+            new = {name: value for name, value in metrics.items() if self.latest.get(name) != value}
+            self.latest.update(new)
+            self.managed.report(new)

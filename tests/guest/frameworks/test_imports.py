@@ -127,7 +127,7 @@ acc = trainer.state.log_history[-1]["train_loss"]
 }  # fmt: skip
 NAMES = {"sklearn": "scikit-learn"}
 """Of a framework in the record of the environment, where it is not that of the package."""
-TIME = {"start": 2, "end": 1, "step": 3, "value": 4, "named": 4, "artifact": 5, "loops": 1}
+TIME = {"trained": 1, "start": 2, "end": 1, "step": 3, "value": 4, "named": 4, "artifact": 5, "loops": 1}
 """Where events begin to tell the time or the process."""
 
 

@@ -45,8 +45,12 @@ def main():
     )
     print([type(callback).__name__ for callback in trainer.callback_handler.callbacks])
     trainer.train()
-    trainer.evaluate()
+    metrics = trainer.evaluate()
     trainer.save_state()
+    metrics["eval_samples"] = 16
+    trainer.save_metrics("eval", metrics)
+    trainer.save_metrics("all", metrics)
+    trainer.predict(data())
 
 main()
 """
@@ -70,12 +74,14 @@ def test_what_a_trainer_logs_is_recorded_once_at_its_epoch(tmp_path: Path, plain
     on = child.run()
     assert (on.code, on.of("error")) == (0, []), on.stderr
     named = on.of("named")
-    assert sorted(event[0::4] for event in named) == sorted(logged(on))
+    assert sorted(event[0::4] for event in named[:-6]) == sorted(logged(on))
+    speeds = ["test_runtime", "test_samples_per_second", "test_steps_per_second"]
+    assert [event[0] for event in named[-6:]] == ["eval_samples", "test_loss", "test_accuracy", *speeds]
     steps = {key: [event[2] for event in named if event[0] == key] for key in ("loss", "eval_accuracy", "train_loss")}
     assert steps["loss"] == [[0, 0], [0, 0], [0, 1], [0, 1]]
     assert steps["eval_accuracy"] == [[0, 0], [0, 1], []]
     assert steps["train_loss"] == [[0, 1]]
-    assert dict(on.of("path"))[named[0][1]] == [["train.py", 40], ["train.py", 36]]
+    assert dict(on.of("path"))[named[0][1]] == [["train.py", 44], ["train.py", 36]]
     assert [event[:2] for event in on.of("step")] == [[0, 0], [0, 1]]
     assert [(event[2], event[4]) for event in on.of("value")] == [([], -1.0), ([0, 0], 0.0), ([0, 1], 1.0)]
     off = plainly(child)

@@ -75,6 +75,7 @@ class Weights(Observations):
         self.programs.has_differentiated = True
         if not self.programs.running and _has_values(leaves):
             self.latest = now
+            self.recorder.train()
             self.training_continues()
             if self.capture is not None:
                 self.capture.trains([shape_of(before)])
@@ -94,6 +95,7 @@ class Weights(Observations):
         if not program.trains:
             self._add_arguments(program, args, kwargs)
             return
+        self.recorder.train()
         self.training_continues()
         if program.updates or program.weights_index is not None:
             program.latest = result

@@ -1,4 +1,4 @@
-"""Keras: records values of `fit`, and of `evaluate` where it shows them, from its callbacks; patches its modules."""
+"""Keras: records values of `fit` and of `evaluate` from its callbacks; patches its modules."""
 
 from __future__ import annotations
 
@@ -88,8 +88,7 @@ def _record(callbacks: Any, history: Any, context: AdapterContext) -> None:
     managed = Managed(context)
 
     def test_end(self: Any, logs: Any = None) -> None:
-        is_shown = getattr(self, "_progbar", None) is not None
-        if is_shown and managed.loop_of(self) is None:  # the validation of `fit` is in its history
+        if managed.loop_of(self) is None:  # the validation of `fit` is in its history
             managed.report({"evaluate_" + name: value for name, value in (logs or {}).items()})
 
     managed.patch(callbacks, "on_train_begin", before=lambda self, logs=None: managed.begin(self))

@@ -82,6 +82,9 @@ class Watch:
         def note_update(optimizer: Any, grads: Any = (), trainable_variables: Any = None) -> None:
             variables = getattr(optimizer, "_trainable_variables", ())
             self.proof.optimize(variables if trainable_variables is None else trainable_variables)
+            if not self.driven:  # else it is the trainer that is seen, at its end
+                self.recorder.is_hidden = self.recorder.is_hidden or not is_each_call_seen()
+                self.recorder.train(optimizer)
 
         self.context.observe(module.BaseOptimizer, "apply", before=note_update)
 
@@ -157,6 +160,8 @@ class Watch:
             finally:
                 self.driven -= 1
                 self.context.is_fitting = was_fitting
+                if name in TRAINING and not self.driven:
+                    self.recorder.train(getattr(model, "optimizer", None))
 
         return wraps_like(drive, original)
 
@@ -172,6 +177,12 @@ class Watch:
                 data = args[0] if args else kwargs.get("x")
                 targets = (args[1] if len(args) > 1 else kwargs.get("y")) if name == "evaluate" else None
                 self.proof.see_data(data, targets, is_labelled=name == "evaluate")
+
+
+def is_each_call_seen() -> bool:
+    """Whether what is called now is called again in each step, not only when a graph or a program is built."""
+    backend = sys.modules["keras.src.backend"].backend()
+    return bool(backend == "torch" or (backend == "tensorflow" and sys.modules["tensorflow"].executing_eagerly()))
 
 
 def is_taped() -> bool:

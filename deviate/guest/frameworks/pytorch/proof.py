@@ -14,6 +14,7 @@ from contextlib import suppress
 from itertools import chain, count
 from threading import get_ident
 
+from ... import taps
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable, Iterator
 from ...observations import Observations
@@ -296,6 +297,13 @@ class Proof(Observations):
 
         self.context.observe(self.torch.optim.Optimizer, "__init__", after=note)
         self.recorder.weight_versions = self.trained.versions
+        optim = sys.modules["torch.optim.optimizer"]
+        if hasattr(optim, "register_optimizer_step_post_hook"):  # from version 2.0
+            optim.register_optimizer_step_post_hook(self._see_step)
+
+    def _see_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not taps.is_compiling() and not self.context.is_beside():
+            self.recorder.train(optimizer)
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
         """A module with weights is about to run, not called by another one."""

@@ -65,6 +65,7 @@ class Proof(Observations):
                     self.context.look_for_held_out(sys._getframe(1))
                     self.training_continues()
                 self.inside += 1
+                self.recorder.fitting += 1
                 try:
                     if self.tracing is None:
                         return original(estimator, *args, **kwargs)
@@ -72,8 +73,12 @@ class Proof(Observations):
                         return original(estimator, *args, **kwargs)
                 finally:
                     self.inside -= 1
+                    self.recorder.fitting -= 1
                     if not self.inside:
                         self._note(estimator)
+                        if is_predictor(estimator):
+                            goes_on = method.__name__ == "partial_fit" or getattr(estimator, "warm_start", False)
+                            self.recorder.train(estimator, is_anew=not goes_on)
                         if not self.evaluations.is_over:
                             # Methods of the script's own classes are not replaced, as they may be pickled by value.
                             watch_methods(type(estimator), METHODS, self._watching, self.watched, "sklearn.")
@@ -148,6 +153,23 @@ class Proof(Observations):
         self.evaluations.end(self.evidence)
         self.latest = _nothing
         self.evidence = LABELS
+
+
+PREDICTORS = frozenset((
+    "ClassifierMixin", "RegressorMixin", "ClusterMixin", "DensityMixin", "OutlierMixin", "BaseSearchCV",
+))  # fmt: skip
+"""Base classes of what is trained to predict; others prepare the data …"""
+CALIBRATORS = frozenset(("CalibratedClassifierCV", "IsotonicRegression"))
+"""… and these correct what was predicted."""
+
+
+def is_predictor(estimator: Any) -> bool:
+    """Whether an estimator predicts; a pipeline is what its last step is."""
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
+        return is_predictor(steps[-1][-1])
+    names = {cls.__name__ for cls in type(estimator).__mro__}
+    return not names.isdisjoint(PREDICTORS) and names.isdisjoint(CALIBRATORS)
 
 
 def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:

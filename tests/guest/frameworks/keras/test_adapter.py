@@ -1,4 +1,4 @@
-"""Keras: callbacks of the user are in the epoch that they are told, and what `evaluate` shows is recorded."""
+"""Keras: callbacks of the user are in the epoch that they are told, and what `evaluate` finds is recorded."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
 model.compile(loss="mse", metrics=["mae"])
 history = model.fit(x, y, initial_epoch=2, epochs=4, verbose=2, validation_data=(x, y), callbacks=[Loud()])
 model.evaluate(x, y, verbose=2)
-model.evaluate(x, y, verbose=0)
+model.evaluate(x, y, verbose=0, return_dict=True)
 print(history.history)
 """
 CALL = "model.fit(x, y, initial_epoch=2, epochs=4, verbose=2, validation_data=(x, y), callbacks=[Loud()])"
@@ -58,8 +58,9 @@ def test_callbacks_are_in_their_epoch_and_evaluate_is_recorded(
     assert [event[:2] for event in on.of("step")] == [[0, 2], [0, 3]]
     named = [(event[0], event[2]) for event in on.of("named")]
     keys = ("loss", "mae", "val_loss", "val_mae", "twice")
-    assert named[:-2] == [(key, [0, epoch]) for epoch in (2, 3) for key in keys]
-    assert named[-2:] == [("evaluate_loss", []), ("evaluate_mae", [])]
+    assert named[:-4] == [(key, [0, epoch]) for epoch in (2, 3) for key in keys]
+    assert named[-4:] == 2 * [("evaluate_loss", []), ("evaluate_mae", [])]
+    assert [event[1] for event in on.of("trained")] == [1]
     history = on.stdout[on.stdout.index("{'loss'") :]
     assert all(repr(event[4]) in history for event in on.of("named")), "the last validation is on the same data"
     off = plainly(child)
