@@ -96,8 +96,8 @@ def _words(text: str) -> tuple[str, ...]:
 def direction_of(name_words: Iterable[str]) -> Direction | None:
     """Whether higher or lower is better, by the last word that determines it; vague words tell only if none else does.
 
-    >>> [direction_of(split_identifier(name)) for name in ("brier_score", "test_acc", "spoof_score", "best score", "bqi")]
-    ['min', 'max', None, 'max', None]
+    >>> [direction_of(split_identifier(name)) for name in ("brier_score", "test_acc", "spoof_score", "best score")]
+    ['min', 'max', None, 'max']
     """
     words = list(name_words)
     if {"neg", "negative"}.intersection(words):

@@ -8,7 +8,7 @@ it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from deviate.model import Metric, Place, Role, SelectedMetric, Selection
+from deviate.model import MEAN_LAST, Metric, Place, Role, SelectedMetric, Selection
 from deviate.model.metric_vocabulary import direction_of, item_name, item_traits, snake, split_identifier
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
@@ -34,12 +34,14 @@ class Catalog:
     the first run that completed before any other is read.
 
     Attributes:
+        n_trainings: steps of the main loop, if each of them trains a new model; else 0.
         added: metrics that the runs showed, in order of appearance.
     """
 
     manifest: Manifest
     selection: Selection
     is_imported: bool = False
+    n_trainings: int = 0
     added: list[SelectedMetric] = field(default_factory=list)
     _sources: dict[Source, str | None] = field(default_factory=dict)
     _streams: dict[StreamKey, str | None] = field(default_factory=dict)
@@ -152,7 +154,7 @@ class Catalog:
             evidence=(f'printed as "{caption.text}"',),
             site=None,
             words=caption.text,
-            over=caption.trainings,
+            over=caption.trainings or ("training" if self.n_trainings and stream.phase == "along" else ""),
         )
         self._streams[stream.key] = self._append(metric, name, unit="%" if caption.unit == "%" else "")
 
@@ -212,7 +214,9 @@ class Catalog:
         name = free_name(name, {metric.name for metric in self.metrics})
         number = 1 + max((one.metric.id for one in self.metrics), default=-1)
         metric = replace(metric, id=number, name=name)
-        aggregate = "mean" if metric.over else "last"  # each value is of another model: the last is no score of all
+        aggregate = "last"
+        if metric.over:  # each value is of another model: the last is no score of the whole
+            aggregate = f"{MEAN_LAST}{self.n_trainings}" if self.n_trainings else "mean"
         self.added.append(SelectedMetric(name, metric, metric.role, metric.direction, aggregate, unit))
         return name
 

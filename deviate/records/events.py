@@ -114,7 +114,6 @@ class ProcessLog:
         operations, uncontrolled: phrases, each with its place.
         artifacts: files with outputs and weights, with their names alone as paths.
         not_captured: what was to be kept and could not be.
-        trained_s: seconds to the last training step; None where none was seen.
     """
 
     pid: int = 0
@@ -144,7 +143,6 @@ class ProcessLog:
     uncontrolled: list[str] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
     not_captured: list[NotCaptured] = field(default_factory=list)
-    trained_s: float | None = None
 
 
 Moment = Literal["loop", "exit"]

@@ -7,7 +7,7 @@ at least as many metrics are reported between its inner loops as inside them.
 
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deviate.eventlog import Loops, decode
@@ -43,10 +43,12 @@ class MainLoop:
     Attributes:
         id: None where there is none.
         note: a sentence, where the runs showed another one than the analysis had taken; else empty.
+        n_anew: number of its steps, if each of them trains a new model; else 0.
     """
 
     id: int | None
     note: str = ""
+    n_anew: int = 0
 
 
 def count_loops(attempt: Path) -> dict[int, LoopCount] | None:
@@ -80,9 +82,16 @@ def confirm_main_loop(manifest: Manifest, attempt: Path) -> MainLoop:
     Args:
         attempt: the attempt folder of the run.
     """
+    counts = count_loops(attempt)
+    main = _confirm(manifest, attempt, counts)
+    count = None if counts is None or main.id is None else counts.get(main.id)
+    is_anew = count is not None and FEWEST_STEPS <= count.n_steps <= count.n_anew
+    return replace(main, n_anew=count.n_steps) if count is not None and is_anew else main
+
+
+def _confirm(manifest: Manifest, attempt: Path, counts: Mapping[int, LoopCount] | None) -> MainLoop:
     supposed = MainLoop(manifest.main_loop)
     loops = {loop.id: loop for loop in manifest.loops}
-    counts = count_loops(attempt)
     main = None if manifest.main_loop is None else loops.get(manifest.main_loop)
     if counts is None or (main is not None and main.is_named):
         return supposed

@@ -184,10 +184,12 @@ def open_runs(experiment: Path, plan: Plan) -> RunReader | None:
 
 
 def _reader(plan: Plan, manifest: Manifest, first: Path | None) -> RunReader:
-    main_loop = manifest.main_loop if first is None else confirm_main_loop(manifest, first).id
-    catalog = Catalog(dataclasses.replace(manifest, main_loop=main_loop), plan.selection, bool(plan.imported))
+    main_loop = MainLoop(manifest.main_loop) if first is None else confirm_main_loop(manifest, first)
+    catalog = Catalog(
+        dataclasses.replace(manifest, main_loop=main_loop.id), plan.selection, bool(plan.imported), main_loop.n_anew
+    )
     if first is not None:
-        catalog.learn(read_output(collect_continued(first), manifest.sites, main_loop))
+        catalog.learn(read_output(collect_continued(first), manifest.sites, main_loop.id))
     return RunReader(plan, catalog, first)
 
 
@@ -478,7 +480,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
 
 def trained_s(logs: Sequence[ProcessLog]) -> float | None:
     """Seconds from the start of a run to its last training step; None where none was seen."""
-    times = [log.trained_s for log in logs if log.trained_s is not None]
+    times = [log.trained[0] for log in logs if log.trained is not None]
     return max(times, default=None)
 
 
@@ -558,6 +560,11 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
     if n_bad:
         warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
     warnings += _outside(union_over_processes(logs, lambda log: log.writes))
+    warnings += [
+        f"{path} was there before the run, and the run read it after its training: what it reports from then on may be "
+        "of that model"
+        for path in union_over_processes(logs, lambda log: log.old_models)
+    ]
     errors = union_over_processes(logs, lambda log: log.errors)
     warnings += [f"{TAP_FAILED}: {error}" for error in errors]
     return warnings

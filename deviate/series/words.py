@@ -42,8 +42,8 @@ PARTS = word_set(
 SPREADS = word_set("std stdev stddev sd deviation stderr sem")
 WHOLES = word_set("mean overall macro cv avg average total all micro weighted global")
 MERITS = (HIGHER - word_set("total")) | word_set(
-    "wer cer ter rmse mae mape eer error err errors fid kid lpips misclassified mpjpe epe rmsle smape brier ece hter fpr fnr "
-    "genauigkeit trefferquote mse"
+    "wer cer ter rmse mae mape eer error err errors fid kid lpips misclassified mpjpe epe rmsle smape brier ece hter fpr "
+    "fnr mse"
 )
 LOSSES = word_set("loss losses nll cost criterion objective xent crossentropy hinge penalty elbo verlust")
 LANGUAGE = word_set("ppl perplexity bpb bpc bpd token tokens")
@@ -53,7 +53,12 @@ SETTINGS = RATES | word_set(
     "patience warmup coef coefficient lr learningrate seed size dim hidden width depth layers weight exploration "
     "schedule intercept importance params parameters param parameter"
 )
-COUNTED = COUNTERS | TRAININGS | AMOUNTS | word_set("support count counter num number n total seen idx index rank size")
+COUNTED = (
+    COUNTERS
+    | TRAININGS
+    | AMOUNTS
+    | word_set("support count counter num number n total seen idx index rank size flos flops")
+)
 STOP = word_set(
     "the of on set data for in a an is at to are was were our my over under with by and der die das auf im mit von "
     "info debug warning root critical dataset so far after np numpy float64 float32"
@@ -104,6 +109,8 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
         return "time"
     if words & RATES or (ordered and ordered[-1] in SETTINGS and not measures):
         return "setting"
+    if words and words <= COUNTERS | TRAININGS | DATA_WORDS:
+        return "none"
     if ordered and ordered[-1] in COUNTED - MEASURES:
         return "setting"
     if is_whole and not measures:

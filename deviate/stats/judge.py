@@ -21,7 +21,6 @@ from deviate.model import (
     PairFindings,
     PrimaryChoice,
     SelectedMetric,
-    Unavailable,
     date_margin,
     refuse_aggregate,
 )
@@ -324,7 +323,8 @@ def _choice(
         return planned, ""
     first = next((run for run in experiments[0].runs if run.status == "completed"), None)
     headline = choose_headline(metrics, first.series if first else {}, first.trained_s if first else None)
-    if headline is None or headline.is_by_order:  # the order of columns means nothing
+    is_table = bool(experiments[0].imported)  # the order of columns means nothing
+    if headline is None or (is_table and headline.is_by_order):
         return None, ask_for_primary(metrics)
     return headline.choice, ""
 

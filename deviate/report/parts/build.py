@@ -298,7 +298,8 @@ def primary_sentence(findings: Findings) -> str:
 
 
 def _better(metric: SelectedMetric) -> str:
-    over = f" (mean of the {metric.metric.over}s)" if metric.metric.over and metric.aggregate == "mean" else ""
+    is_mean = bool(metric.metric.over) and metric.aggregate.startswith("mean")
+    over = f" (mean of the {metric.metric.over}s)" if is_mean else ""
     if metric.direction is None:
         return f"{over}, better direction unknown (--direction {metric.name}=max or =min)"
     return f"{over}, {'higher' if metric.direction == 'max' else 'lower'} is better"
