@@ -62,6 +62,15 @@ class Written:
         """Record the numbers in an object that is written as JSON in this frame of the project."""
         self._nested(value, "", (frame.f_code, frame.f_lineno), DEEPEST)
 
+    def table(self, table: Any, frame: FrameType) -> None:
+        """Record the rows of a table of pandas that is written in this frame of the project."""
+        place = frame.f_code, frame.f_lineno
+        if len(table) - len(self.lists.get((place, ""), ())) <= MOST_ROWS:
+            names = [str(name) for name in table.columns]
+            indexed = zip(table.index.tolist(), table.to_numpy().tolist())
+            rows = [{"": index if isinstance(index, str) else "", **dict(zip(names, row))} for index, row in indexed]
+            self._history(rows, "", place)
+
     def _nested(self, value: Any, name: str, place: object, depth: int) -> None:
         if isinstance(value, dict):
             for key, item in list(value.items())[:MOST_ITEMS] if depth else ():

@@ -12,7 +12,7 @@ Role = Literal["quality", "time", "other"]
 Direction = Literal["max", "min"]
 TEXT_SINK = "text"
 """Sink of the metrics that `deviate.toml` names by the pattern of their text; their expression is the pattern."""
-REPORTED_OTHERWISE = frozenset({"csv", "json", "lightning", "transformers"})
+REPORTED_OTHERWISE = frozenset({"csv", "json", "lightning", "pandas", "transformers"})
 """Sinks whose calls get no tap: in a run the guest records what comes of them, under the names that they give."""
 LoopKind = Literal["for", "while", "managed"]
 TapForm = Literal["value", "shown", "format", "mapping", "call", "meter"]

@@ -11,10 +11,15 @@ from .kinds import Record
 from .registry import sink
 
 
-@sink("file", ["simplejson.dump", "ujson.dump"])
 @sink("json", ["json.dump"])
 def dump(obj: Any, fp: Any, *rest: Any, **options: Any) -> Iterator[Record]:
     """`dump(obj, fp, …)`."""
+    yield Record(obj)
+
+
+@sink("file", ["simplejson.dump", "ujson.dump"])
+def dump_of_others(obj: Any, fp: Any, *rest: Any, **options: Any) -> Iterator[Record]:
+    """`dump(obj, fp, …)` of other packages."""
     yield Record(obj)
 
 

@@ -1,4 +1,7 @@
-"""Sink `pandas`: rows of a table: appended, assigned, or put together before the table is made of them."""
+"""Sink `pandas`: rows of a table: appended, assigned, or put together before the table is made of them.
+
+They have no taps: the guest reads the table when it is written.
+"""
 
 from __future__ import annotations
 

@@ -14,15 +14,25 @@ from .registry import methods, sink
 TRAINERS = ("transformers.*Trainer()", "trl.*Trainer()")
 
 
-@sink("tracker", (), ["trainer.log", "*.trainer.log"])
 @sink("transformers", methods(TRAINERS, ["log"]))
 def log(logs: Any, *rest: Any, **options: Any) -> Iterator[Record]:
     """`log(logs, start_time)`."""
     yield Record(logs)
 
 
-@sink("tracker", (), methods(["*trainer"], ["log_metrics", "save_metrics"]))
 @sink("transformers", methods(TRAINERS, ["log_metrics", "save_metrics"]))
 def log_metrics(split: Any, metrics: Any, *rest: Any, **options: Any) -> Iterator[Record]:
     """`log_metrics(split, metrics)`; the names carry the split already."""
+    yield Record(metrics)
+
+
+@sink("tracker", (), ["trainer.log", "*.trainer.log"])
+def log_of_any(logs: Any, *rest: Any, **options: Any) -> Iterator[Record]:
+    """The same of a trainer that is not known."""
+    yield Record(logs)
+
+
+@sink("tracker", (), methods(["*trainer"], ["log_metrics", "save_metrics"]))
+def log_metrics_of_any(split: Any, metrics: Any, *rest: Any, **options: Any) -> Iterator[Record]:
+    """The same of a trainer that is not known."""
     yield Record(metrics)

@@ -40,7 +40,7 @@ def told(tmp_path: Path) -> Callable[[str], list[tuple[str, float]]]:
         ("w = csv.writer(file)\nw.writerows([('a', 'b'), (1, 2), (3, 4)])", "a 1, b 2, a 3, b 4"),
         ("w = csv.writer(file)\nw.writerow(x for x in ['a', 'b'])\nw.writerow(x for x in [1, 2])", "a 1, b 2"),
         ("w = csv.writer(file)\nw.writerow({'a': 1}.keys())\nw.writerow({'a': 1}.values())", "a 1"),
-        ("w = csv.writer(file)\nw.writerow(['Results'])\nw.writerow(['', 'a'])\nw.writerow([1, 2])", " 1, a 2"),
+        ("w = csv.writer(file)\nw.writerow(['Results'])\nw.writerow(['', 'a'])\nw.writerow([1, 2])", "0 1, a 2"),
         ("w = csv.writer(file)\nw.writerow([.5, '7%'])", "0 .5, 1 7"),
         (
             "csv.writer(file).writerow(['a'])\nfile.close()\ncsv.writer(open('log.csv', 'a')).writerow([1])",
@@ -56,7 +56,8 @@ w.writerows([{"name": "last", "mae": "0.25"}, {"name": "none"}])""",
         ),
         ("csv.DictWriter(file, {'a': 1}).writerow({'a': 1})", "a 1"),
         ("csv.writer(file).writerows([i] for i in range(100))", ""),
-        ("w = csv.writer(file)\nfor epoch in range(3):\n    w.writerow([epoch])", "0 0, 0 1, 0 2"),
+        ("w = csv.writer(file)\nfor epoch in range(3):\n    w.writerow([epoch])", "epoch 0, epoch 1, epoch 2"),
+        ("w = csv.writer(file)\na = .5\nw.writerow([f'{a:.4f}', round(a, 2), 7, a.real])", "a .5, a .5, 2 7, real .5"),
     ],
 )
 def test_numbers_of_rows_are_named_by_their_column(
@@ -86,9 +87,31 @@ def test_writers_are_what_they_were(told: Callable[[str], list[tuple[str, float]
     assert told(CSV + statement) == []
 
 
-def test_what_a_library_writes_is_its_own(told: Callable[[str], list[tuple[str, float]]], require) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (
+            "pandas.DataFrame([{'epoch': 0, 'acc': .5}, {'epoch': 1, 'acc': .75}]).to_csv('a.csv')",
+            "epoch 0, acc .5, epoch 1, acc .75",
+        ),
+        ("print(pandas.DataFrame({'mae': [1, 2]}, index=['base', 'last']).to_string())", "base mae 1, last mae 2"),
+        ("pandas.DataFrame({'a': range(100)}).to_csv('a.csv')", ""),
+        ("print(pandas.DataFrame({'a': [1]}), pandas.DataFrame.to_csv.__name__)", ""),
+        (
+            "t = pandas.DataFrame(columns=['f1'])\nfor i in range(2):\n    t.loc[i] = [i]\n    t.to_csv('a.csv')",
+            "f1 0, f1 1",
+        ),
+    ],
+)
+def test_tables_of_pandas_are_read_when_they_are_written(
+    told: Callable[[str], list[tuple[str, float]]],
+    require,
+    written: str,
+    expected: str,  # type: ignore[no-untyped-def]
+) -> None:
     require("pandas")
-    assert told(CSV + "import pandas\npandas.DataFrame({'a': [1, 2]}).to_csv('log.csv')") == []
+    pairs = [pair.rpartition(" ") for pair in expected.split(", ") if pair]
+    assert told("import pandas\n" + written) == [(name, float(value)) for name, _, value in pairs]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ PACKAGES = {
     "uuid": ("system",),
     "random": ("random",),
     "csv": ("rows",),
+    "pandas": ("rows",),
     "rich": ("importing",),
     "numpy": ("numpy",),
     "torch": ("pytorch",),

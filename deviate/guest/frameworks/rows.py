@@ -1,11 +1,14 @@
-"""The module `csv`: records what the project writes with its writers, by the names of the columns.
+"""Tables that the project writes with `csv` or pandas: records them by the names of their columns.
 
-Writers are written in C, so the project gets others in their place, which hand everything on.
+Writers of `csv` are written in C, so the project gets others in their place, which hand everything on. A table of
+pandas is read when its method is looked up: no frame of ours may stand between a method that warns and its caller.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from sys import _getframe
+from types import FrameType
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any, Iterable, Iterator, Sequence
@@ -13,11 +16,37 @@ from ..project import beyond
 from ..stand_ins import stand_in
 from ..written import MOST_ROWS, VIEWS, Written, is_header
 
-MODULES = ("csv",)
+MODULES = ("csv", "pandas.core.frame")
 ROWS = (list, tuple, dict, *VIEWS)
+METHODS = ("to_csv", "to_excel", "to_html", "to_json", "to_latex", "to_markdown", "to_string")
+"""Methods of a table that write all of it."""
 
 
 def install(module: Any, context: AdapterContext) -> None:
+    if module.__name__ == "csv":
+        _watch_writers(module, context)
+        return
+    for name in METHODS:
+        setattr(module.DataFrame, name, _Method(getattr(module.DataFrame, name), context))
+
+
+class _Method:
+    """A method of tables; where the project looks it up, it is about to write the table."""
+
+    def __init__(self, original: Any, context: AdapterContext) -> None:
+        self.original = original
+        self.context = context
+
+    def __get__(self, table: Any, owner: Any = None) -> Any:
+        if table is not None:
+            with self.context.recorder.guarded("table of pandas"):
+                frame = _getframe(1)
+                if self.context.project.place(frame.f_code) is not None:
+                    self.context.part(Written).table(table, frame)
+        return self.original.__get__(table, owner)
+
+
+def _watch_writers(module: Any, context: AdapterContext) -> None:
     original, project = module.writer, context.project
     headers: dict[Any, list[str]] = {}
     written = context.part(Written)
@@ -48,16 +77,17 @@ class _Table:
         self.header = headers.get(self.key)
         self.has_numbers = False
 
-    def add(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Rows were written, by one call."""
+    def add(self, rows: Sequence[Sequence[Any]], frame: FrameType) -> None:
+        """Rows were written, by one call from this frame."""
         if not self.has_numbers and rows and is_header(rows[0]):
             self.header = self.headers[self.key] = list(rows[0])
             rows = rows[1:]
         self.has_numbers = self.has_numbers or bool(rows)
         if rows and not self.written.is_data(self.key, len(rows)):
+            known = _names_in_source(frame.f_code.co_filename, frame.f_lineno) if self.header is None else self.header
             for row in rows:
-                known = self.header or ()
-                self.written.row([*known[: len(row)], *map(str, range(len(known), len(row)))], row)
+                names = [*known, *[""] * len(row)][: len(row)]
+                self.written.row([name or str(place) for place, name in enumerate(names)], row)
 
 
 class Writer:
@@ -99,7 +129,29 @@ class Writer:
     def __note(self, rows: list[Any]) -> None:
         table = self.__table
         with table.written.recorder.guarded("csv.writerow"):
-            table.add([row for row in rows if row is not None])
+            table.add([row for row in rows if row is not None], _getframe(2))
+
+
+@lru_cache(maxsize=None)
+def _names_in_source(file: str, line: int) -> list[str]:
+    """Names in the row of the call at a line: the last resort for a table without a header."""
+    import ast
+    import linecache  # few tables have none
+
+    def word(node: Any) -> str:
+        if isinstance(node, ast.JoinedStr):
+            inner = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+            return word(inner[0]) if len(inner) == 1 else ""
+        if isinstance(node, ast.Call):  # `round(loss, 4)`, `loss.item()`
+            return word(node.args[0] if node.args else getattr(node.func, "value", None))
+        return str(getattr(node, "id", getattr(node, "attr", "")))
+
+    nodes: Iterator[Any] = ast.walk(ast.parse("".join(linecache.getlines(file))))
+    for node in nodes:
+        is_call = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "writerow" and node.args
+        if is_call and node.lineno <= line <= node.end_lineno and isinstance(node.args[0], (ast.List, ast.Tuple)):
+            return [word(cell) for cell in node.args[0].elts]
+    return []
 
 
 def _watched(rows: Iterable[Any], seen: list[Any]) -> Iterator[Any]:
