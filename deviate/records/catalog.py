@@ -5,6 +5,7 @@ run that completed: the words of its line, the tag, the key; only where the outp
 it.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -48,6 +49,7 @@ class Catalog:
     _places: dict[int | None, dict[tuple[Place, ...], None]] = field(default_factory=dict)
     _divided: frozenset[tuple[str, ...]] = frozenset()
     _phased: frozenset[tuple[str, ...]] = frozenset()
+    _copies: set[str] = field(default_factory=set)
 
     @property
     def keeps_listed(self) -> bool:
@@ -70,6 +72,12 @@ class Catalog:
         told = {frozenset(name_words(name)) for name in output.named}
         kept = [one for one in kept if one.key not in unrecorded or _words(one) not in told]
         names = names_of(kept, (metric.name for metric in self.metrics))
+        lasts = {names[stream.key]: stream.values[-1] for stream in kept}
+        self._copies = {
+            name
+            for name, value in output.named.items()
+            if abs(lasts.get(snake(name), math.inf) - value) <= NEAR * abs(value)
+        }
         for stream in kept:
             self._append_stream(stream, names[stream.key])
         self._streams.update({stream.key: None for stream in streams if stream.key not in names})
@@ -162,6 +170,8 @@ class Catalog:
         """A metric that no line shows: by its tag or key, or by what the source calls it."""
         found = self._of_site(source.site)
         words = source.label if source.label is not None else source.name
+        if words in self._copies:  # its line has the same number under the same words
+            return None
         if words is None or words.isdigit():
             if found is None:
                 return None

@@ -50,7 +50,7 @@ class Output:
         divided: words that several places report at once, so that the place tells them apart.
         phased: words that are reported in several phases.
         has_main: whether the main loop ran.
-        named: names under which frameworks and trackers reported values.
+        named: names under which frameworks and trackers reported values, each with its last value.
     """
 
     captions: Mapping[str, Mapping[int, Caption]]
@@ -59,7 +59,7 @@ class Output:
     divided: frozenset[tuple[str, ...]] = frozenset()
     phased: frozenset[tuple[str, ...]] = frozenset()
     has_main: bool = False
-    named: frozenset[str] = frozenset()
+    named: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class _Process:
     """The values of one process that a log may show."""
 
     values: list[_Value] = field(default_factory=list)
-    named: set[str] = field(default_factory=set)
+    named: dict[str, float] = field(default_factory=dict)
     n_steps: int = 0
 
 
@@ -97,7 +97,7 @@ def read_output(
     captions: dict[str, dict[int, Caption]] = {}
     interned: dict[Caption, Caption] = {}
     found: list[tuple[tuple[int, int, int], _Value, Caption]] = []
-    named: set[str] = set()
+    named: dict[str, float] = {}
     n_steps, has_main = 0, False
     outputs: set[int] = set()
     tables: list[list[tuple[Caption, ...]]] = []
@@ -127,7 +127,7 @@ def read_output(
                     shown[len(tables) - 1][line, place] = value
         for process in processes.values():
             n_steps = max(n_steps, process.n_steps)
-            named |= process.named
+            named.update(process.named)
         has_main = has_main or n_steps > 0
     divided = _divided(found)
     phased = _phased(found, has_main=has_main)
@@ -148,7 +148,7 @@ def read_output(
             keyed[stream.key] = stream
             unrecorded.append(Unrecorded(stream.key, tuple(stream.values), tuple(steps)))
     ordered = sorted(keyed.values(), key=lambda stream: first[stream.key])
-    return Output(captions, tuple(ordered), tuple(unrecorded), divided, phased, has_main, frozenset(named))
+    return Output(captions, tuple(ordered), tuple(unrecorded), divided, phased, has_main, named)
 
 
 def key_of(
@@ -201,10 +201,10 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
                     )
                     process.values.append(_Value(recorded, f"{site} {ways.get(way, '')}", tuple(loops), phase, step))
                 elif rest and rest[0] is not None:
-                    process.named.add(str(rest[0]))
+                    process.named[str(rest[0])] = float(number(value))
                 ordinal += 1
             elif kind == "named":
-                process.named.add(str(event[1]))
+                process.named[str(event[1])] = float(number(event[5]))
     return process
 
 
