@@ -16,7 +16,7 @@ from deviate.records.output import Output, key_of
 from deviate.records.snapshot import Manifest
 from deviate.series.captions import Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of
-from deviate.series.words import DATA_WORDS, MEASURES, WHOLES, Kind, kind_of, name_words, words_of
+from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, kind_of, name_words, words_of
 
 JOINT = ": "
 """Separator of the value of a label variable and the item that is reported under it, as the guest writes them."""
@@ -148,6 +148,8 @@ class Catalog:
         caption = stream.caption
         words = " ".join(filter(None, (caption.own, caption.row, caption.column, stream.restates)))
         kind = kind_of(words, caption.unit, is_whole=stream.is_whole)
+        if words_of(caption.heading) & LISTINGS or stream.key.phase == "before":
+            kind = "setting"
         direction = None if caption.form == "spread" else direction_of(split_identifier(words))
         role = "other" if caption.form == "spread" else ROLES[kind]
         metric = Metric(

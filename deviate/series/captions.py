@@ -399,6 +399,7 @@ class _Heading:
                 self.text = ""
             return
         if is_table or not LETTERS.search(stripped):
+            self.is_marked = self.is_marked or (bool(self.text) and not self.n_below)  # it is underlined
             return
         has_data = bool(set(split_identifier(stripped)) & DATA_WORDS) and len(stripped.split()) <= MOST_HEADING_WORDS
         self.text = _clean(re.sub("[{=#*>]+|-{2,}", " ", stripped))

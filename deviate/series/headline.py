@@ -37,6 +37,8 @@ SIDES_OF_MERIT = word_set(
 """Words of one side of a trade-off, of a wider criterion, of a complement and of an extreme."""
 NUMBERED = re.compile(r"_\d+$")
 """End of the name of one of several that an integer labels."""
+FEWEST_DUMPED = 3
+"""Values outside of the main loop from which a series is no announcement."""
 DATA_ORDER = {"test": 0, "validation": 1, "": 2, "training": 3}
 Rule = Callable[[SelectedMetric], float]
 
@@ -145,15 +147,19 @@ def _rules(
     plain = {metric.name: frozenset(split_identifier(metric.name)) for metric in candidates}
     data = {metric.name: data_of(_text(metric)) for metric in candidates}
     is_language = any(found & LANGUAGE for found in words.values())
-    has_loop = any(any(step is not None for step in one.steps) for one in series.values())
 
     def along(metric: SelectedMetric) -> bool:
         one = series.get(metric.name)
         if one is None or not len(one.values):
             return False
-        if all(step is None for step in one.steps):
-            return trained_s is not None and not has_loop and bool(one.times) and min(one.times) <= trained_s
-        return trained_s is None or not one.times or min(one.times) <= trained_s
+        n_outside = sum(step is None for step in one.steps)
+        if len(one.values) == 1 and not n_outside:  # one report of one of several trainings
+            return False
+        if n_outside >= FEWEST_DUMPED:  # a history that is written whole
+            return True
+        if trained_s is not None and len(one.times):
+            return min(one.times) <= trained_s
+        return n_outside < len(one.values)
 
     for metric in candidates:  # `acc` beside `val_acc`
         if not data[metric.name] and along(metric) and _has_counterpart(plain[metric.name], plain):
@@ -165,13 +171,17 @@ def _rules(
             return not found & (LANGUAGE | LOSSES) or bool(found & {"acc", "accuracy"})
         return kind_of(_text(metric)) == "loss"
 
-    def part(metric: SelectedMetric) -> int:
+    wholes = [found - WHOLES for found in words.values() if found & WHOLES]
+
+    def part(metric: SelectedMetric) -> bool:
         found = words[metric.name]
-        if found & WHOLES:
-            return 0
-        return 2 if found & PARTS or metric.metric.over or NUMBERED.search(metric.name) else 1
+        is_one = bool(found & PARTS or metric.metric.over or NUMBERED.search(metric.name))
+        return not found & WHOLES and (is_one or any(whole < found for whole in wholes))
 
     best = min(data.values(), key=DATA_ORDER.__getitem__)
+    if all(loss(metric) for metric in candidates if data[metric.name] == best):
+        # The measure that nothing but losses stand beside is of the same data: `val_loss 0.61 accuracy 0.78`.
+        data |= {metric.name: best for metric in candidates if not data[metric.name] and not loss(metric)}
     of_test = {"test": "of test data", "validation": "of validation data"}.get(best, "not of training data")
     return (
         (lambda metric: data[metric.name] == "training", "not of training data"),

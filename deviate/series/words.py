@@ -22,7 +22,8 @@ Kind = Literal["result", "loss", "time", "setting", "none"]
 """What a series is: a measure of merit or of a word that is not known; a loss; times, speeds and memory; a setting, a
 counter or a size, which is recorded and is no result; nothing that is kept."""
 
-TEST_WORDS = word_set("test tst testing heldout unseen testdaten testset")
+TEST_WORDS = word_set("test tst testing heldout holdout unseen testdaten testset outofsample")
+HELD_OUT = re.compile(r"\b(held|hold)[- ]out\b|\bout[- ]of[- ]sample\b", re.IGNORECASE)
 VALIDATION_WORDS = word_set("val valid validation eval evaluation dev valset validierung")
 TRAINING_WORDS = word_set("train training trn tr trainset trainingsdaten")
 DATA_WORDS = TEST_WORDS | VALIDATION_WORDS | TRAINING_WORDS
@@ -53,6 +54,11 @@ SETTINGS = RATES | word_set(
     "patience warmup coef coefficient lr learningrate seed size dim hidden width depth layers weight exploration "
     "schedule intercept importance params parameters param parameter"
 )
+LISTINGS = word_set(
+    "coefficient coefficients coefs importance importances ranking weights parameters hyperparameters config configuration "
+    "settings arguments options thresholds args"
+)
+"""Headings of what a model or a run is made of: no number below is a result."""
 COUNTED = (
     COUNTERS
     | TRAININGS
@@ -85,7 +91,7 @@ def data_of(text: str) -> Data:
     """
     ordered = split_identifier(text)
     words = words_of(text) - ({"dev"} if ordered[:1] != ["dev"] else set())
-    if words & TEST_WORDS:
+    if words & TEST_WORDS or HELD_OUT.search(text):
         return "test"
     if words & VALIDATION_WORDS:
         return "validation"
