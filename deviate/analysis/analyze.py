@@ -1,8 +1,6 @@
 """Analysis of a training script: main loop, metrics with evidence, rejected values, seeds, outputs and hazards."""
 
 import gc
-import itertools
-import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -12,7 +10,6 @@ from pathlib import Path, PurePosixPath
 
 import libcst as cst
 
-from deviate.analysis.best_checkpoint import best_checkpoint_metric
 from deviate.analysis.entries import project_files
 from deviate.analysis.hazards import find_hazards
 from deviate.analysis.hazards.seeds import seed_calls
@@ -22,8 +19,8 @@ from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, co
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.metrics.collect import Collector, Judged
 from deviate.analysis.metrics.contexts import Context, contexts, reach
-from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
-from deviate.analysis.metrics.keras_history import history_evidence, history_keys
+from deviate.analysis.metrics.history import history_evidence, history_keys
+from deviate.analysis.metrics.judge import Candidate, Judge, Objection
 from deviate.analysis.metrics.labels import is_key
 from deviate.analysis.metrics.naming import find_repeats, give_names, name_parts
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
@@ -31,7 +28,6 @@ from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.conditions import Conditions
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
-from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import read_source
 from deviate.analysis.resolve.tree import identifiers
@@ -41,12 +37,8 @@ from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
 from deviate.model.metric_vocabulary import (
     direction_of,
-    is_measurement,
     item_direction,
-    item_name,
     item_role,
-    item_traits,
-    snake,
     split_identifier,
 )
 
@@ -100,7 +92,7 @@ def call_graph(script: Path, root: Path) -> Iterator[CallGraph]:
     """
     file = _relative(script, root)
     with _without_collector():
-        source = read_source(script, file, ParsedFiles(root))
+        source = read_source(script, file)
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, DEEPEST))
         try:
@@ -184,14 +176,12 @@ def _analyze(
         find_hazards(survey),
         find_side_effects(survey),
     )  # before the files are listed: reads more of them
-    named_metrics = _metrics(metrics, outer, collector)
     analysis = Analysis(
         root=root,
         script=file,
         main_loop=next((loop for loop in loops if loop.is_main), None),
         loops=loops,
-        metrics=named_metrics,
-        kept_by=best_checkpoint_metric(survey, named_metrics),
+        metrics=_metrics(metrics, outer, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
         seeds=seed_calls(graph, collector.contents),
@@ -402,54 +392,13 @@ def _name_metrics(unnamed: list[_Found]) -> tuple[Metric, ...]:
     return tuple(_to_metric(item, name) for item, name in zip(unnamed, names, strict=True))
 
 
-def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], collector: Collector) -> tuple[Metric, ...]:
-    wholes, graph = _name_metrics(unnamed), collector.graph
-    metrics = _with_items([(item.judged, metric) for item, metric in zip(unnamed, wholes, strict=True)], collector)
+def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
+    metrics = list(_name_metrics(unnamed))
     for training in trainings:
         metrics += _managed_metrics(training, metrics, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     metrics.sort(key=lambda metric: (order[metric.file], metric.line))
     return tuple(replace(metric, id=number) for number, metric in enumerate(metrics))
-
-
-def _with_items(wholes: Sequence[tuple[Judged, Metric]], collector: Collector) -> list[Metric]:
-    """The metrics, each mapping with its items, which have the names that runs would give them where these are free."""
-    names = {metric.name for _, metric in wholes}
-    metrics: list[Metric] = []
-    decisions: dict[int, list[tuple[str, Decision]]] = {}
-    for judged, whole in wholes:
-        items: list[Metric] = []
-        if whole.site is not None and whole.label is None:
-            if id(judged) not in decisions:  # of another call path
-                decisions[id(judged)] = collector.item_decisions(judged)
-            for key, decision in decisions[id(judged)]:
-                if is_measurement(key, whole.name):
-                    items.append(_item(whole, key, decision, names))
-                    names.add(items[-1].name)
-        text = f"a mapping of which the source names {len(items)} item{'s' * (len(items) > 1)}; a run shows others"
-        metrics += [replace(whole, evidence=(text, *whole.evidence)) if items else whole, *items]
-    return metrics
-
-
-def _item(whole: Metric, key: str, decision: Decision, names: Collection[str]) -> Metric:
-    """An item of a mapping.
-
-    Args:
-        names: those that other metrics have.
-    """
-    role, direction = item_traits(key, decision.role or "other", decision.direction)
-    longest = f"{whole.name}_{snake(key)}"
-    choices = [item_name(re.sub(r"_\d+$", "", whole.name), key), item_name(whole.name, key), longest]
-    numbered = (f"{longest}_{number}" for number in itertools.count(2))
-    return replace(
-        whole,
-        name=next(name for name in itertools.chain(choices, numbered) if name not in names),
-        role=role,
-        direction=direction,
-        evidence=(f'item "{key}" of {whole.expression}', *decision.evidence),
-        label=key,
-        is_item=True,
-    )
 
 
 def _to_metric(item: _Found, name: str) -> Metric:

@@ -174,7 +174,6 @@ class RejectionReason(Enum):
     CONSTANT = "constant", "constant: {}"
     OBJECT = "object", "object: {}"
     TIME_LEFT = "estimate", "estimate: time left"
-    MUTED = "debug message", "debug message: the project does not show them by default"
     IGNORED = "ignored", "ignored: a comment in the script says so"
     REPEAT = "repeat", "repeat: the same value as {}"
     HANDED_ON = "reported where it is handed to", "reported where it is handed to {}()"
@@ -287,7 +286,6 @@ class Analysis:
         side_effects: likewise.
         unreached: the rejected values that are measurements, to which nothing leads from the main loop as far as the
             analysis sees; a run may show that something does.
-        kept_by: name of the metric by which the script keeps its best checkpoint; None where it keeps none.
         reporting: packages that the script imports and whose adapters record values by themselves.
     """
 
@@ -306,5 +304,4 @@ class Analysis:
     hazards: tuple[Hazard, ...] = ()
     side_effects: tuple[SideEffect, ...] = ()
     unreached: tuple[Metric, ...] = ()
-    kept_by: str | None = None
     reporting: tuple[str, ...] = ()

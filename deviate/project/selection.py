@@ -257,7 +257,7 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
     """
     if matches is None:
         metrics = tuple(_select(metric, MetricConfig(metric.name)) for metric in analysis.metrics)
-        return _read_at_best(_with_primary(metrics, analysis.kept_by), analysis.kept_by)
+        return _with_primary(metrics)
     if not matches:
         raise InputError(
             "the metrics part of deviate.toml is empty: no metric would be recorded",
@@ -276,34 +276,14 @@ def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selec
         chosen.append(_select(metric, one.section))
     for item in chosen:
         _refuse_best(item, chosen)
-    return _with_primary(tuple(chosen), analysis.kept_by, is_fixed=True)
+    return _with_primary(tuple(chosen), is_fixed=True)
 
 
-def _with_primary(metrics: tuple[SelectedMetric, ...], kept_by: str | None, *, is_fixed: bool = False) -> Selection:
-    """The metrics with the one that decides.
-
-    Args:
-        kept_by: name that the analysis gave to the metric by which the script keeps its best model.
-    """
+def _with_primary(metrics: tuple[SelectedMetric, ...], *, is_fixed: bool = False) -> Selection:
+    """The metrics with the one that decides."""
     from deviate.stats import choose_primary
 
-    name = next((metric.name for metric in metrics if metric.metric.name == kept_by), None)
-    return Selection(metrics, is_fixed, choose_primary(metrics, kept_by=name))
-
-
-def _read_at_best(selection: Selection, kept_by: str | None) -> Selection:
-    """The primary metric read off where the script keeps its best checkpoint, unless that is chosen by test data."""
-    from deviate.stats import is_on_test_data
-
-    choice = selection.primary
-    deciding = next((metric for metric in selection.metrics if metric.name == kept_by), None)
-    if choice is None or deciding is None or deciding.direction is None or is_on_test_data(deciding.name):
-        return selection
-    metrics = tuple(
-        dataclasses.replace(metric, aggregate=f"{AT_BEST}{deciding.name}") if metric.name == choice.name else metric
-        for metric in selection.metrics
-    )
-    return dataclasses.replace(selection, metrics=metrics)
+    return Selection(metrics, is_fixed, choose_primary(metrics))
 
 
 def describe_moves(matches: Sequence[Match]) -> str:

@@ -3,19 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import libcst as cst
 
 from deviate.analysis.metrics.containers import ContainerContents
-from deviate.analysis.metrics.debug_level import shows_debug
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_texts, labels_of, mapping_of
-from deviate.analysis.metrics.mapping_items import MappingItem, MappingItems
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
-from deviate.analysis.resolve.abstract_values import Container, Edge
+from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import clause, without_unit
 from deviate.analysis.resolve.index import Function
@@ -35,8 +32,6 @@ from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
 FAILURES = ("error", "exception", "critical", "fatal")
-CHATTY = ("loguru", "structlog")
-"""Libraries whose loggers show messages of the level `debug` unless they are set up otherwise."""
 STEM = re.compile(r"[A-Za-z][_@-]$|[a-z]$|\w[\[(]$")
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
@@ -100,7 +95,6 @@ class Collector:
         self.parser = MessageParser(graph, judge.origins)
         self.reports = Reports(self.graph, self.parser.texts, graph.functions if functions is None else functions)
         self.contents = ContainerContents(self.parser.displays, self.parser.meters)
-        self.mapping_items = MappingItems(graph, self.parser.displays, self.parser.meters)
         self.headers = Headers(self.parser)
         self.readings_left = MOST_READINGS
         self.judgements: dict[tuple[cst.CSTNode, object], Judged] = {}
@@ -363,8 +357,6 @@ class Collector:
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
-            elif self._is_muted(report):
-                decision = Decision(None, objection=Objection(RejectionReason.MUTED))
             elif value is label and is_key(value.spelled, value.function, self.graph):
                 decision = Decision(None, objection=Objection(RejectionReason.KEY))
             else:
@@ -398,32 +390,6 @@ class Collector:
             return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
         return decision
 
-    def item_decisions(self, one: Judged) -> list[tuple[str, Decision]]:
-        """The items of a mapping that is reported whole, as far as the source names them: key and judgement.
-
-        A run reports each under its key; what the source does not name is known after the first run.
-        """
-        candidate, value = one.candidate, one.candidate.value
-        if value.form != "value" or self.parser.texts.is_text(value.source, value.function):
-            return []
-        by_label = None if candidate.label is None else mapping_of(candidate.label, value, self.graph)
-        mapping = value.source if candidate.label is None else by_label
-        items = self.mapping_items.of(mapping, value.function) if mapping is not None else []
-        decisions: dict[str, Decision] = {}
-        for item in items:
-            if item.key in decisions or self._holds_items(item):
-                continue
-            inside = value if by_label is not None else self.parser.plain(item.value, item.function)
-            part = replace(candidate, value=inside, before=f"{item.key}: ", after="", earlier=(), is_first=True)
-            decision = self.judge.decide(replace(part, stem="", spread_of=""))
-            if decision.role is not None:
-                decisions[item.key] = decision
-        return list(decisions.items())
-
-    def _holds_items(self, item: MappingItem) -> bool:
-        """Whether a value is a container of the project or of the source: no number, and so not recorded as one."""
-        return any(isinstance(value, Container) for value in self.graph.resolver.resolve(item.value, item.function))
-
     def _shown_inside(self, node: cst.BaseExpression, function: Function) -> list[ReportedValue]:
         """An item of a container; where that is a text, the values that are written in it: `{k: f"{v:.3f}"}`."""
         if not self.parser.texts.is_text(node, function):
@@ -453,17 +419,6 @@ class Collector:
         items = self.parser.displays.mapping_items(mapping, candidate.value.function) or ()
         is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
         return is_unmarked or any(key is None for key, _, _ in items)
-
-    def _is_muted(self, report: Report) -> bool:
-        """Whether a message is one for debugging that no logger of the project lets through."""
-        if _level(report) != "debug" or not isinstance(report.node, cst.Call):
-            return False
-        names = self.graph.resolver.names(report.node.func, report.function)
-        return not any(name.startswith(CHATTY) for name in names) and not self._may_show_debug
-
-    @cached_property
-    def _may_show_debug(self) -> bool:
-        return shows_debug(self.graph)
 
     def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source

@@ -9,7 +9,6 @@ from pathlib import Path
 import libcst as cst
 
 from deviate.analysis.resolve.index import Function, Module, Nodes
-from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.source import Source, read_source
 from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, positional
 from deviate.errors import InputError
@@ -159,7 +158,6 @@ class Project:
 
     def __init__(self, source: Source, root: Path) -> None:
         self.root = root
-        self.parsed = ParsedFiles(root)
         self.nodes = Nodes()
         self.modules: dict[str, Module] = {}
         self.notices: list[str] = []
@@ -217,7 +215,7 @@ class Project:
             self._notice("the project is larger than what is followed; files behind the first ones were not read")
             return None
         try:
-            return self.add(read_source(self.root / file, file, self.parsed))
+            return self.add(read_source(self.root / file, file))
         except InputError as error:
             reason = error.message
         except RecursionError:

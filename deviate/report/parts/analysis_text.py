@@ -137,9 +137,8 @@ def _primary_line(selection: Selection, label: str) -> str:
     metric = next((item for item in selection.metrics if item.name == choice.name), None)
     aggregate = "last" if metric is None else metric.aggregate
     better = "" if metric is None or metric.direction is None else f" {BETTER[metric.direction]} is better,"
-    kept_by = name(aggregate.removeprefix(AT_BEST))
-    keeps = "" if selection.is_fixed else " which the script keeps,"
-    at = f" where {kept_by} is best,{keeps}" if aggregate.startswith(AT_BEST) else ","
+    best_of = name(aggregate.removeprefix(AT_BEST))
+    at = f" where {best_of} is best," if aggregate.startswith(AT_BEST) else ","
     return f"{label}{name(choice.name)}{at}{better} {choice.reason}.{others}{advice}"
 
 
