@@ -18,27 +18,23 @@ from deviate.analysis.loops.counters import reported_counter
 from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, counted_unit, loop_value
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.metrics.collect import Collector, Judged
-from deviate.analysis.metrics.contexts import Context, contexts, reach
 from deviate.analysis.metrics.history import history_evidence, history_keys
 from deviate.analysis.metrics.judge import Candidate, Judge, Objection
-from deviate.analysis.metrics.labels import is_key
-from deviate.analysis.metrics.naming import find_repeats, give_names, name_parts
+from deviate.analysis.metrics.naming import give_names
+from deviate.analysis.metrics.reach import objection_to_place
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.resolve.calls import CallGraph, CallPath
-from deviate.analysis.resolve.conditions import Conditions
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import read_source
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.side_effects import find_side_effects, output_paths
-from deviate.base import line_text, with_cells
+from deviate.base import with_cells
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
+from deviate.model import Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
 from deviate.model.metric_vocabulary import (
     direction_of,
-    item_direction,
-    item_role,
     split_identifier,
 )
 
@@ -61,17 +57,14 @@ class _Found:
 
     judged: Judged
     site: int | None
-    context: Context
 
 
-def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = (), is_whole: bool = False) -> Analysis:
+def analyze(script: Path, root: Path, *, is_whole: bool = False) -> Analysis:
     """Find what a script trains and reports. Nothing of the script is run.
 
     Args:
         script: the entry script.
         root: the project folder; files are named relative to it.
-        shared: files and spans of sites that other scripts of the run also reach: metrics reported there keep their
-            label and call path, even where this script has only one.
         is_whole: also list what the other files of the project report, to be tapped: the analysis does not see that
             they are imported, and a run may do it.
 
@@ -80,7 +73,7 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
     """
     file = _relative(script, root)
     with call_graph(script, root) as graph:
-        return _analyze(graph, root, file, shared, is_whole=is_whole)
+        return _analyze(graph, root, file, is_whole=is_whole)
 
 
 @contextmanager
@@ -130,13 +123,10 @@ def _relative(script: Path, root: Path) -> str:
         raise InputError(f"{script} is outside the project {root}", "Run deviate in the project's folder.") from None
 
 
-def _analyze(
-    graph: CallGraph, root: Path, file: str, shared: Collection[tuple[str, Span]], *, is_whole: bool
-) -> Analysis:
+def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Analysis:
     collector = Collector(graph, Judge(Origins(graph)))
     judged = collector.collect()
-    conditions = Conditions(graph)
-    trainings = _trainings(graph, judged, conditions)
+    trainings = _trainings(graph, judged)
     outer = trainings.outer
     sites: list[Site] = []
     metrics: list[_Found] = []
@@ -148,28 +138,17 @@ def _analyze(
         is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
         call_paths += graph.call_paths(node)
         objection = item.decision.objection
-        counting: tuple[CallPath, ...] = ()
         if objection is None or objection.cause is RejectionReason.UNMARKED:
-            reached = reach(node, () if is_drawn else outer, conditions)
-            objection, counting = reached.objection or objection, reached.call_paths
+            objection = objection_to_place(node, () if is_drawn else outer, graph) or objection
         site = _site(item, len(sites)) if _is_tappable(item) and not is_drawn else None
-        if is_drawn and objection is None:
-            metrics.append(_Found(item, None, Context(counting[0], (), item.candidate.value.name)))
-        elif site is not None and objection is None:
-            item_contexts = contexts(item, counting, outer, graph, is_shared=(site.file, site.span) in shared)
-            if all(context.label is None for context in item_contexts):
-                site = _labelled_by_key(site, item, graph)
-            metrics += [_Found(item, site.id, context) for context in item_contexts]
-        elif site is not None:
-            site = _labelled_by_key(site, item, graph)
-            is_set_up = objection is not None and objection.cause is RejectionReason.SET_UP
-            if item.decision.role is not None and not is_set_up:
-                unreached.append(_Found(item, site.id, Context((), (), None)))
         if site is not None:
             sites.append(site)
         if objection is not None:
             rejected.append(_reject(item.candidate, objection, site.id if site else None))
-    metrics = _without_repeats(metrics, rejected, graph)
+        if objection is None and (site is not None or is_drawn):
+            metrics.append(_Found(item, site.id if site else None))
+        elif site is not None and item.decision.role is not None:
+            unreached.append(_Found(item, site.id))
     loops = _loops(trainings, call_paths, judged, graph)
     survey = Survey(graph)
     hazards, side_effects = (
@@ -195,8 +174,8 @@ def _analyze(
     if is_whole:  # last, as it reads files on which nothing else in the analysis may rest
         functions = set(graph.functions)
         for item in _collect_elsewhere(graph, collector, root, functions):
-            sites.append(_labelled_by_key(_site(item, len(sites)), item, graph))
-            unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
+            sites.append(_site(item, len(sites)))
+            unreached.append(_Found(item, sites[-1].id))
         with suppress(RecursionError):  # what the script reaches has been read
             loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), loops))
     return replace(
@@ -271,18 +250,7 @@ def _importable(files: Sequence[str], root: Path) -> list[str]:
     return [path.as_posix() for path in sorted(near, key=lambda path: -folders[path.parent])]
 
 
-def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
-    """The metrics that report something new; repeats are added to the rejected values."""
-    pairs = [(item.judged, item.context) for item in metrics]
-    repeats = find_repeats(pairs, name_parts(pairs), graph.nodes)
-    for number, earlier in repeats.items():
-        item, first = metrics[number].judged.candidate, metrics[earlier].judged.candidate
-        objection = Objection(RejectionReason.REPEAT, f"{first.sink} reports at line {first.line}")
-        rejected.append(_reject(item, objection, metrics[number].site))
-    return [item for number, item in enumerate(metrics) if number not in repeats]
-
-
-def _trainings(graph: CallGraph, judged: list[Judged], conditions: Conditions) -> Trainings:
+def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
     inside: dict[cst.CSTNode, list[Judged]] = {}
     for item in judged:
         call_paths = graph.call_paths(item.candidate.value.node)
@@ -296,7 +264,7 @@ def _trainings(graph: CallGraph, judged: list[Judged], conditions: Conditions) -
         counters = {name for item in counting for name in identifiers(item.candidate.value.source)}
         return counters, sum(item.decision.role is not None for item in items)
 
-    return LoopFinder(graph, count_reported, conditions).find()
+    return LoopFinder(graph, count_reported).find()
 
 
 def _nodes_on(call_paths: Iterable[CallPath]) -> Collection[cst.CSTNode]:
@@ -329,12 +297,6 @@ def _site(item: Judged, number: int) -> Site:
         label=candidate.label,
         fields=value.fields,
     )
-
-
-def _labelled_by_key(site: Site, item: Judged, graph: CallGraph) -> Site:
-    """A site of which no metric is that of one text: its label stays where that is a key which a run alone knows."""
-    is_label = site.label is not None and is_key(site.label, item.candidate.value.function, graph)
-    return site if is_label else replace(site, label=None)
 
 
 def _loops(
@@ -388,7 +350,7 @@ def _alternatives(trainings: Trainings, loops: tuple[Loop, ...], graph: CallGrap
 
 
 def _name_metrics(unnamed: list[_Found]) -> tuple[Metric, ...]:
-    names = give_names(name_parts([(item.judged, item.context) for item in unnamed]))
+    names = give_names([item.judged for item in unnamed])
     return tuple(_to_metric(item, name) for item, name in zip(unnamed, names, strict=True))
 
 
@@ -402,19 +364,8 @@ def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: Call
 
 
 def _to_metric(item: _Found, name: str) -> Metric:
-    candidate, decision, context = item.judged.candidate, item.judged.decision, item.context
-    file, evidence = candidate.value.function.module.file, decision.evidence
-    if context.label is not None and item.site is not None:
-        evidence = (*evidence, f'where {candidate.label} is "{context.label}"')
-    if context.path:
-        evidence = (*evidence, reached_by(context.path))
-    if context.is_final:
-        evidence = (*evidence, "reported after the main loop")
-    role: Role = decision.role or "other"
-    direction = decision.direction
-    if context.label is not None:
-        role = item_role(context.label, role) if role == "other" else role
-        direction = item_direction(context.label, role, direction)
+    candidate, decision = item.judged.candidate, item.judged.decision
+    file = candidate.value.function.module.file
     return Metric(
         id=-1,
         name=name,
@@ -422,19 +373,11 @@ def _to_metric(item: _Found, name: str) -> Metric:
         file=file,
         line=candidate.line,
         sink=candidate.sink,
-        role=role,
-        direction=direction,
-        evidence=tuple(with_cells(text, file) for text in evidence),
+        role=decision.role or "other",
+        direction=decision.direction,
+        evidence=tuple(with_cells(text, file) for text in decision.evidence),
         site=item.site,
-        path=context.path,
-        label=context.label,
     )
-
-
-def reached_by(path: Sequence[Place]) -> str:
-    """The evidence of a metric that is reported on one of several call paths."""
-    lines = [line_text(place.file, place.line).removeprefix("line ") for place in path]
-    return f"reached by the calls at {'lines ' * all(line.isdecimal() for line in lines)}{' → '.join(lines)}"
 
 
 def _managed_metrics(training: Training, earlier: Sequence[Metric], graph: CallGraph) -> list[Metric]:
@@ -450,9 +393,7 @@ def _managed_metrics(training: Training, earlier: Sequence[Metric], graph: CallG
         key_words = split_identifier(key)
         role: Role = "time" if {"runtime", "second", "time", "fps"} & set(key_words) else "quality"
         direction = "max" if {"second", "fps"} & set(key_words) else direction_of(key_words)
-        name = key.replace("/", "_")
-        while name in names:
-            name += "_history"
+        name = key if key not in names else f"{key}_history"
         if key not in keys:
             metrics.append(Metric(-1, name, key, place.file, place.line, "history", role, direction, evidence, None))
     return metrics

@@ -175,7 +175,6 @@ class RejectionReason(Enum):
     OBJECT = "object", "object: {}"
     TIME_LEFT = "estimate", "estimate: time left"
     IGNORED = "ignored", "ignored: a comment in the script says so"
-    REPEAT = "repeat", "repeat: the same value as {}"
     HANDED_ON = "reported where it is handed to", "reported where it is handed to {}()"
     UNMARKED = (
         "nothing marks it as a measurement",
@@ -185,10 +184,8 @@ class RejectionReason(Enum):
         "reported before the main loop, or in a branch that never reaches it",
         "reported before the main loop, or in a branch that never reaches it",
     )
-    SET_UP = "set-up", "set-up: reported where an object is made"
     NEVER_CALLED = "not reached", "not reached: its function is never called from the script"
     BEHIND_EXIT = "not reached", "not reached: it stands behind a statement that always leaves"
-    TURNED_OFF = "not reached", "not reached: arguments or defaults of its calls, or an option, turn it off"
 
     def __init__(self, kind: str, sentence: str) -> None:
         self.kind = kind

@@ -10,7 +10,6 @@ import libcst as cst
 from deviate.analysis.loops.managed import Framework, framework_of
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.resolve.calls import CallGraph, Frame
-from deviate.analysis.resolve.conditions import Conditions
 from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, last_name, positional, walk
@@ -197,14 +196,8 @@ class LoopFinder:
         reported: values reported inside a node: (names of counters reported, number of metrics).
     """
 
-    def __init__(
-        self,
-        graph: CallGraph,
-        reported: Callable[[cst.CSTNode], tuple[set[str], int]],
-        conditions: Conditions,
-    ) -> None:
+    def __init__(self, graph: CallGraph, reported: Callable[[cst.CSTNode], tuple[set[str], int]]) -> None:
         self.graph = graph
-        self.conditions = conditions
         self.nodes = graph.nodes
         self.reported = reported
         self.signs = TrainingSigns(graph)
@@ -222,7 +215,6 @@ class LoopFinder:
         training = [
             loop for loop in training if loop.framework is None or not loop.framework.is_last_resort
         ] or training
-        training = [loop for loop in training if not self._is_other_option(loop, training)] or training
         training.sort(key=self._rank)
         if not training:
             return Trainings()
@@ -233,12 +225,6 @@ class LoopFinder:
             loop for loop in nested if loop.counts == "epochs" or (loop.counts == "steps" and self._nests(loop, main))
         ]
         return Trainings((main, *(loop for loop in rest if loop.trains)), (*rest, *nested)[:MOST_ALTERNATIVES])
-
-    def _is_other_option(self, loop: Training, training: list[Training]) -> bool:
-        """Whether an option chooses another loop instead: `if eager: … else: model.fit(…)`."""
-        others = [path for other in training if other is not loop for path in self.graph.call_paths(other.node)]
-        call_paths = self.graph.call_paths(loop.node)
-        return all(self.conditions.takes_other_option(call_path, others) for call_path in call_paths)
 
     def _rank(self, loop: Training) -> tuple[float, str, int]:
         place = self.nodes.place(loop.node)

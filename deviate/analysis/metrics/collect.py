@@ -8,7 +8,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.containers import ContainerContents
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
-from deviate.analysis.metrics.labels import graph_tag, is_key, label_texts, labels_of, mapping_of
+from deviate.analysis.metrics.labels import graph_tag, is_key, label_of
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
@@ -26,7 +26,7 @@ from deviate.analysis.resolve.message_items import (
     Style,
     Substitute,
 )
-from deviate.analysis.resolve.tree import constant_key, constant_text, last_name, positional, walk
+from deviate.analysis.resolve.tree import constant_key, constant_text, last_name, walk
 from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
@@ -329,7 +329,7 @@ class Collector:
         values = [item for item in items if isinstance(item, ReportedValue)]
         texts = _texts_between(items)
         message = "".join(item if isinstance(item, str) else "{}" for item in items)
-        labels = labels_of(values, self.judge, self.graph)
+        label = label_of(values, self.judge, self.graph)
         judged: list[Judged] = []
         for number, value in enumerate(values):
             earlier = []
@@ -337,7 +337,7 @@ class Collector:
                 if judged[back].decision.role is not None:
                     break
                 earlier.append(without_unit(texts[back]) if back else texts[back])
-            line, label = self.nodes.statement_line(value.node), labels[number]
+            line = self.nodes.statement_line(value.node)
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
             label_name = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(
@@ -384,10 +384,9 @@ class Collector:
                     return Decision(
                         content.role, None, (f'holds "{key}", {content.evidence[0]}', *content.evidence[1:])
                     )
-        if decision.role is None and candidate.label is not None and not split_identifier(candidate.before):
-            decision = self._decide_by_label(candidate, candidate.label) or decision
-        if decision.role is None and self._is_under_key(candidate, decision):
-            return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
+        is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
+        if candidate.label is not None and is_unmarked and value.style != WRITTEN:
+            return Decision("other", None, (f"a value for each {candidate.label}",))
         return decision
 
     def _shown_inside(self, node: cst.BaseExpression, function: Function) -> list[ReportedValue]:
@@ -395,30 +394,6 @@ class Collector:
         if not self.parser.texts.is_text(node, function):
             return [self.parser.plain(node, function)]
         return [item for item in self.parser.take(node, function) if isinstance(item, ReportedValue)]
-
-    def _decide_by_label(self, candidate: Candidate, label: str) -> Decision | None:
-        """The judgement of a value that only the texts of its label name: as of `auc: {…}`."""
-        texts = label_texts(label, candidate.value.function, self.graph)
-        decisions = (self.judge.decide(replace(candidate, before=f"{text}: ", is_first=True)) for text in texts)
-        decision = next((decision for decision in decisions if decision.role is not None), None)
-        return None if decision is None else replace(decision, direction=None, evidence=decision.evidence[1:])
-
-    def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
-        """Whether a value belongs to a mapping with unknown items that does not hold the program's options.
-
-        What is written as a program would have to read it, by `repr`, is not meant for readers.
-        """
-        if candidate.value.style == WRITTEN:
-            return False
-        mapping = mapping_of(candidate.label, candidate.value, self.graph)
-        if mapping is None:
-            return False
-        sources = [mapping, *(positional(mapping) if isinstance(mapping, cst.Call) else ())]  # `vars(args)`
-        if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in sources):
-            return False
-        items = self.parser.displays.mapping_items(mapping, candidate.value.function) or ()
-        is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
-        return is_unmarked or any(key is None for key, _, _ in items)
 
     def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source
