@@ -1,6 +1,6 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,14 +18,13 @@ from deviate.analysis.resolve.abstract_values import (
 )
 from deviate.analysis.resolve.index import ADDING, Function, LoopNode
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.resolve import CREATING, DEFINITIONS, MOST_REFERENTS, Resolver
+from deviate.analysis.resolve.resolve import DEFINITIONS, MOST_REFERENTS, Resolver
 from deviate.analysis.resolve.tree import (
     argument,
     children,
     imported_names,
     keywords,
     last_name,
-    named_items,
     positional,
 )
 from deviate.model import Place
@@ -38,9 +37,6 @@ RUNNERS = word_set("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run
 """Functions that run `main` of the script if called without a function."""
 
 COMMANDS = word_set("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
-CONFIGURED = (".LightningCLI",)
-"""Functions that create what they run from configuration files alone, if called without arguments."""
-
 REGISTERING = word_set("command callback automain main cli on on_event task entrypoint entry_point")
 """Decorators with which a library registers a function to call it: click, typer, sacred, hydra, ignite."""
 
@@ -64,12 +60,6 @@ COMMON = word_set(
 
 TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
 """Types of argument expressions that are searched for functions and objects."""
-
-LISTING = word_set(
-    "glob.glob glob.iglob os.listdir os.scandir pkgutil.iter_modules pkgutil.walk_packages importlib.import_module "
-    "builtins.__import__"
-)
-"""Calls by which a package finds its submodules, to import all of them."""
 
 MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
@@ -142,16 +132,9 @@ class EdgeFinder:
     # ------------------------------------------------------------ calls
 
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        definitions, is_taken = self.resolver.registered(call, function)
-        if definitions and not is_taken:
-            yield from self._built_edges(call, definitions, function)
-            return
         referents = self.resolver.called(call, function)
         arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
         names = [referent.name for referent in referents if type(referent) is External]
-        if names and not CREATING.isdisjoint(names):
-            referents, arguments = self.resolver.created(call, function) or referents, arguments[1:]
-            names = [referent.name for referent in referents if type(referent) is External]
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
         for referent in referents if len(names) < len(referents) else ():
@@ -169,23 +152,6 @@ class EdgeFinder:
                 yield Edge(call, function, method, "named", arguments, by_name, 1)
         if not is_inside and not self._only_adds(call, function):
             yield from self._handed_edges(call, function, names)
-            if names and function.is_module and not LISTING.isdisjoint(names) and function.module.is_package:
-                yield from self._submodule_edges(call, function)
-
-    def _built_edges(self, call: cst.Call, definitions: Sequence[Value], function: Function) -> Iterator[Edge]:
-        """Edges to what a registry creates: the description may hold further arguments."""
-        by_name = {key: (value, function) for key, value in keywords(call).items()}
-        for value in positional(call):
-            if isinstance(value, cst.Call) and last_name(value.func) == "dict":
-                by_name.update((key, (item, function)) for key, item in keywords(value).items())
-            elif isinstance(value, cst.Dict):
-                by_name.update((key, (item, function)) for key, item in named_items(value))
-        for definition in definitions:
-            if type(definition) is ClassRef:
-                self.resolver.instantiated.setdefault(definition.cls)
-            for callee in self.resolver.callees(definition):
-                skipped = int(callee.receiver is not None)
-                yield Edge(call, function, callee.function, "handed", (), tuple(by_name.items()), skipped)
 
     def _only_adds(self, call: cst.Call, function: Function) -> bool:
         """Whether a call adds something to a container of the project, from which it may be called later."""
@@ -211,8 +177,6 @@ class EdgeFinder:
             elif name in COMMANDS and not call.args:
                 tops = [inner.name for inner in function.module.functions if inner.parent is function.module.top]
                 yield from self._mains(call, function, tops)
-            elif name.endswith(CONFIGURED) and not positional(call):
-                yield from self._configured_edges(call, function)
         arguments: tuple[Argument, ...] = ()
         if spawned is not None:
             tupled = argument(call, 1, "args")
@@ -247,12 +211,6 @@ class EdgeFinder:
             for referent in self.resolver.in_module(function.module, name):
                 if isinstance(referent, FunctionRef):
                     yield Edge(call, function, referent.function, "handed")
-
-    def _configured_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        """Edges to what a library may call of all that configuration files name."""
-        for referent in self.resolver.configured(function):
-            for callee in self._run_by_others(referent, is_command=False):
-                yield Edge(call, function, callee.function, "handed", skipped=int(callee.receiver is not None))
 
     def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         """The values of an argument, those of the items of a container; none where too many could be meant."""
@@ -297,7 +255,6 @@ class EdgeFinder:
                 skipped = int(callee.receiver is not None)
                 yield Edge(decorator, function, callee.function, "call", ((node, function),), skipped=skipped)
             registering = expression.func if isinstance(expression, cst.Call) else expression
-            self.resolver.register(registering, node, function)
             is_method = isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING
             if is_method and isinstance(node, cst.FunctionDef):
                 yield Edge(decorator, function, self.project.nodes.functions[node], "handed")
@@ -322,13 +279,6 @@ class EdgeFinder:
                 module = self.project.modules.get(file)
                 if module is not None and module is not function.module:
                     yield Edge(statement, function, module.top, "import")
-
-    def _submodule_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        """Edges to the submodules that a package imports because they are in its folder, of those that register."""
-        for file in self.project.beside(function.module.file):
-            module = self.project.load(file) if self.project.registers(file) else None
-            if module is not None and module is not function.module:
-                yield Edge(call, function, module.top, "import")
 
 
 # ---------------------------------------------------------------- graph

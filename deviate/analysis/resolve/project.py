@@ -237,15 +237,6 @@ class Project:
             self._registers[file] = bool(REGISTERING.search(text) and WORKING.search(text))
         return self._registers[file]
 
-    def beside(self, file: str) -> list[str]:
-        """The Python files in the folder of a file."""
-        folder = posixpath.dirname(file)
-        try:
-            names = sorted(os.listdir(self.root / folder))  # noqa: PTH208 - names are enough
-        except OSError:
-            return []
-        return [posixpath.join(folder, name) for name in names if name.endswith(".py")]
-
     def package_of(self, file: str) -> Module | None:
         """The package that a file is a submodule of; None for what lies in a folder without `__init__.py`."""
         folder = posixpath.dirname(file[: -len("/__init__.py")] if file.endswith("/__init__.py") else file.rstrip("/"))
