@@ -163,7 +163,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
         metrics=_metrics(metrics, outer, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
-        seeds=seed_calls(graph, collector.contents),
+        seeds=seed_calls(graph),
         outputs=output_paths(graph),
         files=graph.project.files(),
         notices=tuple(graph.project.notices),

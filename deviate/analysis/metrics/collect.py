@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from deviate.analysis.metrics.containers import ContainerContents
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_of
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser
@@ -26,7 +25,7 @@ from deviate.analysis.resolve.message_items import (
     Style,
     Substitute,
 )
-from deviate.analysis.resolve.tree import constant_key, constant_text, last_name, walk
+from deviate.analysis.resolve.tree import constant_key, last_name, walk
 from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
@@ -48,39 +47,6 @@ class Judged:
     decision: Decision
 
 
-class Headers:
-    """Names of the columns of tables: rows of texts that a file writes, by file and number of columns.
-
-    Attributes:
-        reports: where headers are looked for.
-    """
-
-    def __init__(self, parser: MessageParser) -> None:
-        self.reports: list[Report] = []
-        self.parser = parser
-        self._headers: dict[tuple[str, int], list[list[str]]] | None = None
-
-    def names(self, function: Function, n_columns: int) -> list[str] | None:
-        """The names of the columns of a table with one header; None where there are several, or none."""
-        if self._headers is None:
-            self._headers = {}
-            for report in self.reports:
-                for part in report.carried:
-                    texts = self._texts(part, report.function)
-                    headers = self._headers.setdefault((report.function.module.file, len(texts)), [])
-                    if texts and texts not in headers:
-                        headers.append(texts)
-        headers = self._headers.get((function.module.file, n_columns), [])
-        return headers[0] if len(headers) == 1 and n_columns > 1 else None
-
-    def _texts(self, part: Carried, function: Function) -> list[str]:
-        if not isinstance(part, Row) or not isinstance(part.values, cst.BaseExpression):
-            return []
-        items = self.parser.displays.sequence_items(part.values, function) or ()
-        texts = [text for node, _ in items if (text := constant_text(node))]
-        return texts if len(texts) == len(items) else []
-
-
 class Collector:
     """Collects and judges every reported value.
 
@@ -94,67 +60,35 @@ class Collector:
         self.judge = judge
         self.parser = MessageParser(graph, judge.origins)
         self.reports = Reports(self.graph, self.parser.texts, graph.functions if functions is None else functions)
-        self.contents = ContainerContents(self.parser.displays, self.parser.meters)
-        self.headers = Headers(self.parser)
         self.readings_left = MOST_READINGS
         self.judgements: dict[tuple[cst.CSTNode, object], Judged] = {}
         self._judged: set[tuple[str, tuple[MessageItem, ...]]] = set()
 
     def collect(self) -> list[Judged]:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
-        self.headers.reports = list(self.reports)
-        for report in self.headers.reports:
+        for report in self.reports:
             for items in self._messages(report, EMPTY_SCENE, DEEPEST):
                 self._judge(items, report)
-        self._follow_others()
         order = {file: number for number, file in enumerate(self.graph.project.files())}
         return sorted(self.judgements.values(), key=lambda judged: self._position(judged, order))
-
-    def _follow_others(self) -> None:
-        """Judge a variable that nothing marks as another report of the same function has it: `final loss: {} ({})`."""
-        roles: dict[tuple[Function, str], Decision] = {}
-        for one in self.judgements.values():
-            value = one.candidate.value
-            if one.decision.role is not None and isinstance(value.source, cst.Name) and not value.path:
-                roles.setdefault((value.function, value.source.value), one.decision)
-        for key, one in self.judgements.items():
-            value, objection = one.candidate.value, one.decision.objection
-            if objection is None or objection.cause is not RejectionReason.UNMARKED or value.path:
-                continue
-            decision = roles.get((value.function, value.source.value)) if isinstance(value.source, cst.Name) else None
-            if decision is not None:
-                evidence = ("a metric where the same function reports it in other words", *decision.evidence[-1:])
-                self.judgements[key] = replace(one, decision=Decision(decision.role, decision.direction, evidence))
 
     # ------------------------------------------------------------ messages
 
     def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[MessageItem]]:
         """The messages of one report; one per call if the function around it reports its arguments."""
-        flows, node, function = self.parser.flows, report.node, report.function
         if depth == DEEPEST:
             self.readings_left = MOST_READINGS
-        readings = [scene]
-        for place, where in ((node, function), *scene.calls) if scene.substitutes else ():
-            readings = [turn for one in readings[:MOST_SCENES] for turn in flows.turns(place, where, one)]
-        for one in readings:
-            self.readings_left -= 1
-            if self.readings_left < 0:  # with loops over tables in nested calls, the messages found so far must suffice
-                return
-            self.parser.open.clear()
-            messages = list(self._read_messages(report, one))
-            opened = dict(self.parser.open)
-            scenes = self._scenes(opened, messages, one) if opened and depth else []
-            if not scenes:
-                yield from self._read_turns(report, messages) if one is EMPTY_SCENE else messages
-            for inner in scenes[:MOST_SCENES]:
-                yield from self._messages(report, inner, depth - 1)
-
-    def _read_turns(self, report: Report, messages: list[list[MessageItem]]) -> list[list[MessageItem]]:
-        """The messages of a report inside a loop over a literal container, one per iteration."""
-        values = [item.node for message in messages for item in message if isinstance(item, ReportedValue)]
-        reported = {node.value for node in values if isinstance(node, cst.Name)}
-        scenes = self.parser.flows.turns_of_displays(report.node, report.function, reported) if reported else []
-        return [message for scene in scenes[:MOST_SCENES] for message in self._read_messages(report, scene)] or messages
+        self.readings_left -= 1
+        if self.readings_left < 0:  # in nested calls, the messages found so far must suffice
+            return
+        self.parser.open.clear()
+        messages = list(self._read_messages(report, scene))
+        opened = dict(self.parser.open)
+        scenes = self._scenes(opened, messages, scene) if opened and depth else []
+        if not scenes:
+            yield from messages
+        for inner in scenes[:MOST_SCENES]:
+            yield from self._messages(report, inner, depth - 1)
 
     def _read_messages(self, report: Report, scene: Scene) -> Iterator[list[MessageItem]]:
         """The messages of the arguments of one report; string arguments form one line together."""
@@ -202,13 +136,7 @@ class Collector:
                 for items in parser.record(part.mapping, function, scene):
                     yield [*prefix, *items]
             case Row():
-                messages = parser.row(part.values, function, scene)
-                names = self.headers.names(function, len(messages))
-                yield from (
-                    messages
-                    if names is None
-                    else [[f"{name}: ", *one] for name, one in zip(names, messages, strict=True)]
-                )
+                yield from parser.row(part.values, function, scene)
             case Table():
                 yield from parser.table(part.rows, function, scene)
 
@@ -306,18 +234,8 @@ class Collector:
     def _extend_scenes(
         self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]
     ) -> list[Scene]:
-        """The scene of each call, and of each iteration of a loop around it over a literal container."""
-        scenes: list[Scene] = []
-        for edge, one in zip(edges, arguments, strict=True):
-            inner = scene.through(edge.node, edge.caller, one)
-            handed = {
-                argument[0].value
-                for argument in one.values()
-                if isinstance(argument, tuple) and isinstance(argument[0], cst.Name)
-            }
-            turns = self.parser.flows.turns_of_displays(edge.node, edge.caller, handed)
-            scenes += [inner.extend(turn.substitutes) for turn in turns] or [inner]
-        return scenes
+        """The scene of each call."""
+        return [scene.through(edge.node, edge.caller, one) for edge, one in zip(edges, arguments, strict=True)]
 
     # ------------------------------------------------------------ judgement
 
@@ -368,32 +286,12 @@ class Collector:
                 self.judgements[key] = judged[-1]
 
     def _decide(self, candidate: Candidate) -> Decision:
-        """The judgement; a container that tells nothing by itself is judged by what it holds."""
+        """The judgement; a value that nothing marks is taken for a measurement where a label stands beside it."""
         decision, value = self.judge.decide(candidate), candidate.value
-        if decision.objection is not None and decision.objection.cause is RejectionReason.SAVED:
-            return decision
-        for key, node, function in self.contents.of(value.source, value.function):
-            if function in self.reports.keepers:
-                return Decision(None, objection=Objection(RejectionReason.HANDED_ON, function.name))
-            if decision.role is not None:
-                break
-            for inside in self._shown_inside(node, function):
-                part = replace(candidate, value=inside, before=f"{key}: ", after="", earlier=(), is_first=True, stem="")
-                content = self.judge.decide(part)
-                if content.role is not None:
-                    return Decision(
-                        content.role, None, (f'holds "{key}", {content.evidence[0]}', *content.evidence[1:])
-                    )
         is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
         if candidate.label is not None and is_unmarked and value.style != WRITTEN:
             return Decision("other", None, (f"a value for each {candidate.label}",))
         return decision
-
-    def _shown_inside(self, node: cst.BaseExpression, function: Function) -> list[ReportedValue]:
-        """An item of a container; where that is a text, the values that are written in it: `{k: f"{v:.3f}"}`."""
-        if not self.parser.texts.is_text(node, function):
-            return [self.parser.plain(node, function)]
-        return [item for item in self.parser.take(node, function) if isinstance(item, ReportedValue)]
 
     def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source

@@ -58,7 +58,7 @@ def _snake(name: str) -> str:
 
 
 def _evaluated_keys(graph: CallGraph) -> list[str]:
-    """Keys of an evaluation where a trainer gets data for it, those of a dict that `compute_metrics` returns included."""
+    """Keys of an evaluation where a trainer gets data for it, with those of a dict that `compute_metrics` returns."""
     keys: list[str] = []
     for call, function in graph.calls:
         by_name = keywords(call)

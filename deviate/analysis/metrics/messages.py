@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from deviate.analysis.metrics.containers import Displays
+from deviate.analysis.metrics.displays import Displays
 from deviate.analysis.metrics.flows import Flows
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
@@ -61,7 +61,7 @@ class MessageParser:
         self.resolver = graph.resolver
         self.origins = origins
         self.displays = Displays(graph)
-        self.flows = Flows(graph, self.displays)
+        self.flows = Flows(graph)
         self.texts = Texts(self.displays)
         self.meters = origins.meters
         self.open: dict[tuple[Function, str], None] = {}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.metrics.containers import Displays
+from deviate.analysis.metrics.displays import Displays
 from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import Field, decimals, format_fields, percent_fields
