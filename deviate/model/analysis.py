@@ -160,8 +160,6 @@ class RejectionReason(Enum):
     SETTING = "setting", "setting: {}"
     LEARNING_RATE = "setting", "setting: learning rate"
     CALLED_SETTING = "setting", 'setting: called "{}"'
-    POPULATION = "property of a population", "property of a population: {}"
-    SPREAD = "spread of another value", "spread of another value: {}"
     CLOCK = "clock reading", "clock reading: {}"
     MEMORY = "memory", "memory: {}"
     TEXT = "name", "name: {}"
@@ -175,7 +173,6 @@ class RejectionReason(Enum):
     OBJECT = "object", "object: {}"
     TIME_LEFT = "estimate", "estimate: time left"
     IGNORED = "ignored", "ignored: a comment in the script says so"
-    HANDED_ON = "reported where it is handed to", "reported where it is handed to {}()"
     UNMARKED = (
         "nothing marks it as a measurement",
         "nothing marks it as a measurement: no telling word, no float format",

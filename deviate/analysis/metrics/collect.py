@@ -13,7 +13,7 @@ from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import clause, without_unit
+from deviate.analysis.resolve.identifier_words import without_unit
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
@@ -25,12 +25,11 @@ from deviate.analysis.resolve.message_items import (
     Style,
     Substitute,
 )
-from deviate.analysis.resolve.tree import constant_key, last_name, walk
+from deviate.analysis.resolve.tree import constant_key, walk
 from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
-FAILURES = ("error", "exception", "critical", "fatal")
 STEM = re.compile(r"[A-Za-z][_@-]$|[a-z]$|\w[\[(]$")
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
@@ -269,8 +268,6 @@ class Collector:
                 label_name,
                 is_first=number == 0,
                 stem=_stem(values[:number], texts) if earlier else "",
-                is_in_error=_level(report) in FAILURES,
-                spread_of=_rejected_text(judged[-1]) if judged else "",
                 is_tagged=number > 0 and all(other.style == Style.NAME for other in values[:number]),
             )
             if self._is_ignored(line, value):
@@ -302,19 +299,6 @@ class Collector:
         value = judged.candidate.value
         where = value.function.source.start(value.node)
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
-
-
-def _level(report: Report) -> str:
-    """The level of a message to a logger, as the method says it; empty for any other report."""
-    is_leveled = report.sink in ("logging", "loguru", "structlog") and isinstance(report.node, cst.Call)
-    return last_name(report.node.func) if is_leveled and isinstance(report.node, cst.Call) else ""
-
-
-def _rejected_text(judged: Judged) -> str:
-    """The text before a value that is no measurement, whatever is said of it; empty for any other."""
-    objection = judged.decision.objection
-    is_open = objection is None or objection.cause in (RejectionReason.UNMARKED, RejectionReason.TAG)
-    return "" if is_open else clause(judged.candidate.lead).strip(" :=(%/")
 
 
 def _stem(before: list[ReportedValue], texts: list[str]) -> str:

@@ -14,7 +14,8 @@ from deviate.analysis.resolve.identifier_words import (
     without_unit,
 )
 from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
-from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
+from deviate.analysis.resolve.origins import COUNTING as COUNTER_KINDS
+from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
 from deviate.analysis.resolve.tree import dotted_name, last_name, telling_identifiers
 from deviate.model import Direction, RejectionReason, Role
 from deviate.model.metric_vocabulary import (
@@ -41,6 +42,8 @@ TRACKERS = word_set(
 )
 FIXED = {
     "counter": RejectionReason.COUNTER,
+    "loop counter": RejectionReason.LOOP_COUNTER,
+    "conditional counter": RejectionReason.COUNTER,
     "size": RejectionReason.SIZE,
     "setting": RejectionReason.SETTING,
     "rate": RejectionReason.SETTING,
@@ -63,10 +66,6 @@ CHOSEN = word_set(
 )
 """Groups of tags that hold what is chosen."""
 REPAIRS = ("ensure_", "fix_", "assert_")
-DISTANCES = {"distance", "distances"}
-GENETIC = word_set("genetic genotypic mutation mutations crossover speciation")
-"""What evolution works with. A distance between genomes tells how varied they are, not how good."""
-SPREAD = word_set("standard deviation deviations std stdev variance var sd spread")
 SAVED = {"checkpoint", "checkpoints", "ckpt"}
 LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
@@ -84,8 +83,6 @@ class View:
         unit: kind of the unit behind it: `speed`, `time` or empty.
         digits: decimals that its format asks for; None where that is no float format.
         is_tagged: its name is a value that only a run knows.
-        spread_of: text before a value that is no metric, where this one comes right behind it in the message.
-        is_in_error: whether the message is one of an error, by its level.
         is_in_warning: whether the message begins by saying that it warns.
     """
 
@@ -99,8 +96,6 @@ class View:
     sink: str
     digits: int | None
     is_tagged: bool = False
-    spread_of: str = ""
-    is_in_error: bool = False
     is_in_warning: bool = False
 
     @property
@@ -109,7 +104,7 @@ class View:
 
         Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
         """
-        if self.origin.reason is not Reason.OF_COUNTER:
+        if not self.origin.is_derived:
             return False
         if COUNTERS & set(self.numerator_words[-1:]) or is_integer_spec(self.value.spec):
             return False
@@ -123,13 +118,13 @@ class View:
         """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
         telling = QUALITY - NEUTRAL
         is_called = bool(telling & set(self.expression_words)) or bool(telling & set(self.words_before[-1:]))
-        return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
+        return self.origin.kind in (*COUNTER_KINDS, "size") and (self.digits or 0) >= 2 and is_called
 
     @property
     def is_length(self) -> bool:
         """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
         name_words = {*self.expression_words, *(self.words_before if self.is_watched else ())}
-        return self.origin.kind == "counter" and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
+        return self.origin.kind in COUNTER_KINDS and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
 
     @property
     def is_watched(self) -> bool:
@@ -202,21 +197,8 @@ def part_of_name(view: View) -> Objection | None:
 
 
 def in_warning(view: View) -> Objection | None:
-    """`Warning: cut off at {n} steps`, `logger.error("… from worker {i}")`: what is told now and then."""
-    is_measured = view.digits is not None or view.origin.kind in MEASURED or QUALITY & set(view.expression_words)
-    is_of_error = view.is_in_error and not is_measured
-    return Objection(RejectionReason.IN_WARNING) if view.is_in_warning or is_of_error else None
-
-
-def of_population(view: View) -> Objection | None:
-    is_named = bool(GENETIC & set(view.words_before)) and not (QUALITY - DISTANCES) & set(view.words_before)
-    return Objection(RejectionReason.POPULATION, view.text) if is_named and view.origin.kind not in MEASURED else None
-
-
-def spread_of_other(view: View) -> Objection | None:
-    """`genetic distance {mean}, standard deviation {deviation}`: the spread of what is no metric is none."""
-    is_spread = bool(view.spread_of and view.words_before) and set(view.words_before) <= SPREAD
-    return Objection(RejectionReason.SPREAD, view.spread_of) if is_spread else None
+    """`Warning: cut off at {n} steps`: what is told now and then."""
+    return Objection(RejectionReason.IN_WARNING) if view.is_in_warning else None
 
 
 def saved_state(view: View) -> Objection | None:
@@ -264,8 +246,6 @@ def fixed_origin(view: View) -> Objection | None:
     cause = FIXED.get(view.origin.kind)
     if cause is None or view.is_counted or view.is_length or view.is_shown_as_quality:
         return None
-    if view.origin.reason is Reason.LOOP_COUNTER:
-        return Objection(RejectionReason.LOOP_COUNTER, str(view.origin.detail))
     return Objection(cause, view.origin.sentence)
 
 
@@ -288,7 +268,7 @@ def whole_number(view: View) -> Objection | None:
 
 
 def counter_name(view: View) -> Objection | None:
-    is_open = view.origin.kind in ("unknown", "computed") or view.origin.reason is Reason.RESULT
+    is_open = view.origin.kind in ("unknown", "computed")
     is_named = bool(view.numerator_words) and view.numerator_words[-1] in COUNTERS
     if not (is_open and is_named) or view.digits is not None or view.is_called_quality:
         return None
@@ -387,8 +367,6 @@ EVIDENCE: tuple[Rule, ...] = (
     declared_metric,
     part_of_name,
     in_warning,
-    of_population,
-    spread_of_other,
     saved_state,
     learning_rate,
     weight_decay,
@@ -438,8 +416,6 @@ class Candidate:
         before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
         stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
         is_tagged: its name is a value that only a run knows, as in `add_scalar(key, value)`.
-        is_in_error: its message has the level of an error.
-        spread_of: text before the value right before it, if the rules found that one to be no measurement.
         earlier: texts before that, nearest first, up to the first value that may be a metric.
     """
 
@@ -454,8 +430,6 @@ class Candidate:
     is_first: bool = True
     stem: str = ""
     is_tagged: bool = False
-    spread_of: str = ""
-    is_in_error: bool = False
 
     @property
     def lead(self) -> str:
@@ -497,7 +471,7 @@ class Judge:
         agreeing = [
             result.text for result in rule_results if isinstance(result, Evidence) and result.role == decisive.role
         ]
-        texts = (*agreeing, self._change(candidate), _format_text(candidate))
+        texts = (*agreeing, _format_text(candidate))
         return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(texts))))
 
     def _view(self, candidate: Candidate) -> View:
@@ -514,14 +488,8 @@ class Judge:
             sink=candidate.sink,
             digits=decimals(value.spec),
             is_tagged=candidate.is_tagged,
-            spread_of=candidate.spread_of,
-            is_in_error=candidate.is_in_error,
             is_in_warning=split_identifier(candidate.message.partition("{}")[0])[:1] in (["warning"], ["warn"]),
         )
-
-    def _change(self, candidate: Candidate) -> str:
-        line = self.origins.changing_line(candidate.value.source, candidate.value.function)
-        return f"set anew in each turn of the loop at line {line}" if line else ""
 
 
 def _words_of(node: cst.BaseExpression, path: str, *, is_without_places: bool = False) -> list[str]:
@@ -547,7 +515,7 @@ def _direction(decisive: Evidence, view: View) -> Direction | None:
         return (
             direction_of(called)
             or direction_of(view.expression_words)
-            or direction_of(split_identifier(str(view.origin.detail)))
+            or direction_of(split_identifier(view.origin.sentence))
         )
     return None
 

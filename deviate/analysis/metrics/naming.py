@@ -40,9 +40,16 @@ def give_names(metrics: Sequence[Judged]) -> list[str]:
     parts = [_parts(judged) for judged in metrics]
     names = [_first(one) for one in parts]
     for change in CHANGES:
-        times = Counter(names)
-        names = [change(name, one) if times[name] > 1 else name for name, one in zip(names, parts, strict=True)]
+        names = _lengthen(names, [change(name, one) for name, one in zip(names, parts, strict=True)])
     return _number(names)
+
+
+def _lengthen(names: list[str], longer: list[str]) -> list[str]:
+    """The names, longer ones where several share a name, but for those that are like the first of them."""
+    first: dict[str, str] = {}
+    for name, changed in zip(names, longer, strict=True):
+        first.setdefault(name, changed)
+    return [name if first[name] == changed else changed for name, changed in zip(names, longer, strict=True)]
 
 
 def _parts(judged: Judged) -> NameParts:

@@ -146,7 +146,7 @@ class Reports:
         return not any(edge.node is call for callee in inside for edge in self.graph.edges_into(callee))
 
     def _keeps(self, function: Function, depth: int) -> bool:
-        """Whether a function puts its arguments, or hands them to one that puts them, into an object that outlives it."""
+        """Whether a function puts its arguments, or hands them to one that does, into an object that outlives it."""
         parameters = {
             name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")
         }
