@@ -11,7 +11,6 @@ from deviate.analysis.metrics.labels import graph_tag, is_key, label_of
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
-from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import without_unit
 from deviate.analysis.resolve.index import Function
@@ -23,7 +22,6 @@ from deviate.analysis.resolve.message_items import (
     Starred,
     Stars,
     Style,
-    Substitute,
 )
 from deviate.analysis.resolve.tree import constant_key, walk
 from deviate.model import RejectionReason
@@ -191,8 +189,8 @@ class Collector:
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
         if any(self._is_handed_built(one.get((scope, name))) for one in arguments for name in whole):
-            return self._extend_scenes(scene, edges, arguments)
-        names_of = [(value, self._names_in(value, scope)) for value in values]
+            return [scene.through(edge.node, edge.caller, one) for edge, one in zip(edges, arguments, strict=True)]
+        names_of = [(value, _names_in(value.node)) for value in values]
         is_value = any(value.function is scope and names & {*mine} for value, names in names_of)
         texts = [item for item in items if isinstance(item, str)]
         if not is_value or any(map(split_identifier, texts)):
@@ -201,12 +199,7 @@ class Collector:
         is_tagged = any(value.style == Style.NAME for value in values)
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
-        return self._extend_scenes(scene, edges, arguments)
-
-    def _names_in(self, value: ReportedValue, scope: Function) -> set[str]:
-        """Variables in a reported value, with the parameter whose items it holds."""
-        copied = self.parser.copied_argument(value.node, scope) if isinstance(value.node, cst.Name) else None
-        return _names_in(value.node) | ({copied.value} if copied is not None else set())
+        return [scene.through(edge.node, edge.caller, one) for edge, one in zip(edges, arguments, strict=True)]
 
     def _is_handed_built(self, argument: object) -> bool:
         """Whether an argument is built to be reported, or is a text that a call of the function around builds."""
@@ -229,12 +222,6 @@ class Collector:
                 passed.add((scope, node.value))
                 waiting += [edge.argument(node.value) for edge in self.graph.edges_into(scope) if not edge.is_handed]
         return False
-
-    def _extend_scenes(
-        self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]
-    ) -> list[Scene]:
-        """The scene of each call."""
-        return [scene.through(edge.node, edge.caller, one) for edge, one in zip(edges, arguments, strict=True)]
 
     # ------------------------------------------------------------ judgement
 

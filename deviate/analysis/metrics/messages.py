@@ -10,7 +10,7 @@ from deviate.analysis.metrics.flows import Flows
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import PUTTING, Binding, Function
+from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import (
     EMPTY_SCENE,
     Field,
@@ -26,7 +26,6 @@ from deviate.analysis.resolve.message_items import (
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.replaced import latest_assignment, replaced_by
 from deviate.analysis.resolve.tree import (
-    constant_number,
     constant_text,
     dotted_name,
     element,
@@ -86,7 +85,7 @@ class MessageParser:
             self._active.pop()
             if parts is not None:
                 return parts
-        return self._find_computed(node, function, scene) or [self.plain(node, function)]
+        return [self.plain(node, function)]
 
     def plain(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
         return ReportedValue(node, node, function, self.nodes.code(node))
@@ -121,13 +120,9 @@ class MessageParser:
         argument = self._argument(node, function, scene)
         if argument is not None:
             return self.scalar(*argument, scene)
-        alone = _alone(node)
-        if alone is not None:
-            return self.scalar(alone, function, scene)
         if self.texts.is_text(node, function):
             return self.take(node, function, scene)
-        items = self._object(node, function) or self._find_computed(node, function, scene)
-        return items if items is not None else [self.plain(node, function)]
+        return self._object(node, function) or [self.plain(node, function)]
 
     def record(
         self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = ""
@@ -145,9 +140,6 @@ class MessageParser:
         if argument is not None:
             return self.record(*argument, scene, prefix)
         items = self.displays.mapping_items(node, function)
-        copied = self.copied_argument(node, function) if items is None and isinstance(node, cst.Name) else None
-        if copied is not None and self.argument_value(copied.value, function, scene) is not None:
-            return self.record(copied, function, scene, prefix)
         if items is None:
             whole = self.scalar(node, function, scene)
             parts = [
@@ -169,19 +161,6 @@ class MessageParser:
             else:
                 messages.append([prefix, *parts, ": ", *self.scalar(value, where, scene)])
         return messages
-
-    def copied_argument(self, node: cst.Name, function: Function) -> cst.Name | None:
-        """The parameter whose items a variable holds: `kept = dict(filter(is_number, data.items()))`."""
-        bindings = [one for one in self.resolver.find(node.value, function)[1] if one.how not in PUTTING]
-        value = bindings[0].whole("assign") if len(bindings) == 1 else None
-        while isinstance(value, cst.Call):
-            if last_name(value.func) in ("items", "copy") and isinstance(value.func, cst.Attribute):
-                value = value.func.value
-            elif last_name(value.func) in ("dict", "filter", "sorted", "deepcopy", "copy") and value.args:
-                value = value.args[-1 if last_name(value.func) == "filter" else 0].value
-            else:
-                return None
-        return value if isinstance(value, cst.Name) and self._is_parameter(value, function) else None
 
     def _parse_keyword(
         self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
@@ -266,25 +245,6 @@ class MessageParser:
                 return self.join_messages(self.row(node, function, scene))
         return None
 
-    def _find_computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
-        """A value and its name that a function receives and reports after computing: `add(name, value / n)`."""
-        if isinstance(node, cst.Name):
-            return None
-        handed = [part for part in walk(node) if isinstance(part, cst.Name) and self._is_parameter(part, function)]
-        if any(scope is function for scope, _ in self.open):
-            self.open.update({(function, part.value): None for part in handed})
-        arguments = [scene.get(function, part.value) for part in handed]
-        if not any(
-            isinstance(value, tuple) and constant_text(value[0]) is not None for value in scene.substitutes.values()
-        ):
-            return None
-        varying = [value for value in arguments if isinstance(value, tuple) and not _is_constant(value[0])]
-        argument = _expression(varying[0]) if len(varying) == 1 else None
-        return None if argument is None else self.scalar(*argument, scene)
-
-    def _is_parameter(self, node: cst.Name, function: Function) -> bool:
-        return node.value in function.parameters and node.value != function.receiver
-
     # ------------------------------------------------------------ variables
 
     def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem] | None:
@@ -314,13 +274,7 @@ class MessageParser:
         argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument, scene) if item not in items]
-        return (
-            items
-            or self._texts_in(node, function, scene)
-            or self._yielded(bindings, scene)
-            or self._values_of_mapping(bindings, function)
-            or None
-        )
+        return items or self._texts_in(node, function, scene) or self._yielded(bindings, scene) or None
 
     def _replaced(self, bindings: list[Binding], use: cst.Name) -> list[Binding]:
         """The bindings whose value another one replaces, always, before a variable is used: `text` for each line."""
@@ -355,17 +309,6 @@ class MessageParser:
                     if value is not None and self.texts.is_text(value, callee.function):
                         items += self.take(value, callee.function, scene)
         return items
-
-    def _values_of_mapping(self, bindings: list[Binding], function: Function) -> list[MessageItem]:
-        """The mapping whose values a comprehension shows one by one without their keys: `for value in row.values()`."""
-        binding = bindings[0] if len(bindings) == 1 else None
-        if binding is None or binding.position or not isinstance(binding.node, cst.CompFor) or binding.node.ifs:
-            return []
-        match binding.value:
-            case cst.Call(func=cst.Attribute(value=mapping, attr=cst.Name(value="values")), args=[] | ()):
-                spelled = self.nodes.code(mapping)
-                return [ReportedValue(mapping, mapping, function, spelled, style=Style.MAPPING)]
-        return []
 
     def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem]:
         """The items of a list variable that is shown as a whole, if they are strings with values."""
@@ -717,19 +660,6 @@ def _joined(node: cst.ConcatenatedString) -> list[cst.BaseExpression]:
         pieces.append(rest.left)
         rest = rest.right
     return [*pieces, rest]
-
-
-def _is_constant(node: cst.CSTNode) -> bool:
-    return constant_text(node) is not None or constant_number(node) is not None
-
-
-def _alone(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The single value in `np.array([value])`, as plotting servers take it."""
-    if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and len(node.args) == 1:
-        inner = node.args[0].value
-        if isinstance(inner, cst.List) and len(inner.elements) == 1:
-            return inner.elements[0].value
-    return None
 
 
 def _starred_arguments(call: cst.Call) -> dict[str, cst.BaseExpression]:
