@@ -181,8 +181,7 @@ class Collector:
         scope = next(iter(opened))[0]
         mine = [name for function, name in opened if function is scope]
         passed = {scope, *(function for function, _ in scene.substitutes)}  # a recursive function would never end
-        into = self.graph.edges_into(scope) or self.graph.edges_nearby(scope)
-        edges = [edge for edge in into if not (edge.is_handed or edge.caller in passed)]
+        edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
         arguments = [self.parser.flows.arguments_of(edge) for edge in edges]
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, ReportedValue)]

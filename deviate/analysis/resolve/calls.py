@@ -87,11 +87,6 @@ class EdgeFinder:
                 callees += [self._keep(edge) for edge in self._call_edges(call, function)]
         return callees + [self._keep(edge) for edge in self._other_edges(function)]
 
-    def calls_by_name(self, callee: Function, caller: Function) -> list[Edge]:
-        """The calls of one function in another that spell its name; their edges are not recorded."""
-        calls = [call for call in caller.calls if last_name(call.func) == callee.name]
-        return [edge for call in calls for edge in self._call_edges(call, caller) if edge.callee is callee]
-
     def _keep(self, edge: Edge) -> Function:
         if edge not in self.edges:
             self.edges[edge] = None
@@ -132,7 +127,7 @@ class EdgeFinder:
     # ------------------------------------------------------------ calls
 
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        referents = self.resolver.called(call, function)
+        referents = self.resolver.resolve(call.func, function)
         arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
         names = [referent.name for referent in referents if type(referent) is External]
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
@@ -357,13 +352,6 @@ class CallGraph:
 
     def edges_into(self, function: Function) -> list[Edge]:
         return self.resolver.edges.get(function, [])
-
-    def edges_nearby(self, function: Function) -> list[Edge]:
-        """The calls of a function to which no call leads that stand in its file, in functions which are not reached."""
-        if function in self.reached:
-            return []
-        finder = EdgeFinder(self.project, self.resolver)
-        return [edge for caller in function.module.scopes for edge in finder.calls_by_name(function, caller)]
 
     def callees(self, node: cst.CSTNode) -> Iterator[Function]:
         """Functions of the project that run when a node runs, directly or indirectly; each once."""

@@ -237,12 +237,6 @@ class Project:
             self._registers[file] = bool(REGISTERING.search(text) and WORKING.search(text))
         return self._registers[file]
 
-    def package_of(self, file: str) -> Module | None:
-        """The package that a file is a submodule of; None for what lies in a folder without `__init__.py`."""
-        folder = posixpath.dirname(file[: -len("/__init__.py")] if file.endswith("/__init__.py") else file.rstrip("/"))
-        package = self._package(folder)
-        return self.load(package) if folder and package is not None and package != file else None
-
     def within(self, file: str, name: str) -> str | None:
         """The file of a submodule of a package, given by the package's file or folder."""
         if not file.endswith(("/", "/__init__.py")) and file != "__init__.py":

@@ -17,13 +17,11 @@ from deviate.analysis.resolve.abstract_values import (
     Placed,
     SuperRef,
     Value,
-    takes,
 )
 from deviate.analysis.resolve.index import PUTTING, Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.tree import (
     constant_text,
-    dotted_name,
     element,
     index_of,
     keywords,
@@ -47,10 +45,6 @@ TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) 
 
 FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
-REMOTE = "remote"
-"""The attribute of a task or actor, or of its method, that is called as itself in another process (Ray)."""
-REMOTE_MAKERS = ("ray.remote", "ray.remote()")
-"""What makes a task or actor of a function or class, which it resolves to."""
 COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
 WRAPPED_AS = ("module", "_orig_mod")
@@ -244,40 +238,13 @@ class Resolver:
             return (*self.resolve(node.left, function), *self.resolve(node.right, function))
         if type(node) is cst.Await:
             return self.resolve(node.expression, function)
-        return self._of_rare(node, function)
-
-    def _of_rare(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
-        if type(node) is cst.NamedExpr:
-            return self.resolve(node.value, function)
-        if type(node) is cst.BinaryOperation:
-            return self._of_sum(node, function)
-        return self._of_lambda(node, function) if type(node) is cst.Lambda else ()
-
-    def _of_sum(self, node: cst.BinaryOperation, function: Function) -> Iterable[Value]:
-        """The containers that are joined: `[Report()] + hooks`."""
-        sides = [node.left, node.right] if isinstance(node.operator, cst.Add) else []
-        if not any(type(side) in (cst.List, cst.Tuple) for side in sides):
-            return ()
-        values = [value for side in sides for value in self.resolve(side, function)]
-        return [value for value in values if isinstance(value, Container)]
-
-    def _of_lambda(self, node: cst.Lambda, function: Function) -> Iterable[Value]:
-        """The function to which a lambda hands all that it takes, in its order: `lambda text: print(text)`."""
-        call, parameters = node.body, [parameter.name.value for parameter in node.params.params]
-        if not isinstance(call, cst.Call) or not (parameters or isinstance(node.params.star_arg, cst.Param)):
-            return ()
-        handed = [dotted_name(argument.value) for argument in call.args if argument.keyword is None]
-        return self.resolve(call.func, function) if handed[: len(parameters)] == parameters else ()
+        return self.resolve(node.value, function) if type(node) is cst.NamedExpr else ()
 
     def attribute(self, referent: Value, name: str) -> Iterable[Value]:
         """The values that an attribute of a value can have."""
         match referent:
             case External():
                 return (External(f"{referent.name}.{name}"),)
-            case FunctionRef():
-                return (referent,) if name == REMOTE else ()
-            case ClassRef() if name == REMOTE and self.method(referent.cls, name) is None:
-                return (referent,)
             case ModuleRef(module=None):
                 file = self.project.within(referent.file, name)
                 return (ModuleRef(file, self.project.load(file)),) if file is not None else ()
@@ -399,16 +366,6 @@ class Resolver:
         if place is None:
             return (External(target.lstrip(".")),)
         file, rest = place
-        package = self.project.package_of(file) if not rest else None
-        if package is not None and package is not module:  # `from .monitor import monitor` in it hides the submodule
-            name = target.rpartition(".")[2]
-            hiding = [
-                binding
-                for binding in package.top.bindings.get(name, ())
-                if binding.target.count(name) > 1 or binding.how != "import"
-            ]
-            if hiding:
-                return self.in_module(package, name)
         loaded = self.project.load(file)
         if loaded is None and not file.endswith("/"):
             return (External(target.lstrip(".")),)
@@ -459,7 +416,7 @@ class Resolver:
     # ------------------------------------------------------------ calls
 
     def _of_call(self, call: cst.Call, function: Function) -> Iterator[Value]:
-        for referent in self.called(call, function):
+        for referent in self.resolve(call.func, function):
             if type(referent) is External:
                 yield from self._of_external_call(referent.name, call, function)
             else:
@@ -472,26 +429,10 @@ class Resolver:
             yield from self._of_item(call.func.value, arguments[0] if arguments else None, function)
             for default in arguments[1:2]:
                 yield from self.resolve(default, function)
-        if method == "options":  # of a task or actor
-            values = self.resolve(call.func.value, function)
-            yield from (value for value in values if isinstance(value, ClassRef | FunctionRef))
         if method in FLUENT:
             yield from (
                 referent for referent in self.resolve(call.func.value, function) if isinstance(referent, Instance)
             )
-
-    def called(self, call: cst.Call, function: Function) -> list[Value]:
-        """The values that a call can call: where there are several, those that take its arguments, if any does."""
-        referents = self.resolve(call.func, function)
-        if len(referents) < 2:
-            return list(referents)
-        return [
-            referent for referent in referents if type(referent) is External or self._takes(referent, call)
-        ] or list(referents)
-
-    def _takes(self, referent: Value, call: cst.Call) -> bool:
-        """Whether what runs when a value is called takes the arguments of a call, as far as that is known."""
-        return all(takes(callee, call) for callee in self.callees(referent))
 
     def _of_result(self, referent: Value) -> Iterator[Value]:
         """The values that a call of a value of the project, or of a library object, returns."""
@@ -553,7 +494,7 @@ class Resolver:
                     callee.function, callee.receiver, (*callee.arguments, *more), (*callee.by_name, *by_name)
                 )
             return
-        if (name in COPIES or name in REMOTE_MAKERS) and arguments:
+        if name in COPIES and arguments:
             yield from self.resolve(arguments[0], function)
             return
         yield External(f"{name}()")
@@ -639,21 +580,9 @@ class Resolver:
                 self._open_containers.add(referent.node)
                 items += self._container_items(referent)
                 self._open_containers.remove(referent.node)
-                first = self._first_variable(referent)
-                if first is not None and first is not node:
-                    items += self._added_items(first, referent.function)
         if isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             items += self._added_items(node, function)
         return list(dict.fromkeys(items))
-
-    def _first_variable(self, container: Container) -> cst.Name | cst.Attribute | None:
-        """The variable to which a container is assigned where it is made empty: other names may hold it later."""
-        if isinstance(container.node, cst.Param) or not _is_empty(container.node):
-            return None
-        statement = self.project.nodes.parents.get(container.node)
-        targets = statement.targets if isinstance(statement, cst.Assign) else ()
-        target = targets[0].target if targets else statement.target if isinstance(statement, cst.AnnAssign) else None
-        return target if isinstance(target, cst.Name | cst.Attribute) else None
 
     def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Value]:
         """The values that an item of a container or a library object can have."""
@@ -800,8 +729,3 @@ def _limited(values: tuple[Value, ...]) -> tuple[Value, ...]:
 def _is_bare(value: Value) -> bool:
     """Whether a value is a function without bound arguments, and so no variant of one that is there already."""
     return isinstance(value, FunctionRef) and not value.arguments and not value.by_name
-
-
-def _is_empty(node: cst.BaseExpression) -> bool:
-    """Whether a container is created without items."""
-    return not node.elements if isinstance(node, cst.List | cst.Dict) else isinstance(node, cst.Call) and not node.args
