@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.resolve.identifier_words import (
-    QUALIFIERS,
     all_words,
     clause,
     tag_words,
@@ -66,9 +65,6 @@ CHOSEN = word_set(
 )
 """Groups of tags that hold what is chosen."""
 REPAIRS = ("ensure_", "fix_", "assert_")
-SAVED = {"checkpoint", "checkpoints", "ckpt"}
-LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
-EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +117,6 @@ class View:
         return self.origin.kind in (*COUNTER_KINDS, "size") and (self.digits or 0) >= 2 and is_called
 
     @property
-    def is_length(self) -> bool:
-        """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
-        name_words = {*self.expression_words, *(self.words_before if self.is_watched else ())}
-        return self.origin.kind in COUNTER_KINDS and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
-
-    @property
     def is_watched(self) -> bool:
         """Whether it is handed, under a name, to what keeps a series for each name."""
         is_named = any(len(word) > 1 for word in self.words_before)
@@ -144,17 +134,6 @@ class View:
     def is_called_quality(self) -> bool:
         """Whether its words say more than that it is one of some results, unlike those of `metrics["epoch"]`."""
         return bool((QUALITY - WHOLES) & {*self.expression_words, *self.words_before})
-
-    @property
-    def describes_other(self) -> bool:
-        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`.
-
-        A message of an error begins with that word and goes on: `error in {file}`.
-        """
-        if self.digits is not None or not self.words_before:
-            return False
-        is_of_error = self.words_before[0] in ("error", "errors") and len(self.words_before) > 1
-        return self.words_before[-1] in QUALIFIERS or (is_of_error and "rate" not in self.words_before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +180,6 @@ def in_warning(view: View) -> Objection | None:
     return Objection(RejectionReason.IN_WARNING) if view.is_in_warning else None
 
 
-def saved_state(view: View) -> Objection | None:
-    """What is written to go on from is not reported, whatever it holds."""
-    is_saved = view.sink in ("json", "file") and SAVED & set(split_identifier(last_name(view.value.source))[-1:])
-    return Objection(RejectionReason.SAVED) if is_saved else None
-
-
 def learning_rate(view: View) -> Objection | None:
     """Learning rates are set, whoever computes them."""
     is_named = RATES & set(view.expression_words) or (
@@ -214,13 +187,6 @@ def learning_rate(view: View) -> Objection | None:
     )
     is_tagged = view.is_watched and RATES & set(view.words_before) and view.is_open
     return Objection(RejectionReason.LEARNING_RATE) if is_named or is_tagged or view.origin.kind == "rate" else None
-
-
-def weight_decay(view: View) -> Objection | None:
-    """Schedules set it, as they set learning rates."""
-    words = [*view.expression_words, *view.words_before[0 if view.is_watched and view.is_open else -2 :]]
-    is_named = "wd" in words or ("weight" in words and "decay" in words)
-    return Objection(RejectionReason.CALLED_SETTING, "weight decay") if is_named else None
 
 
 def time_left(view: View) -> Objection | None:
@@ -244,14 +210,9 @@ def use_of_memory(view: View) -> Objection | None:
 def fixed_origin(view: View) -> Objection | None:
     """Counters, sizes, settings, clocks and texts."""
     cause = FIXED.get(view.origin.kind)
-    if cause is None or view.is_counted or view.is_length or view.is_shown_as_quality:
+    if cause is None or view.is_counted or view.is_shown_as_quality:
         return None
     return Objection(cause, view.origin.sentence)
-
-
-def in_quotes(view: View) -> Objection | None:
-    """`Metric 'x' was not found`: names stand in quotes, numbers do not."""
-    return Objection(RejectionReason.QUOTED) if view.text.endswith(("'", '"', "`")) else None
 
 
 def text_name(view: View) -> Objection | None:
@@ -321,7 +282,7 @@ def time_word(view: View) -> Evidence | None:
 
 
 def quality_label(view: View) -> Evidence | None:
-    is_called = QUALITY & set(view.words_before) and not view.describes_other
+    is_called = QUALITY & set(view.words_before)
     return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
 
 
@@ -330,7 +291,7 @@ def neutral_word(view: View) -> Evidence | None:
 
 
 def time_label(view: View) -> Evidence | None:
-    if view.describes_other or not (TIMES & set(view.words_before) or view.unit):
+    if not (TIMES & set(view.words_before) or view.unit):
         return None
     if TIMES & set(view.words_before):
         return Evidence("time", f'called "{view.text}" in the message')
@@ -339,7 +300,7 @@ def time_label(view: View) -> Evidence | None:
 
 def tracker_name(view: View) -> Evidence | None:
     """Somebody watches it under a name of its own."""
-    is_open = view.origin.kind in ("unknown", "computed") or view.is_length
+    is_open = view.origin.kind in ("unknown", "computed")
     name = f'as "{view.text}"' if view.words_before else "under a name that the run knows"
     return Evidence("other", f"tracked {name}") if is_open and view.is_watched else None
 
@@ -349,10 +310,6 @@ def mapping_values(view: View) -> Evidence | None:
     is_open = view.origin.kind in ("unknown", "computed") and view.value.style == Style.MAPPING
     is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
     return Evidence("other", "a mapping of named values") if is_open and is_shown else None
-
-
-def length(view: View) -> Evidence | None:
-    return Evidence("other", "length of an episode") if view.is_length else None
 
 
 def float_format(view: View) -> Evidence | None:
@@ -367,13 +324,10 @@ EVIDENCE: tuple[Rule, ...] = (
     declared_metric,
     part_of_name,
     in_warning,
-    saved_state,
     learning_rate,
-    weight_decay,
     time_left,
     use_of_memory,
     fixed_origin,
-    in_quotes,
     text_name,
     whole_number,
     counter_name,
@@ -387,7 +341,6 @@ EVIDENCE: tuple[Rule, ...] = (
     time_label,
     neutral_word,
     tracker_name,
-    length,
     mapping_values,
     float_format,
 )

@@ -616,8 +616,6 @@ class MessageParser:
             returned = [value for value in inner.returns if self.texts.is_text(value, inner)]
             if inner.name == "__init__" or not returned:
                 continue
-            if self.texts.reads_clock(inner) or self.texts.spells_out(inner):
-                return [self.plain(node, function)]
             if self.texts.is_formatter(inner):
                 return self._formatter_call(node, function, scene)
             edge = next((edge for edge in self.graph.edges_into(inner) if edge.node is node), None)

@@ -45,6 +45,10 @@ TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) 
 
 FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
+REMOTE = "remote"
+"""The attribute of a task or actor, or of its method, that is called as itself in another process (Ray)."""
+REMOTE_MAKERS = ("ray.remote", "ray.remote()")
+"""What makes a task or actor of a function or class, which it resolves to."""
 COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
 WRAPPED_AS = ("module", "_orig_mod")
@@ -245,6 +249,10 @@ class Resolver:
         match referent:
             case External():
                 return (External(f"{referent.name}.{name}"),)
+            case FunctionRef():
+                return (referent,) if name == REMOTE else ()
+            case ClassRef() if name == REMOTE and self.method(referent.cls, name) is None:
+                return (referent,)
             case ModuleRef(module=None):
                 file = self.project.within(referent.file, name)
                 return (ModuleRef(file, self.project.load(file)),) if file is not None else ()
@@ -429,6 +437,9 @@ class Resolver:
             yield from self._of_item(call.func.value, arguments[0] if arguments else None, function)
             for default in arguments[1:2]:
                 yield from self.resolve(default, function)
+        if method == "options":  # of a task or actor
+            values = self.resolve(call.func.value, function)
+            yield from (value for value in values if isinstance(value, ClassRef | FunctionRef))
         if method in FLUENT:
             yield from (
                 referent for referent in self.resolve(call.func.value, function) if isinstance(referent, Instance)
@@ -494,7 +505,7 @@ class Resolver:
                     callee.function, callee.receiver, (*callee.arguments, *more), (*callee.by_name, *by_name)
                 )
             return
-        if name in COPIES and arguments:
+        if (name in COPIES or name in REMOTE_MAKERS) and arguments:
             yield from self.resolve(arguments[0], function)
             return
         yield External(f"{name}()")
