@@ -63,12 +63,9 @@ BY_NAME = {
     "memory": word_set("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info"),
     "rate": word_set("get_last_lr get_lr get_epoch_values"),
     "counter": word_set("argmax argmin idxmax idxmin nanargmax nanargmin"),
-    "text": word_set("batch_decode detokenize convert_ids_to_tokens convert_tokens_to_string") | TEXT_PARTS,
+    "text": word_set("decode batch_decode detokenize convert_ids_to_tokens convert_tokens_to_string") | TEXT_PARTS,
 }
 """Kinds of what callables return, by the last part of their names."""
-SCHEDULES = word_set("schedule scheduler sched anneal annealing annealer")
-SCHEDULED = word_set("step value get_value get_current_value")
-"""Methods by which a schedule tells its value."""
 PASSING = word_set(
     "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float "
     "reduce_mean reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half "
@@ -96,7 +93,6 @@ LAYERS = {"residual", "residuals"}
 CONTAINERS = word_set("list deque dict OrderedDict defaultdict")
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Data frames, whose origin is that of their contents."""
-TOKENIZERS = word_set("tokenizer tok tokeniser enc processor vocab sp bpe")
 UNITS = word_set("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
 
@@ -191,16 +187,7 @@ class Origins:
         left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
         if isinstance(node.operator, cst.Add | cst.Modulo) and "text" in (left.kind, right.kind):
             return TEXT
-        for spent, factor, other in ((left, node.right, right), (right, node.left, left)):
-            if spent.kind == "duration" and isinstance(node.operator, cst.Multiply) and self._is_rest(factor, other):
-                return Origin("estimate", f"time left: {self.nodes.code(factor)}")
         return combine(node.operator, left, right)
-
-    def _is_rest(self, factor: cst.BaseExpression, origin: Origin) -> bool:
-        """Whether a factor of a time is the number of steps that are left: `spent / done * (total - done)`."""
-        if not (isinstance(factor, cst.BinaryOperation) and isinstance(factor.operator, cst.Subtract)):
-            return origin.kind == "counter" and origin.is_derived
-        return origin.kind in (*COUNTING, "size") or not COUNTERS.isdisjoint(all_words(identifiers(factor)))
 
     # ------------------------------------------------------------ names
 
@@ -391,18 +378,12 @@ class Origins:
                 origins += [UNKNOWN, *(self.of(value, method, depth) for value in method.returns)]
             self.active.discard((base, name))
         moving = [origin for origin in origins if origin.kind not in ("constant", "cycle")]
-        if not moving and [origin.kind for origin in origins] == ["constant"] and not self._is_set_again(name):
-            return Origin("setting", f"{name} is set to a constant")
         return strongest(moving)
-
-    def _is_set_again(self, name: str) -> bool:
-        targets = [target for function in self.graph.functions for target, _ in function.assigned]
-        return sum(target.attr.value == name for target in targets) > 1
 
     def _of_subscript(self, node: cst.Subscript, function: Function, depth: int) -> Origin:
         """The origin of `base[key]`."""
         path, key = dotted_name(node), constant_key(node)
-        if "param_groups" in path or self._is_group(node.value, function):
+        if "param_groups" in path:
             is_rate = RATES.intersection(split_identifier(" ".join(identifiers(node))))
             return Origin("rate" if is_rate else "setting", "read from the optimizer")
         if path.startswith(("os.environ", "sys.argv")):
@@ -414,12 +395,6 @@ class Origins:
         if origin.kind not in ("unknown", "constant"):
             return origin
         return base if base.kind in SHARED else UNKNOWN
-
-    def _is_group(self, node: cst.BaseExpression, function: Function) -> bool:
-        """Whether a variable takes the parameter groups of an optimizer one by one."""
-        bindings = self.resolver.find(node.value, function)[1] if isinstance(node, cst.Name) else ()
-        taken = [binding.value for binding in bindings if binding.how == "for" and binding.value is not None]
-        return any("param_groups" in identifiers(value) for value in taken)
 
     def _under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Argument]:
         """The values under a constant key: in a dict display, or assigned later."""
@@ -461,9 +436,6 @@ class Origins:
         kinds = [kind for kind, names in BY_FULL_NAME.items() if qualified in names]
         is_told = name not in TEXT_PARTS or name not in ("join", "format")
         kinds += [kind for kind, names in BY_NAME.items() if is_told and name in names]
-        owner, _, method = dotted_name(node.func).rpartition(".")
-        if SCHEDULES.intersection(split_identifier(owner.rpartition(".")[2])) and method in SCHEDULED:
-            kinds.append("setting")
         if kinds:
             return Origin(kinds[0], self.nodes.code(node) if kinds[0] == "size" else spelled)
         if self._is_of_project(node, function):
@@ -489,7 +461,7 @@ class Origins:
         if name == "format" and template is not None:
             text = "".join(part for part in format_fields(template) if isinstance(part, str))
             return self._of_shown(values, text, function, depth)
-        return TEXT if name in TEXT_PARTS or (name == "decode" and _decodes_text(node)) else None
+        return TEXT if name in TEXT_PARTS else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
         """The arguments whose kind the result of a call has."""
@@ -585,12 +557,6 @@ def _is_measuring(name: str) -> bool:
     if AVERAGING.isdisjoint(called):
         inside.discard("map")  # `tree_map` and `dataset.map` apply a function
     return bool(inside - {"correct"} or "correct" in called[-1:])
-
-
-def _decodes_text(call: cst.Call) -> bool:
-    """Whether a call of `decode` is one of bytes or of a tokenizer, and not one of an autoencoder."""
-    owner = split_identifier(dotted_name(call.func).rpartition(".")[0])
-    return not TOKENIZERS.isdisjoint(owner) or all(constant_text(each.value) is not None for each in call.args)
 
 
 # ---------------------------------------------------------------- arithmetic
