@@ -62,7 +62,7 @@ BY_NAME = {
     ),
     "memory": word_set("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info"),
     "rate": word_set("get_last_lr get_lr get_epoch_values"),
-    "counter": word_set("argmax argmin idxmax idxmin nanargmax nanargmin"),
+    "place": word_set("argmax argmin idxmax idxmin nanargmax nanargmin"),
     "text": word_set("decode batch_decode detokenize convert_ids_to_tokens convert_tokens_to_string") | TEXT_PARTS,
 }
 """Kinds of what callables return, by the last part of their names."""
@@ -122,7 +122,7 @@ class Origin:
 
 WEIGHT = (
     *("quality", "duration", "speed", "estimate", "computed", "memory", "rate", "clock", "counter", "loop counter"),
-    *("conditional counter", "size", "unknown", "setting", "text", "object", "constant", "cycle"),
+    *("conditional counter", "place", "size", "unknown", "setting", "text", "object", "constant", "cycle"),
 )
 """Kinds of origin, strongest first."""
 UNKNOWN, CONSTANT, TEXT = Origin("unknown"), Origin("constant", "a constant"), Origin("text", "a text")
@@ -562,7 +562,7 @@ def _is_measuring(name: str) -> bool:
 # ---------------------------------------------------------------- arithmetic
 
 DIFFERENCES = {"clock", "unknown", "constant", "setting", "computed", "cycle"}
-COUNTED = {*COUNTING, "size", "setting", "rate"}
+COUNTED = {*COUNTING, "place", "size", "setting", "rate"}
 SHARED_OUT = {*COUNTING, "size", "setting", "unknown", "computed"}
 
 
