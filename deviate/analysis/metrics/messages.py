@@ -24,7 +24,6 @@ from deviate.analysis.resolve.message_items import (
     percent_fields,
 )
 from deviate.analysis.resolve.origins import Origins
-from deviate.analysis.resolve.replaced import latest_assignment, replaced_by
 from deviate.analysis.resolve.tree import (
     constant_text,
     dotted_name,
@@ -260,10 +259,7 @@ class MessageParser:
             )
         scope, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
-        replaced = self._replaced(bindings, node) if scope is function else ()
         for binding in bindings:
-            if binding in replaced:
-                continue
             value = binding.whole("assign", "add")
             if value is not None and holds_values(value):
                 where = self.nodes.function_of(binding.node)
@@ -275,13 +271,6 @@ class MessageParser:
         if argument is not None:
             return items + [item for item in self.take(*argument, scene) if item not in items]
         return items or self._texts_in(node, function, scene) or self._yielded(bindings, scene) or None
-
-    def _replaced(self, bindings: list[Binding], use: cst.Name) -> list[Binding]:
-        """The bindings whose value another one replaces, always, before a variable is used: `text` for each line."""
-        if len(bindings) < 2:
-            return []
-        is_replaced = replaced_by(latest_assignment(bindings, use, self.nodes), use, self.nodes)
-        return [binding for binding in bindings if is_replaced(binding.node)]
 
     def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
         """The texts that a variable takes from the results of a function of the project."""
@@ -580,21 +569,8 @@ class MessageParser:
             base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
-            return self._unknown_template(node, base, function, scene)
-        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function, scene)
-
-    def _unknown_template(
-        self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
-    ) -> list[MessageItem] | None:
-        """The arguments of an unknown template: each may be shown, keyword arguments under their names."""
-        if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
-        items: list[MessageItem] = []
-        for value in positional(node):
-            items += [*self.take(value, function, scene), " "]
-        for name, value in keywords(node).items():
-            items += [f" {name}: ", *self.take(value, function, scene)]
-        return items or None
+        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function, scene)
 
     def _join(
         self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene

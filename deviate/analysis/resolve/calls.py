@@ -258,7 +258,7 @@ class EdgeFinder:
         """Edges to the top levels of the files that an import runs.
 
         A file is read if something in it is used, or if the imported name is never used: then the import matters for
-        its side effects. So it does where the file registers what it defines.
+        its side effects.
         """
         for name, bound in imported_names(statement):
             place = self.project.resolve(name, function.module)
@@ -266,7 +266,7 @@ class EdgeFinder:
                 continue
             is_unused = bound is not None and bound not in function.module.used and not function.module.is_package
             is_package = bound is None and place[0].endswith("__init__.py")
-            if is_unused or is_package or self.project.registers(place[0]):
+            if is_unused or is_package:
                 self.project.load(place[0])
             parts = place[0].split("/")
             packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]

@@ -1,6 +1,6 @@
 """Origins of values: what kind of thing an expression is, found by following names, calls and operations backwards."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import libcst as cst
@@ -9,7 +9,7 @@ from deviate.analysis.resolve.abstract_values import Argument, ClassRef, Functio
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import PUTTING, Binding, Class, Function
-from deviate.analysis.resolve.message_items import ReportedValue, format_fields, percent_fields
+from deviate.analysis.resolve.message_items import ReportedValue
 from deviate.analysis.resolve.meters import FEEDS, Meters
 from deviate.analysis.resolve.tree import (
     constant_key,
@@ -93,7 +93,6 @@ LAYERS = {"residual", "residuals"}
 CONTAINERS = word_set("list deque dict OrderedDict defaultdict")
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Data frames, whose origin is that of their contents."""
-UNITS = word_set("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
 
 
 # ---------------------------------------------------------------- origins
@@ -121,7 +120,7 @@ class Origin:
 
 
 WEIGHT = (
-    *("quality", "duration", "speed", "estimate", "computed", "memory", "rate", "clock", "counter", "loop counter"),
+    *("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "loop counter"),
     *("conditional counter", "place", "size", "unknown", "setting", "text", "object", "constant", "cycle"),
 )
 """Kinds of origin, strongest first."""
@@ -169,7 +168,7 @@ class Origins:
             case cst.BinaryOperation():
                 return self._of_operation(node, function, depth)
             case cst.BaseString():
-                return self._of_string(node, function, depth)
+                return TEXT
             case cst.Comparison():
                 return Origin("computed", "counted from a comparison")
             case cst.Lambda():
@@ -180,10 +179,6 @@ class Origins:
         return strongest(self.of(*argument, depth) for argument in list(arguments)[:MOST_ITEMS])
 
     def _of_operation(self, node: cst.BinaryOperation, function: Function, depth: int) -> Origin:
-        if isinstance(node.operator, cst.Modulo) and isinstance(node.left, cst.BaseString):
-            values = [item.value for item in node.right.elements] if isinstance(node.right, cst.Tuple) else [node.right]
-            text = "".join(part for part in percent_fields(constant_text(node.left) or "") if isinstance(part, str))
-            return self._of_shown(values, text, function, depth)
         left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
         if isinstance(node.operator, cst.Add | cst.Modulo) and "text" in (left.kind, right.kind):
             return TEXT
@@ -454,14 +449,9 @@ class Origins:
         name, values = last_name(node.func), [*positional(node), *keywords(node).values()]
         if qualified in FRAMES:
             return self._strongest([(value, function) for value in values[:1]], depth)
-        if qualified in WRITING or name in WRITING:
-            origins = [self.of(value, function, depth) for value in values]
-            return next((origin for origin in origins if origin.kind in ("duration", "estimate")), TEXT)
-        template = constant_text(node.func.value) if isinstance(node.func, cst.Attribute) else None
-        if name == "format" and template is not None:
-            text = "".join(part for part in format_fields(template) if isinstance(part, str))
-            return self._of_shown(values, text, function, depth)
-        return TEXT if name in TEXT_PARTS else None
+        is_writing = qualified in WRITING or name in WRITING or name in TEXT_PARTS
+        origins = [self.of(value, function, depth) for value in values] if is_writing else []
+        return next((origin for origin in origins if origin.kind == "duration"), TEXT) if is_writing else None
 
     def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
         """The arguments whose kind the result of a call has."""
@@ -504,24 +494,6 @@ class Origins:
             if _is_measuring(callee.name) or (MEASURING - LAYERS).intersection(name_words):
                 return Origin("quality", f"result of {callee.name}()")
         return result if origins else None
-
-    # ------------------------------------------------------------ texts
-
-    def _of_string(self, node: cst.BaseString, function: Function, depth: int) -> Origin:
-        if not isinstance(node, cst.FormattedString):
-            return TEXT
-        literals = [part.value for part in node.parts if isinstance(part, cst.FormattedStringText)]
-        shown = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
-        return self._of_shown(shown, " ".join(literals), function, depth)
-
-    def _of_shown(self, values: Sequence[cst.BaseExpression], text: str, function: Function, depth: int) -> Origin:
-        """The origin of a string that consists of values and words: a time in its units stays one."""
-        if not set(split_identifier(text)) <= UNITS:
-            return TEXT
-        origins = [self.of(value, function, depth) for value in values if constant_text(value) is None]
-        telling = [origin for origin in origins if origin.kind not in ("text", "constant", "cycle")]
-        kinds = {origin.kind for origin in telling}
-        return telling[0] if kinds == {"duration"} or (kinds and kinds <= {"setting", "rate"}) else TEXT
 
 
 def _parts(node: cst.CSTNode) -> list[cst.BaseExpression]:

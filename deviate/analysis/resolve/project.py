@@ -2,7 +2,6 @@
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -108,13 +107,6 @@ FRAMEWORKS = word_set(
 )
 """Packages known by name: their sources are not followed, even if the project contains them."""
 
-REGISTERING = re.compile(r"^[ \t]*@[\w.]*regist", re.MULTILINE | re.IGNORECASE)
-WORKING = re.compile(
-    r"\.backward\(|\.step\(|\bepochs?\b|\.log(_\w+)?\(|\badd_scalar|\bdef (train|fit|run)\w*\("
-    r"|\bclass \w*(Hook|Callback|Trainer|Runner|Logger|Evaluator)\b"
-)
-"""What a file of a registry is read for: training and reports, and not the many models that only compute."""
-
 MOST_FILES = 400
 MOST_CHARACTERS = 2_000_000
 """Limit of code that is followed: about ten seconds of work."""
@@ -137,7 +129,6 @@ class Project:
         self._resolved: dict[tuple[str, object], tuple[str, str] | None] = {}
         self._n_characters = 0
         self._broken: set[str] = set()
-        self._registers: dict[str, bool] = {}
         folder = posixpath.dirname(source.file)
         self.path = list(dict.fromkeys([folder, "", "src"]))
         self.entry = self.add(source)
@@ -195,19 +186,6 @@ class Project:
         self._broken.add(file)
         self._notice(f"not followed: {reason}")
         return None
-
-    def registers(self, file: str) -> bool:
-        """Whether a file that has not been read registers, by decorators, code that trains or reports."""
-        if file in self.modules or not file.endswith(".py"):
-            return False
-        if file not in self._registers:
-            try:
-                path = self.root / file
-                text = path.read_text("utf-8", "replace") if path.stat().st_size < MOST_CHARACTERS else ""
-            except OSError:
-                text = ""
-            self._registers[file] = bool(REGISTERING.search(text) and WORKING.search(text))
-        return self._registers[file]
 
     def within(self, file: str, name: str) -> str | None:
         """The file of a submodule of a package, given by the package's file or folder."""
