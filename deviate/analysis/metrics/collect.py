@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from deviate.analysis.metrics.flows import arguments_of
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_of
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser
@@ -15,7 +16,6 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import without_unit
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
-    EMPTY_SCENE,
     MessageItem,
     ReportedValue,
     Scene,
@@ -64,7 +64,7 @@ class Collector:
     def collect(self) -> list[Judged]:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
         for report in self.reports:
-            for items in self._messages(report, EMPTY_SCENE, DEEPEST):
+            for items in self._messages(report, {}, DEEPEST):
                 self._judge(items, report)
         order = {file: number for number, file in enumerate(self.graph.project.files())}
         return sorted(self.judgements.values(), key=lambda judged: self._position(judged, order))
@@ -78,8 +78,9 @@ class Collector:
         self.readings_left -= 1
         if self.readings_left < 0:  # in nested calls, the messages found so far must suffice
             return
+        self.parser.scene = scene
         self.parser.open.clear()
-        messages = list(self._read_messages(report, scene))
+        messages = list(self._read_messages(report))
         opened = dict(self.parser.open)
         scenes = self._scenes(opened, messages, scene) if opened and depth else []
         if not scenes:
@@ -87,41 +88,39 @@ class Collector:
         for inner in scenes[:MOST_SCENES]:
             yield from self._messages(report, inner, depth - 1)
 
-    def _read_messages(self, report: Report, scene: Scene) -> Iterator[list[MessageItem]]:
+    def _read_messages(self, report: Report) -> Iterator[list[MessageItem]]:
         """The messages of the arguments of one report; string arguments form one line together."""
         line: list[MessageItem] = []
         for number, part in enumerate(report.carried):
-            starred = self._parse_starred(report, number, scene)
+            starred = self._parse_starred(report, number)
             if starred:
                 line += [*starred, " "]
                 continue
             # Unpacking nothing: `print(*values)` in a function that is called without arguments.
             rest = _without_unpacked(part)
             if isinstance(rest, Message | Template | FormatTemplate):
-                line += [*self._parse_text(rest, report.function, scene), " "]
+                line += [*self._parse_text(rest, report.function), " "]
             elif rest is not None:
-                yield from self._parse_values(rest, report, scene)
+                yield from self._parse_values(rest, report)
         if line:
             yield line
 
-    def _parse_text(
-        self, part: Message | Template | FormatTemplate, function: Function, scene: Scene
-    ) -> list[MessageItem]:
+    def _parse_text(self, part: Message | Template | FormatTemplate, function: Function) -> list[MessageItem]:
         match part:
             case Message():
-                return self.parser.take(part.value, function, scene)
+                return self.parser.take(part.value, function)
             case Template():
-                return self.parser.template(part.template, list(part.arguments), function, scene)
+                return self.parser.template(part.template, list(part.arguments), function)
             case FormatTemplate():
                 arguments = list(part.arguments), dict(part.named)
-                return self.parser.format_template(part.template, *arguments, function, scene)
+                return self.parser.format_template(part.template, *arguments, function)
 
-    def _parse_values(self, part: Carried, report: Report, scene: Scene) -> Iterator[list[MessageItem]]:
+    def _parse_values(self, part: Carried, report: Report) -> Iterator[list[MessageItem]]:
         function, parser = report.function, self.parser
         match part:
             case Scalar():
-                name_items = self._parse_name(part.name, part.prefix, function, scene)
-                values = parser.scalar(part.value, function, scene)
+                name_items = self._parse_name(part.name, part.prefix, function)
+                values = parser.scalar(part.value, function)
                 if report.sink == GRAPH_SUMMARY:
                     tag = graph_tag(name_items, report.node, self.nodes)
                     values = [
@@ -129,15 +128,15 @@ class Collector:
                     ]
                 yield [*name_items, *values]
             case Record():
-                prefix = self._parse_name(None, part.prefix, function, scene)
-                for items in parser.record(part.mapping, function, scene):
+                prefix = self._parse_name(None, part.prefix, function)
+                for items in parser.record(part.mapping, function):
                     yield [*prefix, *items]
             case Row():
-                yield from parser.row(part.values, function, scene)
+                yield from parser.row(part.values, function)
             case Table():
-                yield from parser.table(part.rows, function, scene)
+                yield from parser.table(part.rows, function)
 
-    def _parse_starred(self, report: Report, number: int, scene: Scene) -> list[MessageItem]:
+    def _parse_starred(self, report: Report, number: int) -> list[MessageItem]:
         """The values that a starred argument unpacks; the guest asks the sink for that argument or all that follow."""
         part = report.carried[number]
         inside: list[object] = []
@@ -156,15 +155,15 @@ class Collector:
         behind = len(report.carried) - number - 1
         wanted = f"{number}:{-behind if behind else ''}" if isinstance(part, Message) else str(number)
         fields = (report.key, wanted)
-        return self.parser.unpack(starred.node, report.node.func, fields, report.function, scene)
+        return self.parser.unpack(starred.node, report.node.func, fields, report.function)
 
-    def _parse_name(self, name: object, prefix: object, function: Function, scene: Scene) -> list[MessageItem]:
+    def _parse_name(self, name: object, prefix: object, function: Function) -> list[MessageItem]:
         items: list[MessageItem] = []
         for part, behind in ((prefix, " "), (name, ": ")):
             if isinstance(part, str):
                 items += [part, behind]
             elif isinstance(part, cst.BaseExpression):
-                parsed = self.parser.take(part, function, scene)
+                parsed = self.parser.take(part, function)
                 items += [
                     replace(item, style=Style.NAME) if isinstance(item, ReportedValue) else item for item in parsed
                 ]
@@ -180,15 +179,15 @@ class Collector:
         """
         scope = next(iter(opened))[0]
         mine = [name for function, name in opened if function is scope]
-        passed = {scope, *(function for function, _ in scene.substitutes)}  # a recursive function would never end
+        passed = {scope, *(function for function, _ in scene)}  # a recursive function would never end
         edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
-        arguments = [self.parser.flows.arguments_of(edge) for edge in edges]
+        arguments = [arguments_of(edge) for edge in edges]
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
         if any(self._is_handed_built(one.get((scope, name))) for one in arguments for name in whole):
-            return [scene.through(edge.node, edge.caller, one) for edge, one in zip(edges, arguments, strict=True)]
+            return [{**scene, **one} for one in arguments]
         names_of = [(value, _names_in(value.node)) for value in values]
         is_value = any(value.function is scope and names & {*mine} for value, names in names_of)
         texts = [item for item in items if isinstance(item, str)]
@@ -198,7 +197,7 @@ class Collector:
         is_tagged = any(value.style == Style.NAME for value in values)
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
-        return [scene.through(edge.node, edge.caller, one) for edge, one in zip(edges, arguments, strict=True)]
+        return [{**scene, **one} for one in arguments]
 
     def _is_handed_built(self, argument: object) -> bool:
         """Whether an argument is built to be reported, or is a text that a call of the function around builds."""

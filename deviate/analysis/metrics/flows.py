@@ -3,53 +3,48 @@
 import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import Argument, Edge
-from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import Stars, Substitute
+from deviate.analysis.resolve.resolve import Resolver
 from deviate.analysis.resolve.tree import last_name
 
 PEELED = ("sorted", "list", "tuple", "reversed", "iter", "tqdm", "map")
 
 
-class Flows:
-    """Finds the expressions that a parameter or a loop variable stands for."""
+def arguments_of(edge: Edge) -> dict[tuple[Function, str], Substitute]:
+    """The expression behind each parameter of a function in one call of it."""
+    callee = edge.callee
+    arguments: dict[tuple[Function, str], Substitute] = {}
+    for name, bindings in callee.bindings.items():
+        if bindings[0].how == "parameter" and name != callee.receiver:
+            argument, default = edge.argument(name), bindings[0].value
+            if argument is not None:
+                arguments[callee, name] = argument
+            elif isinstance(default, cst.BaseExpression):
+                arguments[callee, name] = default, callee
+        elif bindings[0].how == "stars":
+            mappings = [("", argument) for argument in _unpacked_arguments(edge, "**")]
+            arguments[callee, name] = Stars(
+                (*edge.rest, *_unpacked_arguments(edge, "*")), (*edge.named_rest, *mappings)
+            )
+    return arguments
 
-    def __init__(self, graph: CallGraph) -> None:
-        self.resolver = graph.resolver
 
-    def arguments_of(self, edge: Edge) -> dict[tuple[Function, str], Substitute]:
-        """The expression behind each parameter of a function in one call of it."""
-        callee = edge.callee
-        arguments: dict[tuple[Function, str], Substitute] = {}
-        for name, bindings in callee.bindings.items():
-            if bindings[0].how == "parameter" and name != callee.receiver:
-                argument, default = edge.argument(name), bindings[0].value
-                if argument is not None:
-                    arguments[callee, name] = argument
-                elif isinstance(default, cst.BaseExpression):
-                    arguments[callee, name] = default, callee
-            elif bindings[0].how == "stars":
-                mappings = [("", argument) for argument in _unpacked_arguments(edge, "**")]
-                arguments[callee, name] = Stars(
-                    (*edge.rest, *_unpacked_arguments(edge, "*")), (*edge.named_rest, *mappings)
-                )
-        return arguments
-
-    def looped_parameter(self, binding: Binding, scope: Function) -> tuple[Function, str] | None:
-        """The parameter whose items a loop variable takes; None if the loop is over something else."""
-        root = binding.value
-        while isinstance(root, cst.Call):
-            if last_name(root.func) in ("items", "values", "keys") and isinstance(root.func, cst.Attribute):
-                root = root.func.value
-            elif root.args and last_name(root.func) in (*PEELED, "enumerate", "zip"):
-                root = root.args[0].value
-            else:
-                return None
-        if not isinstance(root, cst.Name):
+def looped_parameter(binding: Binding, scope: Function, resolver: Resolver) -> tuple[Function, str] | None:
+    """The parameter whose items a loop variable takes; None if the loop is over something else."""
+    root = binding.value
+    while isinstance(root, cst.Call):
+        if last_name(root.func) in ("items", "values", "keys") and isinstance(root.func, cst.Attribute):
+            root = root.func.value
+        elif root.args and last_name(root.func) in (*PEELED, "enumerate", "zip"):
+            root = root.args[0].value
+        else:
             return None
-        owner, bindings = self.resolver.find(root.value, scope)
-        is_open = bool(bindings) and bindings[0].how in ("parameter", "stars") and root.value != owner.receiver
-        return (owner, root.value) if is_open and len(bindings) == 1 else None
+    if not isinstance(root, cst.Name):
+        return None
+    owner, bindings = resolver.find(root.value, scope)
+    is_open = bool(bindings) and bindings[0].how in ("parameter", "stars") and root.value != owner.receiver
+    return (owner, root.value) if is_open and len(bindings) == 1 else None
 
 
 def _unpacked_arguments(edge: Edge, star: str) -> list[Argument]:
