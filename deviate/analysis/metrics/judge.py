@@ -15,7 +15,7 @@ from deviate.analysis.resolve.identifier_words import (
 from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
 from deviate.analysis.resolve.origins import COUNTING as COUNTER_KINDS
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
-from deviate.analysis.resolve.tree import dotted_name, last_name, telling_identifiers
+from deviate.analysis.resolve.tree import constant_key, dotted_name, identifiers, last_name
 from deviate.model import Direction, RejectionReason, Role
 from deviate.model.metric_vocabulary import (
     AMOUNTS,
@@ -385,17 +385,22 @@ class Judge:
     def _view(self, candidate: Candidate) -> View:
         value = candidate.value
         text = clause(candidate.lead)
-        numerator = all_words([*telling_identifiers(_numerator(value.source), is_without_places=True), value.path])
+        numerator = all_words([*identifiers(_without_index(_numerator(value.source))), value.path])
         return View(
             candidate=candidate,
             origin=self.origin(value),
-            of_value=frozenset(all_words([*telling_identifiers(value.source), value.path])),
+            of_value=frozenset(all_words([*identifiers(value.source), value.path])),
             last=numerator[-1] if numerator else "",
             before=split_identifier(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
             digits=decimals(value.spec),
         )
+
+
+def _without_index(node: cst.BaseExpression) -> cst.BaseExpression:
+    """`losses` for `losses[epoch]`, which is no epoch; constant keys stay."""
+    return node.value if isinstance(node, cst.Subscript) and constant_key(node) is None else node
 
 
 def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -79,7 +79,7 @@ class Edge:
     Attributes:
         node: the call, import statement or decorator where the caller is left.
         how: `call`; `import` (the top level of a module); `handed` (a callback: when and with which arguments it is
-            called is unknown); `named` (a call of a method of that name on an object of unknown class).
+            called is unknown).
         skipped: leading parameters without an argument in the call: the instance of a method.
     """
 

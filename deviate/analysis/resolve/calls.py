@@ -51,22 +51,10 @@ ASKING = word_set(
 
 MAPPING = ("builtins.map", "builtins.filter")
 
-COMMON = word_set(
-    "forward step get add append items keys values read write save load reset close join split format update run "
-    "start stop open copy clear pop extend insert remove sort index count encode decode fit train eval log print info "
-    "debug warning error __init__ to call build setup state_dict load_state_dict parameters"
-)
-"""Method names too common to infer a class from them."""
-
 TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
 """Types of argument expressions that are searched for functions and objects."""
 
-MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
-
-LAYERS = word_set("torch.nn.Module torch.nn.modules.Module torch.nn.modules.module.Module builtins.object")
-OF_LAYERS = word_set("forward train eval state_dict load_state_dict parameters named_parameters to apply zero_grad")
-"""What a library calls of a module of PyTorch that is handed to it: `profile` and `predict` are the project's."""
 
 
 class EdgeFinder:
@@ -142,9 +130,6 @@ class EdgeFinder:
                 passed, named = (*callee.arguments, *arguments), (*callee.by_name, *by_name)
                 yield Edge(call, function, callee.function, "call", passed, named, int(callee.receiver is not None))
             is_inside = is_inside or (type(referent) is ClassRef and not self.resolver.order(referent.cls)[1])
-        if not referents and type(call.func) is cst.Attribute:
-            for method in self._methods(call.func.attr.value):
-                yield Edge(call, function, method, "named", arguments, by_name, 1)
         if not is_inside and not self._only_adds(call, function):
             yield from self._handed_edges(call, function, names)
 
@@ -154,14 +139,6 @@ class EdgeFinder:
             return False
         referents = self.resolver.resolve(call.func.value, function)
         return bool(referents) and all(isinstance(referent, Container) for referent in referents)
-
-    def _methods(self, name: str) -> list[Function]:
-        """The methods of this name in all files that were read; none if it is common, or if many classes have one."""
-        if name in COMMON or name.startswith("__"):
-            return []
-        modules = self.project.modules.values()
-        methods = [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
-        return methods if len(methods) <= MOST_NAMED else []
 
     def _handed_edges(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         """Functions and objects of the project passed to a call of something else."""
@@ -182,20 +159,12 @@ class EdgeFinder:
         is_returned = any(call is returned for returned in function.returns)
         for each in call.args:
             values = self._referents_in(each.value, function) if type(each.value) in TELLING else ()
-            if self._is_rest(each.value, function):  # what is handed on is data, unless it is a function
-                values = (value for value in values if isinstance(value, FunctionRef))
             for callee in self._run_each(values, is_command=not COMMANDS.isdisjoint(names)):
                 if is_returned and self.resolver.is_decorated(callee.function, function):
                     continue  # the decorator gives it back, in what a library makes of it
                 skipped = int(callee.receiver is not None) + (spawned or 0)
                 passed = (*callee.arguments, *arguments)
                 yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
-
-    def _is_rest(self, value: cst.BaseExpression, function: Function) -> bool:
-        """Whether an expression is all further arguments that a function gets: `*args`."""
-        if not isinstance(value, cst.Name):
-            return False
-        return any(binding.how == "stars" for binding in self.resolver.find(value.value, function)[1])
 
     def _run_each(self, values: Iterable[Value], *, is_command: bool) -> Iterator[FunctionRef]:
         for value in dict.fromkeys(values):
@@ -226,10 +195,9 @@ class EdgeFinder:
             classes, outside = self.resolver.order(referent.cls)
             if not (is_command or {*outside} - {"builtins.object"}):
                 return
-            is_layer = not is_command and {*outside} <= LAYERS
             for cls in classes:
                 for name, method in cls.methods.items():
-                    if name not in HIDDEN and (not is_layer or name in OF_LAYERS):
+                    if name not in HIDDEN:
                         yield FunctionRef(method, referent.cls)
 
     # ------------------------------------------------------------ other edges

@@ -21,7 +21,6 @@ from deviate.analysis.resolve.tree import (
     keywords,
     last_name,
     positional,
-    telling_identifiers,
 )
 from deviate.model.metric_vocabulary import COUNTERS, NEUTRAL, QUALITY, RATES, split_identifier, word_set
 
@@ -90,7 +89,6 @@ AVERAGING = word_set("compute get calculate evaluate eval calc")
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
 LAYERS = {"residual", "residuals"}
 """What a function returns that is a connection between layers more often than a measurement."""
-CONTAINERS = word_set("list deque dict OrderedDict defaultdict")
 FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
 """Data frames, whose origin is that of their contents."""
 
@@ -201,18 +199,11 @@ class Origins:
             return Origin("cycle")
         self.active.add(key)
         origin = self._of_bindings(name, scope, bindings, depth)
-        if origin.kind in ("unknown", "constant") and any(_makes_container(binding) for binding in bindings):
-            origin = self._of_items(node, function, depth) or origin
         self.active.discard(key)
         self.met.discard(key)
         if not self.met:  # otherwise the answer holds only inside the cycle
             self.known[key] = origin
         return origin
-
-    def _of_items(self, node: cst.Name, function: Function, depth: int) -> Origin | None:
-        """The origin of what is put into a variable's list or dict."""
-        items = [item for item in self.resolver.items(node, function) if isinstance(item[0], cst.BaseExpression)]
-        return self._strongest(items, depth) if items else None
 
     def _of_bindings(self, name: str, scope: Function, bindings: list[Binding], depth: int) -> Origin:
         counting = [binding for binding in bindings if binding.how not in (*PUTTING, "declared")]
@@ -280,7 +271,7 @@ class Origins:
             argument = edge.argument(name)
             if argument is not None:
                 origins.append(self.of(*argument, depth))
-            elif edge.how in ("handed", "named"):
+            elif edge.is_handed:
                 origins.append(UNKNOWN)
         if not origins and binding.value is not None:
             return self.of(binding.value, function, depth)
@@ -490,7 +481,7 @@ class Origins:
         if result.kind == "constant" and len(origins) > 1:
             result = Origin("computed", f"one of several results of {callee.name}()")
         if result.kind in {"unknown", "computed"} and not item:
-            name_words = all_words(name for value in callee.returns for name in telling_identifiers(value))
+            name_words = all_words(name for value in callee.returns for name in identifiers(value))
             if _is_measuring(callee.name) or (MEASURING - LAYERS).intersection(name_words):
                 return Origin("quality", f"result of {callee.name}()")
         return result if origins else None
@@ -512,12 +503,6 @@ def _parts(node: cst.CSTNode) -> list[cst.BaseExpression]:
         case cst.List() | cst.Tuple() | cst.Set():
             return [item.value for item in node.elements]
     return []
-
-
-def _makes_container(binding: Binding) -> bool:
-    value = binding.whole("assign")
-    is_called = isinstance(value, cst.Call) and last_name(value.func) in CONTAINERS
-    return is_called or isinstance(value, cst.List | cst.Dict)
 
 
 def _is_measuring(name: str) -> bool:

@@ -34,8 +34,7 @@ from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 48
 MOST_REFERENTS = 12
-MOST_DEFINITIONS = 48
-"""Maximum numbers of values of an expression: of all, and of functions and classes alone, as a registry has many."""
+"""Maximum number of values of an expression."""
 
 DISPLAYS = frozenset(
     {cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp}
@@ -130,8 +129,7 @@ class Resolver:
             else:
                 self.active.add(key)
                 referents = tuple(dict.fromkeys(self._resolve(node, function)))
-                if len(referents) > MOST_REFERENTS:
-                    referents = _limited(referents)
+                referents = referents[:MOST_REFERENTS]
                 self.active.remove(key)
                 answer = self._known[key] = (node, referents)
         return answer[1]
@@ -729,14 +727,3 @@ class Resolver:
         if is_here:
             added += [(value, function) for binding in bindings if (value := binding.whole(*PUTTING)) is not None]
         return added
-
-
-def _limited(values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The first values of an expression that has many, as many as are followed."""
-    are_definitions = all(isinstance(value, ClassRef) or _is_bare(value) for value in values)
-    return values[: MOST_DEFINITIONS if are_definitions else MOST_REFERENTS]
-
-
-def _is_bare(value: Value) -> bool:
-    """Whether a value is a function without bound arguments, and so no variant of one that is there already."""
-    return isinstance(value, FunctionRef) and not value.arguments and not value.by_name
