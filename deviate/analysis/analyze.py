@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import libcst as cst
@@ -51,12 +51,8 @@ REPORTING = frozenset({
 UNTAPPABLE = frozenset(reason for reason in RejectionReason if reason.kind in ("name", "constant", "object", "ignored"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A metric that has no name and number yet."""
-
-    judged: Judged
-    site: int | None
+_Found = tuple[Judged, int | None]
+"""A metric that has no name and number yet, and its site."""
 
 
 def analyze(script: Path, root: Path, *, is_whole: bool = False) -> Analysis:
@@ -146,9 +142,9 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
         if objection is not None:
             rejected.append(_reject(item.candidate, objection, site.id if site else None))
         if objection is None and (site is not None or is_drawn):
-            metrics.append(_Found(item, site.id if site else None))
+            metrics.append((item, site.id if site else None))
         elif site is not None and item.decision.role is not None:
-            unreached.append(_Found(item, site.id))
+            unreached.append((item, site.id))
     loops = _loops(trainings, call_paths, judged, graph)
     survey = Survey(graph)
     hazards, side_effects = (
@@ -175,9 +171,9 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
         functions = set(graph.functions)
         for item in _collect_elsewhere(graph, collector, root, functions):
             sites.append(_site(item, len(sites)))
-            unreached.append(_Found(item, sites[-1].id))
+            unreached.append((item, sites[-1].id))
         with suppress(RecursionError):  # what the script reaches has been read
-            loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), loops))
+            loops = (*loops, *_loops_elsewhere(graph, (item for item, _ in unreached), loops))
     return replace(
         analysis,
         loops=loops,
@@ -350,8 +346,8 @@ def _alternatives(trainings: Trainings, loops: tuple[Loop, ...], graph: CallGrap
 
 
 def _name_metrics(unnamed: list[_Found]) -> tuple[Metric, ...]:
-    names = give_names([item.judged for item in unnamed])
-    return tuple(_to_metric(item, name) for item, name in zip(unnamed, names, strict=True))
+    names = give_names([item for item, _ in unnamed])
+    return tuple(_to_metric(item, site, name) for (item, site), name in zip(unnamed, names, strict=True))
 
 
 def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
@@ -363,8 +359,8 @@ def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: Call
     return tuple(replace(metric, id=number) for number, metric in enumerate(metrics))
 
 
-def _to_metric(item: _Found, name: str) -> Metric:
-    candidate, decision = item.judged.candidate, item.judged.decision
+def _to_metric(item: Judged, site: int | None, name: str) -> Metric:
+    candidate, decision = item.candidate, item.decision
     file = candidate.value.function.module.file
     return Metric(
         id=-1,
@@ -376,7 +372,7 @@ def _to_metric(item: _Found, name: str) -> Metric:
         role=decision.role or "other",
         direction=decision.direction,
         evidence=tuple(with_cells(text, file) for text in decision.evidence),
-        site=item.site,
+        site=site,
     )
 
 

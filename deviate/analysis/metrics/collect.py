@@ -8,9 +8,9 @@ import libcst as cst
 
 from deviate.analysis.metrics.flows import arguments_of
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
-from deviate.analysis.metrics.labels import graph_tag, is_key, label_of
+from deviate.analysis.metrics.labels import is_key, label_of
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser
-from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
+from deviate.analysis.metrics.reports import Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import without_unit
@@ -28,7 +28,6 @@ from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
-STEM = re.compile(r"[A-Za-z][_@-]$|[a-z]$|\w[\[(]$")
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
 MOST_SCENES = 40
@@ -121,11 +120,6 @@ class Collector:
             case Scalar():
                 name_items = self._parse_name(part.name, part.prefix, function)
                 values = parser.scalar(part.value, function)
-                if report.sink == GRAPH_SUMMARY:
-                    tag = graph_tag(name_items, report.node, self.nodes)
-                    values = [
-                        replace(value, name=tag) if isinstance(value, ReportedValue) else value for value in values
-                    ]
                 yield [*name_items, *values]
             case Record():
                 prefix = self._parse_name(None, part.prefix, function)
@@ -240,6 +234,7 @@ class Collector:
                     break
                 earlier.append(without_unit(texts[back]) if back else texts[back])
             line = self.nodes.statement_line(value.node)
+            is_tagged = number > 0 and all(other.style == Style.NAME for other in values[:number])
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
             label_name = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(
@@ -252,8 +247,8 @@ class Collector:
                 tuple(earlier),
                 label_name,
                 is_first=number == 0,
-                stem=_stem(values[:number], texts) if earlier else "",
-                is_tagged=number > 0 and all(other.style == Style.NAME for other in values[:number]),
+                stem="".join(texts[:number]) if is_tagged else "",
+                is_tagged=is_tagged,
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
@@ -284,14 +279,6 @@ class Collector:
         value = judged.candidate.value
         where = value.function.source.start(value.node)
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
-
-
-def _stem(before: list[ReportedValue], texts: list[str]) -> str:
-    """The text before an index that is part of a name: `acc@` in `acc@{k}: {acc}`; all of a tag, for its value."""
-    number = len(before)
-    if all(value.style == Style.NAME for value in before):
-        return "".join(texts[:number])
-    return texts[number - 1] if STEM.search(texts[number - 1]) and not split_identifier(texts[number]) else ""
 
 
 def _is_built(argument: object, parser: MessageParser) -> bool:

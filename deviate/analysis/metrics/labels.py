@@ -1,14 +1,12 @@
 """Labels: variables in a message whose text tells apart what one statement reports; recorded beside the value."""
 
-import re
-
 import libcst as cst
 
 from deviate.analysis.metrics.judge import Judge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import Binding, Function, Nodes
-from deviate.analysis.resolve.message_items import MessageItem, ReportedValue
-from deviate.analysis.resolve.tree import constant_text, index_of, last_name
+from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.message_items import ReportedValue
+from deviate.analysis.resolve.tree import index_of, last_name
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 KEYS = word_set("name names key k metric tag label split")
@@ -49,20 +47,3 @@ def _iterates_keys(binding: Binding) -> bool:
     if binding.how != "for" or not isinstance(iterable, cst.Call) or not isinstance(iterable.func, cst.Attribute):
         return False
     return (iterable.func.attr.value, position) in (("items", (0,)), ("keys", ()))
-
-
-def graph_tag(name_items: list[MessageItem], node: cst.CSTNode, nodes: Nodes) -> str:
-    """The tag of a TensorFlow graph summary: the names of the open scopes and its own name."""
-    if not all(isinstance(item, str) for item in name_items):
-        return ""
-    scopes = [
-        text
-        for parent in nodes.ancestors(node)
-        if isinstance(parent, cst.With)
-        for item in parent.items
-        if isinstance(item.item, cst.Call) and last_name(item.item.func) in ("name_scope", "variable_scope")
-        for text in [constant_text(argument.value) for argument in item.item.args[:1]]
-        if text is not None
-    ]
-    name = "".join(item for item in name_items if isinstance(item, str)).removesuffix(": ")
-    return "/".join([*reversed(scopes), re.sub(r"[^-/\w.]", "_", name)]).lstrip("/")

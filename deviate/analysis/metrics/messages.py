@@ -33,16 +33,12 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import word_set
 
-ARRAYS = word_set("array asarray tensor Tensor FloatTensor")
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )
 WRITTEN = "repr()"
 """Style of what is written as a program would have to read it."""
-CLOCKWORK = ("time.gmtime", "time.localtime", "datetime.timedelta")
-"""Functions from seconds to time objects, which are formatted soon after."""
 
 
 class MessageParser:
@@ -178,8 +174,6 @@ class MessageParser:
 
     def table(self, node: cst.BaseExpression, function: Function) -> list[list[MessageItem]]:
         """The values of table rows that were built before; none if the rows are unknown."""
-        if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and positional(node):
-            node = positional(node)[0]
         return [
             message
             for value, where in self.displays.sequence_items(node, function) or ()
@@ -522,9 +516,6 @@ class MessageParser:
             if method in TEXT_METHODS and self.texts.is_text(base, function):
                 return self.take(base, function)
         name = self.resolver.qualified_name(node.func, function)
-        seconds = self._seconds(node, function)
-        if seconds is not None:
-            return [ReportedValue(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
         if arguments and name in ROUNDING:
             short = (name or "").split(".")[-1]
             spec = (constant_text(arguments[1]) or "") if short == "format" and len(arguments) > 1 else ""
@@ -535,15 +526,6 @@ class MessageParser:
             rows = self.table(arguments[0], function) or self.row(arguments[0], function)
             return self.join_messages(rows)
         return self._text_of_project(node, function)
-
-    def _seconds(self, node: cst.Call, function: Function) -> cst.BaseExpression | None:
-        """The number in a call of the standard library that shows a duration: `timedelta(seconds=x)`, `gmtime(x)`."""
-        name = self.resolver.qualified_name(node.func, function)
-        if name == "time.strftime" and len(node.args) == 2 and isinstance(node.args[1].value, cst.Call):
-            return self._seconds(node.args[1].value, function)
-        if name not in CLOCKWORK or len(node.args) != 1:
-            return None
-        return node.args[0].value
 
     def _format_call(self, node: cst.Call, base: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         arguments, by_name = positional(node), keywords(node)
