@@ -245,6 +245,7 @@ class Collector:
                 sink,
                 message,
                 tuple(earlier),
+                tuple(texts[number::-1]),
                 label_name,
                 is_first=number == 0,
                 stem="".join(texts[:number]) if is_tagged else "",

@@ -21,7 +21,8 @@ def history_keys(call: cst.Call, framework: Framework, graph: CallGraph) -> list
     """Keys under which the framework reports values; empty where only a run can tell."""
     if framework is KERAS:
         keys = list(dict.fromkeys(["loss", *_compiled_metrics(call, graph)]))
-        is_validated = any(argument(call, place, name) is not None for name, place in VALIDATION.items())
+        data = [argument(call, place, name) for name, place in VALIDATION.items()]
+        is_validated = any(value is not None and last_name(value) != "None" for value in data)
         return keys + [f"val_{key}" for key in keys if is_validated]
     if framework is TRANSFORMERS:
         return [*TRAINED, *(_evaluated_keys(graph))]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.resolve.identifier_words import (
+    QUALIFIERS,
     all_words,
     clause,
     tag_words,
@@ -65,7 +66,7 @@ class Candidate:
         before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
         stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
         is_tagged: its name is a value that only a run knows, as in `add_scalar(key, value)`.
-        earlier: texts before that, nearest first, up to the first value that may be a metric.
+        earlier: texts before that, nearest first, up to the first value that may be a metric. heading: all of them.
     """
 
     value: ReportedValue
@@ -75,6 +76,7 @@ class Candidate:
     sink: str
     message: str
     earlier: tuple[str, ...] = ()
+    heading: tuple[str, ...] = ()
     label: str | None = None
     is_first: bool = True
     stem: str = ""
@@ -277,7 +279,9 @@ def time_word(view: View) -> Evidence | None:
 
 
 def quality_label(view: View) -> Evidence | None:
-    return Evidence("quality", f'called "{view.text}" in the message') if QUALITY & {*view.before} else None
+    is_of_other = view.digits is None and bool(QUALIFIERS & {*view.before[-1:]})  # `accuracy for {name}`
+    is_called = QUALITY & {*view.before} and not is_of_other
+    return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
 
 
 def time_label(view: View) -> Evidence | None:

@@ -37,6 +37,9 @@ from deviate.analysis.resolve.tree import (
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )
+ARRAYS = ("array", "asarray", "tensor", "Tensor", "FloatTensor")
+CLOCKWORK = ("time.gmtime", "time.localtime", "datetime.timedelta")
+"""Functions from seconds to time objects, which are formatted soon after."""
 WRITTEN = "repr()"
 """Style of what is written as a program would have to read it."""
 
@@ -174,6 +177,8 @@ class MessageParser:
 
     def table(self, node: cst.BaseExpression, function: Function) -> list[list[MessageItem]]:
         """The values of table rows that were built before; none if the rows are unknown."""
+        if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and positional(node):
+            node = positional(node)[0]
         return [
             message
             for value, where in self.displays.sequence_items(node, function) or ()
@@ -516,6 +521,11 @@ class MessageParser:
             if method in TEXT_METHODS and self.texts.is_text(base, function):
                 return self.take(base, function)
         name = self.resolver.qualified_name(node.func, function)
+        if name == "time.strftime" and len(arguments) == 2 and isinstance(arguments[1], cst.Call):
+            return self._call(arguments[1], function)
+        if name in CLOCKWORK and len(node.args) == 1:
+            seconds = node.args[0].value
+            return [ReportedValue(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
         if arguments and name in ROUNDING:
             short = (name or "").split(".")[-1]
             spec = (constant_text(arguments[1]) or "") if short == "format" and len(arguments) > 1 else ""
@@ -539,8 +549,18 @@ class MessageParser:
             base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
-            return None
+            return self._unknown_template(node, base, function)
         return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
+
+    def _unknown_template(
+        self, node: cst.Call, base: cst.BaseExpression, function: Function
+    ) -> list[MessageItem] | None:
+        """The arguments of an unknown template: each may be shown, keyword arguments under their names."""
+        if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
+            return None
+        named = [(f" {name}: ", value) for name, value in keywords(node).items()]
+        shown = [(" ", value) for value in positional(node)] + named
+        return [item for text, value in shown for item in (text, *self.take(value, function))] or None
 
     def _join(self, values: cst.BaseExpression, glue: str, function: Function) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted_name(values.func) == "map" and len(values.args) == 2:

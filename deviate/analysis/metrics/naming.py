@@ -13,6 +13,7 @@ from deviate.analysis.resolve.identifier_words import (
     TELLING,
     expression_words,
     phase_of,
+    phases_in,
     tag_words,
     text_words,
 )
@@ -65,10 +66,12 @@ def _parts(judged: Judged) -> NameParts:
     if all(word in PHASES for word in words):
         words += of_value
     owner = value.function.owner
-    around = (candidate.message, value.function.name, owner.name if owner is not None else "")
+    around = (*candidate.heading, value.function.name, owner.name if owner is not None else "")
     spelled = re.sub(r"(?<=\w)\.val\b", "", value.spelled)  # the latest value of a meter
+    is_compared = len(set(phases_in(spelled))) > 1  # what compares phases is of none
     statistic = STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), "")
-    return NameParts(words, phase_of(candidate.before, spelled, *around), candidate.sink, statistic)
+    phase = None if is_compared else phase_of(candidate.before, spelled, *around)
+    return NameParts(words, phase, candidate.sink, statistic)
 
 
 def _first(parts: NameParts) -> str:

@@ -70,7 +70,7 @@ PASSING = word_set(
     "reduce_mean reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half "
     "float32 norm squeeze reshape view flatten result compute eval clone copy total_seconds device_get "
     "block_until_ready stack nanmean divmod list tuple sorted reversed fsum maximum minimum to_string to_markdown "
-    "Tensor FloatTensor Variable Decimal Fraction"
+    "Tensor FloatTensor Variable Decimal Fraction vars asdict"
 )
 """Functions and methods whose result has the kind of their first argument or of their object."""
 JOINING = word_set("max min maximum minimum")
