@@ -1,10 +1,8 @@
 """Analysis of a training script: main loop, metrics with evidence, rejected values, seeds, outputs and hazards."""
 
-import gc
-import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -26,20 +24,16 @@ from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.resolve.calls import CallGraph, CallPath
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
-from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.source import read_source
+from deviate.analysis.resolve.script import call_graph, relative_name
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.side_effects import find_side_effects, output_paths
 from deviate.base import with_cells
-from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
 from deviate.model.metric_vocabulary import (
     direction_of,
     split_identifier,
 )
 
-DEEPEST = 4000
-"""Recursion limit of the analysis: a few calls per level of nesting in the script."""
 COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")
 MOST_ELSEWHERE = 400_000
 """Bytes of files that are read for what they report though no call leads there: at most some three seconds."""
@@ -67,56 +61,9 @@ def analyze(script: Path, root: Path, *, is_whole: bool = False) -> Analysis:
     Raises:
         InputError: the script is missing, outside the project, or no Python.
     """
-    file = _relative(script, root)
+    file = relative_name(script, root)
     with call_graph(script, root) as graph:
         return _analyze(graph, root, file, is_whole=is_whole)
-
-
-@contextmanager
-def call_graph(script: Path, root: Path) -> Iterator[CallGraph]:
-    """The calls of a script and its project, released afterwards.
-
-    Raises:
-        InputError: as `analyze`.
-    """
-    file = _relative(script, root)
-    with _without_collector():
-        source = read_source(script, file)
-        limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(limit, DEEPEST))
-        try:
-            graph = CallGraph(Project(source, root))
-            yield graph
-            graph.release()
-        except RecursionError:
-            raise InputError(
-                f"{file}: expressions are nested too deeply to be read", "Split the deepest one."
-            ) from None
-        finally:
-            sys.setrecursionlimit(limit)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the garbage collector, which would search the growing trees repeatedly while all of them are in use."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _relative(script: Path, root: Path) -> str:
-    try:
-        return script.absolute().relative_to(root.absolute()).as_posix()
-    except ValueError:
-        pass
-    try:
-        return script.resolve().relative_to(root.resolve()).as_posix()
-    except (ValueError, OSError, RuntimeError):
-        raise InputError(f"{script} is outside the project {root}", "Run deviate in the project's folder.") from None
 
 
 def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Analysis:
