@@ -112,10 +112,10 @@ class Metric:
 
     Attributes:
         site: id of its site; None for a metric of a managed loop, which is known by `expression` (its key) alone.
-        path: call lines from the outermost frame of the project to the site, without the site's own line. Empty when
-            the site has a single metric, which then takes the values of every path.
-        label: value of the site's label variable, when that tells metrics apart; of an item, its key.
-        is_item: whether it is one item of a mapping that the site reports whole, known from the source by its key. The
+        path: call lines from the outermost frame of the project to the site, without the site's own line. The analysis
+            leaves it empty: the one metric of a site takes the values of every path.
+        label: value of the site's label variable; of an item, its key. The analysis knows none: runs show them.
+        is_item: whether it is one item of a mapping that the site reports whole, known by its key from a run. The
             metric of the whole, with the same site and path and without a label, takes the items that only runs show.
         direction: whether a higher or a lower value is better; None when unknown.
         evidence: why it was taken for a metric, most telling reason first.
@@ -164,10 +164,8 @@ class RejectionReason(Enum):
     MEMORY = "memory", "memory: {}"
     TEXT = "name", "name: {}"
     TAG = "name", "name: part of the name"
-    QUOTED = "name", "name: shown in quotes"
     TEXT_NAME = "name", "name: called so in the script"
     KEY = "name", "name: key of a mapping"
-    SAVED = "saved state", "saved state, to go on from"
     IN_WARNING = "warning", "in a message that warns"
     CONSTANT = "constant", "constant: {}"
     OBJECT = "object", "object: {}"

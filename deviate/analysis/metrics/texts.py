@@ -19,8 +19,6 @@ DUMPING = frozenset(
 )
 SPLITTING = word_set("split rsplit splitlines partition rpartition")
 TEXT_CALLS = DUMPING | {"builtins.format"}
-SPELLING = word_set("join chr decode batch_decode")
-FORMATTING = word_set("format format_map str repr round strftime timedelta")
 ANYTHING = " "
 """Stands for an unknown part of a template."""
 

@@ -16,7 +16,7 @@ from deviate.analysis.resolve.abstract_values import (
     Instance,
     Value,
 )
-from deviate.analysis.resolve.index import ADDING, Function, LoopNode
+from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import DEFINITIONS, MOST_REFERENTS, Resolver
 from deviate.analysis.resolve.tree import (
@@ -130,15 +130,8 @@ class EdgeFinder:
                 passed, named = (*callee.arguments, *arguments), (*callee.by_name, *by_name)
                 yield Edge(call, function, callee.function, "call", passed, named, int(callee.receiver is not None))
             is_inside = is_inside or (type(referent) is ClassRef and not self.resolver.order(referent.cls)[1])
-        if not is_inside and not self._only_adds(call, function):
+        if not is_inside:
             yield from self._handed_edges(call, function, names)
-
-    def _only_adds(self, call: cst.Call, function: Function) -> bool:
-        """Whether a call adds something to a container of the project, from which it may be called later."""
-        if type(call.func) is not cst.Attribute or call.func.attr.value not in ADDING:
-            return False
-        referents = self.resolver.resolve(call.func.value, function)
-        return bool(referents) and all(isinstance(referent, Container) for referent in referents)
 
     def _handed_edges(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         """Functions and objects of the project passed to a call of something else."""

@@ -455,8 +455,8 @@ class Origins:
         root: cst.BaseExpression = node
         while isinstance(root, cst.Attribute):
             root = root.value
-        bindings = self.resolver.find(root.value, function)[1] if isinstance(root, cst.Name) else ()
-        return bool(bindings) and bindings[0].how == "import"
+        bindings = self.resolver.find(root.value, function)[1] if isinstance(root, cst.Name) else []
+        return any(binding.how == "import" for binding in bindings[:1])
 
     def _of_return_values(
         self, call: cst.Call, function: Function, depth: int, item: tuple[int, ...] = ()
