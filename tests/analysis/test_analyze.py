@@ -108,7 +108,7 @@ def test_values_before_the_loop_and_in_a_branch_that_returns_are_rejected(analys
         """
     )
     assert [(metric.name, metric.line, metric.path) for metric in analysis.metrics] == [
-        ("test_accuracy", 3, ()),
+        ("accuracy", 3, ()),
         ("loss", 12, ()),
     ]
     assert [(item.line, item.reason.startswith("reported before the main loop")) for item in analysis.rejected] == [

@@ -10,7 +10,6 @@ from deviate.analysis.metrics.judge import TRACKERS
 from deviate.analysis.resolve.identifier_words import (
     PHASES,
     STATISTICS,
-    TELLING,
     expression_words,
     phase_of,
     phases_in,
@@ -26,12 +25,14 @@ class NameParts:
 
     Attributes:
         words: those before the value in its message, its tag or key, or else the last ones of its expression.
-        phase: train, test, val or eval, where message, expression or function say so.
+        phase: train, test, val or eval, where the message says so. of_place: where the expression or the function does;
+            it tells equal names apart, and is in no other one.
         statistic: what of a meter is shown: `current`, `avg`, ….
     """
 
     words: Sequence[str]
     phase: str | None
+    of_place: str | None
     sink: str
     statistic: str
 
@@ -56,36 +57,34 @@ def _lengthen(names: list[str], longer: list[str]) -> list[str]:
 def _parts(judged: Judged) -> NameParts:
     candidate, value = judged.candidate, judged.candidate.value
     if candidate.sink == "deviate" and candidate.message.count("{}") == 1:  # the name that `deviate.log` was given
-        return NameParts([re.sub(r"\W+", "_", candidate.before).strip("_")], None, candidate.sink, "")
+        return NameParts([re.sub(r"\W+", "_", candidate.before).strip("_")], None, None, candidate.sink, "")
     is_tagged = candidate.sink in TRACKERS
     text = tag_words(candidate.lead) if is_tagged else text_words(candidate.lead, candidate.earlier)
     of_value = expression_words(value.spelled)
     words = list(text or of_value)
-    if text and not is_tagged and not TELLING & {*words, *(word.rstrip("s") for word in words), "per"}:
-        words += [word for word in of_value if word in TELLING][:1]
     if all(word in PHASES for word in words):
         words += of_value
     owner = value.function.owner
-    around = (*candidate.heading, value.function.name, owner.name if owner is not None else "")
     spelled = re.sub(r"(?<=\w)\.val\b", "", value.spelled)  # the latest value of a meter
     is_compared = len(set(phases_in(spelled))) > 1  # what compares phases is of none
     statistic = STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), "")
-    phase = None if is_compared else phase_of(candidate.before, spelled, *around)
-    return NameParts(words, phase, candidate.sink, statistic)
+    phase = None if is_compared else phase_of(*candidate.heading, *(() if text else (spelled,)))
+    of_place = phase_of(spelled, value.function.name, owner.name if owner is not None else "")
+    return NameParts(words, phase, of_place, candidate.sink, statistic)
 
 
 def _first(parts: NameParts) -> str:
     name = re.sub(r"\W", "_", "_".join(dict.fromkeys(PHASES.get(word, word) for word in parts.words)))
-    name = _with_phase(name, parts) if QUALITY & set(parts.words) else name
+    name = _with_phase(name, parts.phase) if QUALITY & set(parts.words) else name
     return f"m_{name}" if name[:1].isdigit() else name
 
 
-def _with_phase(name: str, parts: NameParts) -> str:
-    return f"{parts.phase}_{name}" if parts.phase and not PHASES.keys() & {*name.split("_")} else name
+def _with_phase(name: str, phase: str | None) -> str:
+    return f"{phase}_{name}" if phase and not PHASES.keys() & {*name.split("_")} else name
 
 
 CHANGES: tuple[Callable[[str, NameParts], str], ...] = (
-    _with_phase,
+    lambda name, parts: _with_phase(name, parts.phase or parts.of_place),
     lambda name, parts: f"{name}_{parts.statistic}" if parts.statistic else name,
     lambda name, parts: f"{name}_{parts.sink.replace('-', '_')}",
 )

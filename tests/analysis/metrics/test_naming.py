@@ -27,7 +27,7 @@ for epoch in range(3):
         ("val_acc", ["val_acc"]),
         ('f"{self.metrics[\'f1\']:.3f}"', ["f1"]),
         ('f"top1 {a:.2f} top5 {b:.2f}"', ["top1", "top5"]),
-        ('"Accuracy:", accuracy.eval({x: data.test.images})', ["test_accuracy"]),
+        ('"Accuracy:", accuracy.eval({x: data.test.images})', ["accuracy"]),
         ('f"Acc@1 {a:.2f} Acc@5 {b:.2f}"', ["acc1", "acc5"]),
         ('f"Evaluation over {n} episodes: {avg_reward:.3f}"', ["eval_reward"]),
         ('f"Train: loss {a:.3f} acc {b:.3f} | Val: loss {c:.3f} acc {d:.3f}"',
