@@ -144,10 +144,10 @@ class View:
 
         A counter as it is stays one, unless it is shown with decimals.
         """
-        if self.last in COUNTERS or is_integer_spec(self.value.spec):
-            return False
         is_called = bool((QUALITY - NEUTRAL) & {*self.of_value, *self.before[-1:]})
-        return is_called and (self.origin.is_derived or (self.digits or 0) >= 2) and self.origin.kind in COUNTED
+        if not is_called or self.origin.kind not in COUNTED or is_integer_spec(self.value.spec):
+            return False
+        return (self.digits or 0) >= 2 or (self.origin.is_derived and self.last not in COUNTERS)
 
     @property
     def is_watched(self) -> bool:

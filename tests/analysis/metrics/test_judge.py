@@ -304,3 +304,10 @@ for epoch in range(3):
     loss.backward()
     {name}(measure(epoch))
 """
+
+
+def test_a_quality_that_a_script_computes_from_its_counter_is_a_metric_where_it_is_shown_with_decimals(
+    analyse: Analyse,
+) -> None:
+    script = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n    print(f'epoch: {epoch / 10:.3f}')\n"
+    assert [metric.name for metric in analyse(script).metrics] == ["test_acc"]
