@@ -18,7 +18,6 @@ from recorded import edit_record
 from deviate import workflows
 from deviate.analysis.analyze import analyze
 from deviate.analysis.entries import project_files
-from deviate.analysis.resolve.parsed import ParsedFiles, user_key
 from deviate.errors import RecordError
 from deviate.instrument.snapshot import freeze
 from deviate.model import Series
@@ -141,44 +140,6 @@ def test_the_doctor_runs_nothing_of_the_folder_it_is_called_in(
     first, _ = _Asker(sys.executable, place, 60.0, lambda *_: None).begin()
     assert first.version[:2] == sys.version_info[:2]
     assert list(marks.iterdir()) == []
-
-
-def test_a_tree_that_came_with_the_project_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    text, other = "acc = 1\n", "acc = 2\n"
-    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
-    for root in (mine, theirs):
-        (root / ".deviate").mkdir(parents=True)
-    import libcst as cst
-
-    tree = cst.parse_module(text)
-    assert ParsedFiles(mine).keep(text, tree) is not None
-    assert ParsedFiles(mine).load(text) is not None
-    (kept,) = (mine / ".deviate/cache/parsed").iterdir()
-    ParsedFiles(mine).keep(other, cst.parse_module(other))
-    (another,) = set((mine / ".deviate/cache/parsed").iterdir()) - {kept}
-    folder = theirs / ".deviate/cache/parsed"
-    folder.mkdir(parents=True)
-    shutil.copy(another, folder / kept.name)  # the tree of another text under the name of this one
-    assert ParsedFiles(theirs).load(text) is None
-    data = kept.read_bytes()
-    forged = hashlib.blake2b(kept.name.encode() + data[32:], key=b"k" * 32, digest_size=32).digest()
-    (folder / kept.name).write_bytes(forged + data[32:])
-    assert ParsedFiles(theirs).load(text) is None
-    (folder / kept.name).write_bytes(data)
-    assert ParsedFiles(theirs).load(text) is not None
-
-
-def test_the_key_is_the_users_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert user_key(makes=False) is None
-    key = user_key(makes=True)
-    assert key is not None
-    assert user_key(makes=True) == key
-    place = tmp_path / "deviate/key"
-    assert place.stat().st_mode & 0o777 == 0o600
-    place.chmod(0o644)
-    assert user_key(makes=True) is None
 
 
 @pytest.fixture

@@ -1,18 +1,13 @@
 """Analysis of a training script: main loop, metrics with evidence, rejected values, seeds, outputs and hazards."""
 
-import gc
-import itertools
-import re
-import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import libcst as cst
 
-from deviate.analysis.best_checkpoint import best_checkpoint_metric
 from deviate.analysis.entries import project_files
 from deviate.analysis.hazards import find_hazards
 from deviate.analysis.hazards.seeds import seed_calls
@@ -21,37 +16,24 @@ from deviate.analysis.loops.counters import reported_counter
 from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, counted_unit, loop_value
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.metrics.collect import Collector, Judged
-from deviate.analysis.metrics.contexts import Context, contexts, reach
-from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
-from deviate.analysis.metrics.keras_history import history_evidence, history_keys
-from deviate.analysis.metrics.labels import is_key
-from deviate.analysis.metrics.naming import find_repeats, give_names, name_parts
+from deviate.analysis.metrics.history import history_evidence, history_keys
+from deviate.analysis.metrics.judge import Candidate, Judge, Objection
+from deviate.analysis.metrics.naming import give_names
+from deviate.analysis.metrics.reach import objection_to_place
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY
 from deviate.analysis.resolve.calls import CallGraph, CallPath
-from deviate.analysis.resolve.conditions import Conditions
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
-from deviate.analysis.resolve.parsed import ParsedFiles
-from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.source import read_source
+from deviate.analysis.resolve.script import call_graph, relative_name
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.side_effects import find_side_effects, output_paths
-from deviate.base import line_text, with_cells
-from deviate.errors import InputError
-from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Role, Site, Span
+from deviate.base import with_cells
+from deviate.model import Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
 from deviate.model.metric_vocabulary import (
     direction_of,
-    is_measurement,
-    item_direction,
-    item_name,
-    item_role,
-    item_traits,
-    snake,
     split_identifier,
 )
 
-DEEPEST = 4000
-"""Recursion limit of the analysis: a few calls per level of nesting in the script."""
 COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")
 MOST_ELSEWHERE = 400_000
 """Bytes of files that are read for what they report though no call leads there: at most some three seconds."""
@@ -63,88 +45,31 @@ REPORTING = frozenset({
 UNTAPPABLE = frozenset(reason for reason in RejectionReason if reason.kind in ("name", "constant", "object", "ignored"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A metric that has no name and number yet."""
-
-    judged: Judged
-    site: int | None
-    context: Context
+_Found = tuple[Judged, int | None]
+"""A metric that has no name and number yet, and its site."""
 
 
-def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = (), is_whole: bool = False) -> Analysis:
+def analyze(script: Path, root: Path, *, is_whole: bool = False) -> Analysis:
     """Find what a script trains and reports. Nothing of the script is run.
 
     Args:
         script: the entry script.
         root: the project folder; files are named relative to it.
-        shared: files and spans of sites that other scripts of the run also reach: metrics reported there keep their
-            label and call path, even where this script has only one.
         is_whole: also list what the other files of the project report, to be tapped: the analysis does not see that
             they are imported, and a run may do it.
 
     Raises:
         InputError: the script is missing, outside the project, or no Python.
     """
-    file = _relative(script, root)
+    file = relative_name(script, root)
     with call_graph(script, root) as graph:
-        return _analyze(graph, root, file, shared, is_whole=is_whole)
+        return _analyze(graph, root, file, is_whole=is_whole)
 
 
-@contextmanager
-def call_graph(script: Path, root: Path) -> Iterator[CallGraph]:
-    """The calls of a script and its project, released afterwards.
-
-    Raises:
-        InputError: as `analyze`.
-    """
-    file = _relative(script, root)
-    with _without_collector():
-        source = read_source(script, file, ParsedFiles(root))
-        limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(limit, DEEPEST))
-        try:
-            graph = CallGraph(Project(source, root))
-            yield graph
-            graph.release()
-        except RecursionError:
-            raise InputError(
-                f"{file}: expressions are nested too deeply to be read", "Split the deepest one."
-            ) from None
-        finally:
-            sys.setrecursionlimit(limit)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the garbage collector, which would search the growing trees repeatedly while all of them are in use."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _relative(script: Path, root: Path) -> str:
-    try:
-        return script.absolute().relative_to(root.absolute()).as_posix()
-    except ValueError:
-        pass
-    try:
-        return script.resolve().relative_to(root.resolve()).as_posix()
-    except (ValueError, OSError, RuntimeError):
-        raise InputError(f"{script} is outside the project {root}", "Run deviate in the project's folder.") from None
-
-
-def _analyze(
-    graph: CallGraph, root: Path, file: str, shared: Collection[tuple[str, Span]], *, is_whole: bool
-) -> Analysis:
+def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Analysis:
     collector = Collector(graph, Judge(Origins(graph)))
     judged = collector.collect()
-    conditions = Conditions(graph)
-    trainings = _trainings(graph, judged, conditions)
+    trainings = _trainings(graph, judged)
     outer = trainings.outer
     sites: list[Site] = []
     metrics: list[_Found] = []
@@ -156,45 +81,32 @@ def _analyze(
         is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
         call_paths += graph.call_paths(node)
         objection = item.decision.objection
-        counting: tuple[CallPath, ...] = ()
         if objection is None or objection.cause is RejectionReason.UNMARKED:
-            reached = reach(node, () if is_drawn else outer, conditions)
-            objection, counting = reached.objection or objection, reached.call_paths
+            objection = objection_to_place(node, () if is_drawn else outer, graph) or objection
         site = _site(item, len(sites)) if _is_tappable(item) and not is_drawn else None
-        if is_drawn and objection is None:
-            metrics.append(_Found(item, None, Context(counting[0], (), item.candidate.value.name)))
-        elif site is not None and objection is None:
-            item_contexts = contexts(item, counting, outer, graph, is_shared=(site.file, site.span) in shared)
-            if all(context.label is None for context in item_contexts):
-                site = _labelled_by_key(site, item, graph)
-            metrics += [_Found(item, site.id, context) for context in item_contexts]
-        elif site is not None:
-            site = _labelled_by_key(site, item, graph)
-            is_set_up = objection is not None and objection.cause is RejectionReason.SET_UP
-            if item.decision.role is not None and not is_set_up:
-                unreached.append(_Found(item, site.id, Context((), (), None)))
         if site is not None:
             sites.append(site)
         if objection is not None:
             rejected.append(_reject(item.candidate, objection, site.id if site else None))
-    metrics = _without_repeats(metrics, rejected, graph)
+        if objection is None and (site is not None or is_drawn):
+            metrics.append((item, site.id if site else None))
+        elif site is not None and item.decision.role is not None:
+            unreached.append((item, site.id))
     loops = _loops(trainings, call_paths, judged, graph)
     survey = Survey(graph)
     hazards, side_effects = (
         find_hazards(survey),
         find_side_effects(survey),
     )  # before the files are listed: reads more of them
-    named_metrics = _metrics(metrics, outer, collector)
     analysis = Analysis(
         root=root,
         script=file,
         main_loop=next((loop for loop in loops if loop.is_main), None),
         loops=loops,
-        metrics=named_metrics,
-        kept_by=best_checkpoint_metric(survey, named_metrics),
+        metrics=_metrics(metrics, outer, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
-        seeds=seed_calls(graph, collector.contents),
+        seeds=seed_calls(graph),
         outputs=output_paths(graph),
         files=graph.project.files(),
         notices=tuple(graph.project.notices),
@@ -205,10 +117,10 @@ def _analyze(
     if is_whole:  # last, as it reads files on which nothing else in the analysis may rest
         functions = set(graph.functions)
         for item in _collect_elsewhere(graph, collector, root, functions):
-            sites.append(_labelled_by_key(_site(item, len(sites)), item, graph))
-            unreached.append(_Found(item, sites[-1].id, Context((), (), None)))
+            sites.append(_site(item, len(sites)))
+            unreached.append((item, sites[-1].id))
         with suppress(RecursionError):  # what the script reaches has been read
-            loops = (*loops, *_loops_elsewhere(graph, (found.judged for found in unreached), loops))
+            loops = (*loops, *_loops_elsewhere(graph, (item for item, _ in unreached), loops))
     return replace(
         analysis,
         loops=loops,
@@ -281,18 +193,7 @@ def _importable(files: Sequence[str], root: Path) -> list[str]:
     return [path.as_posix() for path in sorted(near, key=lambda path: -folders[path.parent])]
 
 
-def _without_repeats(metrics: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
-    """The metrics that report something new; repeats are added to the rejected values."""
-    pairs = [(item.judged, item.context) for item in metrics]
-    repeats = find_repeats(pairs, name_parts(pairs), graph.nodes)
-    for number, earlier in repeats.items():
-        item, first = metrics[number].judged.candidate, metrics[earlier].judged.candidate
-        objection = Objection(RejectionReason.REPEAT, f"{first.sink} reports at line {first.line}")
-        rejected.append(_reject(item, objection, metrics[number].site))
-    return [item for number, item in enumerate(metrics) if number not in repeats]
-
-
-def _trainings(graph: CallGraph, judged: list[Judged], conditions: Conditions) -> Trainings:
+def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
     inside: dict[cst.CSTNode, list[Judged]] = {}
     for item in judged:
         call_paths = graph.call_paths(item.candidate.value.node)
@@ -306,7 +207,7 @@ def _trainings(graph: CallGraph, judged: list[Judged], conditions: Conditions) -
         counters = {name for item in counting for name in identifiers(item.candidate.value.source)}
         return counters, sum(item.decision.role is not None for item in items)
 
-    return LoopFinder(graph, count_reported, conditions).find()
+    return LoopFinder(graph, count_reported).find()
 
 
 def _nodes_on(call_paths: Iterable[CallPath]) -> Collection[cst.CSTNode]:
@@ -339,12 +240,6 @@ def _site(item: Judged, number: int) -> Site:
         label=candidate.label,
         fields=value.fields,
     )
-
-
-def _labelled_by_key(site: Site, item: Judged, graph: CallGraph) -> Site:
-    """A site of which no metric is that of one text: its label stays where that is a key which a run alone knows."""
-    is_label = site.label is not None and is_key(site.label, item.candidate.value.function, graph)
-    return site if is_label else replace(site, label=None)
 
 
 def _loops(
@@ -398,13 +293,12 @@ def _alternatives(trainings: Trainings, loops: tuple[Loop, ...], graph: CallGrap
 
 
 def _name_metrics(unnamed: list[_Found]) -> tuple[Metric, ...]:
-    names = give_names(name_parts([(item.judged, item.context) for item in unnamed]))
-    return tuple(_to_metric(item, name) for item, name in zip(unnamed, names, strict=True))
+    names = give_names([item for item, _ in unnamed])
+    return tuple(_to_metric(item, site, name) for (item, site), name in zip(unnamed, names, strict=True))
 
 
-def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], collector: Collector) -> tuple[Metric, ...]:
-    wholes, graph = _name_metrics(unnamed), collector.graph
-    metrics = _with_items([(item.judged, metric) for item, metric in zip(unnamed, wholes, strict=True)], collector)
+def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
+    metrics = list(_name_metrics(unnamed))
     for training in trainings:
         metrics += _managed_metrics(training, metrics, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
@@ -412,60 +306,9 @@ def _metrics(unnamed: list[_Found], trainings: tuple[Training, ...], collector: 
     return tuple(replace(metric, id=number) for number, metric in enumerate(metrics))
 
 
-def _with_items(wholes: Sequence[tuple[Judged, Metric]], collector: Collector) -> list[Metric]:
-    """The metrics, each mapping with its items, which have the names that runs would give them where these are free."""
-    names = {metric.name for _, metric in wholes}
-    metrics: list[Metric] = []
-    decisions: dict[int, list[tuple[str, Decision]]] = {}
-    for judged, whole in wholes:
-        items: list[Metric] = []
-        if whole.site is not None and whole.label is None:
-            if id(judged) not in decisions:  # of another call path
-                decisions[id(judged)] = collector.item_decisions(judged)
-            for key, decision in decisions[id(judged)]:
-                if is_measurement(key, whole.name):
-                    items.append(_item(whole, key, decision, names))
-                    names.add(items[-1].name)
-        text = f"a mapping of which the source names {len(items)} item{'s' * (len(items) > 1)}; a run shows others"
-        metrics += [replace(whole, evidence=(text, *whole.evidence)) if items else whole, *items]
-    return metrics
-
-
-def _item(whole: Metric, key: str, decision: Decision, names: Collection[str]) -> Metric:
-    """An item of a mapping.
-
-    Args:
-        names: those that other metrics have.
-    """
-    role, direction = item_traits(key, decision.role or "other", decision.direction)
-    longest = f"{whole.name}_{snake(key)}"
-    choices = [item_name(re.sub(r"_\d+$", "", whole.name), key), item_name(whole.name, key), longest]
-    numbered = (f"{longest}_{number}" for number in itertools.count(2))
-    return replace(
-        whole,
-        name=next(name for name in itertools.chain(choices, numbered) if name not in names),
-        role=role,
-        direction=direction,
-        evidence=(f'item "{key}" of {whole.expression}', *decision.evidence),
-        label=key,
-        is_item=True,
-    )
-
-
-def _to_metric(item: _Found, name: str) -> Metric:
-    candidate, decision, context = item.judged.candidate, item.judged.decision, item.context
-    file, evidence = candidate.value.function.module.file, decision.evidence
-    if context.label is not None and item.site is not None:
-        evidence = (*evidence, f'where {candidate.label} is "{context.label}"')
-    if context.path:
-        evidence = (*evidence, reached_by(context.path))
-    if context.is_final:
-        evidence = (*evidence, "reported after the main loop")
-    role: Role = decision.role or "other"
-    direction = decision.direction
-    if context.label is not None:
-        role = item_role(context.label, role) if role == "other" else role
-        direction = item_direction(context.label, role, direction)
+def _to_metric(item: Judged, site: int | None, name: str) -> Metric:
+    candidate, decision = item.candidate, item.decision
+    file = candidate.value.function.module.file
     return Metric(
         id=-1,
         name=name,
@@ -473,19 +316,11 @@ def _to_metric(item: _Found, name: str) -> Metric:
         file=file,
         line=candidate.line,
         sink=candidate.sink,
-        role=role,
-        direction=direction,
-        evidence=tuple(with_cells(text, file) for text in evidence),
-        site=item.site,
-        path=context.path,
-        label=context.label,
+        role=decision.role or "other",
+        direction=decision.direction,
+        evidence=tuple(with_cells(text, file) for text in decision.evidence),
+        site=site,
     )
-
-
-def reached_by(path: Sequence[Place]) -> str:
-    """The evidence of a metric that is reported on one of several call paths."""
-    lines = [line_text(place.file, place.line).removeprefix("line ") for place in path]
-    return f"reached by the calls at {'lines ' * all(line.isdecimal() for line in lines)}{' → '.join(lines)}"
 
 
 def _managed_metrics(training: Training, earlier: Sequence[Metric], graph: CallGraph) -> list[Metric]:
@@ -501,9 +336,7 @@ def _managed_metrics(training: Training, earlier: Sequence[Metric], graph: CallG
         key_words = split_identifier(key)
         role: Role = "time" if {"runtime", "second", "time", "fps"} & set(key_words) else "quality"
         direction = "max" if {"second", "fps"} & set(key_words) else direction_of(key_words)
-        name = key.replace("/", "_")
-        while name in names:
-            name += "_history"
+        name = key if key not in names else f"{key}_history"
         if key not in keys:
             metrics.append(Metric(-1, name, key, place.file, place.line, "history", role, direction, evidence, None))
     return metrics

@@ -19,7 +19,7 @@ MOST_SHOWN = 8
 NEARNESS: tuple[tuple[RejectionReason, ...], ...] = (
     (RejectionReason.UNMARKED,),
     (RejectionReason.EARLY,),
-    (RejectionReason.NEVER_CALLED, RejectionReason.BEHIND_EXIT, RejectionReason.TURNED_OFF),
+    (RejectionReason.NEVER_CALLED, RejectionReason.BEHIND_EXIT),
     (RejectionReason.WHOLE_NUMBER,),
     (RejectionReason.CALLED_COUNTER,),
     (RejectionReason.NAMED_COUNTER,),

@@ -1,16 +1,13 @@
 """Merges the analyses of the scripts of one run: the training script and those that follow it in the work copy."""
 
-import collections
 import dataclasses
 import itertools
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from deviate.analysis.analyze import analyze, reached_by
-from deviate.analysis.resolve.identifier_words import PHASES
+from deviate.analysis.analyze import analyze
 from deviate.model import Analysis, Loop, Metric, Site
-from deviate.model.metric_vocabulary import split_identifier
 
 UNITED = ("seeds", "outputs", "files", "notices", "hazards", "side_effects", "reporting")
 """What a joined analysis has of all scripts, equal ones once."""
@@ -28,12 +25,7 @@ def analyze_together(
     Raises:
         InputError: a script is missing, outside the project, or no Python.
     """
-    is_single = len(scripts) == 1
-    analyses = [analyze(script, root, is_whole=is_whole and is_single) for script in scripts]
-    places = [{(site.file, site.span) for site in analysis.sites} for analysis in analyses]
-    shared = {place for one, other in itertools.combinations(places, 2) for place in one & other}
-    if shared or (is_whole and not is_single):  # an `evaluate()` called by training and by evaluation is two metrics
-        analyses = [analyze(script, root, shared=shared, is_whole=is_whole) for script in scripts]
+    analyses = [analyze(script, root, is_whole=is_whole) for script in scripts]
     analyses.sort(
         key=lambda analysis: (
             train is None or PurePosixPath(train).as_posix() != analysis.script,
@@ -46,40 +38,12 @@ def analyze_together(
 def join(analyses: Sequence[Analysis]) -> Analysis:
     """Merge analyses: sites, loops and metrics of the others are added to the first under new ids and names.
 
-    The main loop is that of the first script. A site that several scripts share is tapped once; each script has its own
-    metric there if label or call path distinguish them.
+    The main loop is that of the first script. A site that several scripts share is tapped once, and is one metric.
     """
-    joined, *rest = map(_name_by_label, analyses) if len(analyses) > 1 else analyses
-    joined = _without_paths(joined) if rest else joined
+    joined, *rest = analyses
     for other in rest:
         joined = _with(joined, other)
     return joined
-
-
-def _name_by_label(analysis: Analysis) -> Analysis:
-    """The metrics of one script, with the label in the name where the label alone distinguishes them."""
-    n_of = collections.Counter(metric.site for metric in analysis.metrics)
-    names = {metric.name for metric in analysis.metrics}
-    metrics = []
-    for metric in analysis.metrics:
-        label = split_identifier(metric.label or "")
-        if label and n_of[metric.site] == 1 and not set(label) & set(split_identifier(metric.name)):
-            name = "_".join([*(PHASES.get(word, word) for word in label), metric.name])
-            metric = metric if name in names else dataclasses.replace(metric, name=name)  # noqa: PLW2901
-        metrics.append(metric)
-    return dataclasses.replace(analysis, metrics=tuple(metrics))
-
-
-def _without_paths(first: Analysis) -> Analysis:
-    """The training script, with call paths only where they distinguish its own metrics."""
-    n_of = collections.Counter((metric.site, metric.label) for metric in first.metrics)
-    metrics = [_without_path(metric) if n_of[metric.site, metric.label] == 1 else metric for metric in first.metrics]
-    return dataclasses.replace(first, metrics=tuple(metrics))
-
-
-def _without_path(metric: Metric) -> Metric:
-    evidence = tuple(text for text in metric.evidence if text != reached_by(metric.path))
-    return dataclasses.replace(metric, path=(), evidence=evidence)
 
 
 def _with(first: Analysis, other: Analysis) -> Analysis:
@@ -91,8 +55,6 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
         for loop in first.loops
     ]
     site_ids: dict[int, int] = {}
-    own_sites = {site.id: site for site in first.sites}
-    idle = {metric.site for metric in first.unreached}
     new_sites: list[Site] = []
     next_site, next_loop, next_metric = (
         itertools.count(1 + _last(items)) for items in (first.sites, first.loops, first.metrics)
@@ -102,23 +64,18 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
         if site_there is None:
             site_there = dataclasses.replace(site, id=next(next_site))
             new_sites.append(site_there)
-        elif site_there.id in idle:  # the other script reaches it, and may know a label
-            own_sites[site_there.id] = dataclasses.replace(site, id=site_there.id)
         site_ids[site.id] = site_there.id
     new_loops: list[Loop] = [
         dataclasses.replace(loop, id=next(next_loop), is_main=False)
         for loop in other.loops
         if (loop.file, loop.span) not in loops
     ]
-    shared = {site.id for site in first.sites}
+    measured = {metric.site for metric in first.metrics}
     names = {metric.name for metric in first.metrics}
     new_metrics: list[Metric] = []
     for metric in other.metrics:
         at = None if metric.site is None else site_ids[metric.site]
-        if at in shared and any(
-            (metric_there.site, metric_there.label, metric_there.path) == (at, metric.label, metric.path)
-            for metric_there in first.metrics
-        ):
+        if at is not None and at in measured:
             continue
         name = _free(metric.name, names, PurePosixPath(other.script).stem)
         names.add(name)
@@ -136,7 +93,7 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     }
     return dataclasses.replace(
         first,
-        sites=(*own_sites.values(), *new_sites),
+        sites=(*first.sites, *new_sites),
         loops=(*own_loops, *new_loops),
         metrics=(*first.metrics, *new_metrics),
         rejected=(*first.rejected, *(item for item in rejected if item not in first.rejected)),

@@ -114,10 +114,10 @@ class Metric:
 
     Attributes:
         site: id of its site; None for a metric of a managed loop, which is known by `expression` (its key) alone.
-        path: call lines from the outermost frame of the project to the site, without the site's own line. Empty when
-            the site has a single metric, which then takes the values of every path.
-        label: value of the site's label variable, when that tells metrics apart; of an item, its key.
-        is_item: whether it is one item of a mapping that the site reports whole, known from the source by its key. The
+        path: call lines from the outermost frame of the project to the site, without the site's own line. The analysis
+            leaves it empty: the one metric of a site takes the values of every path.
+        label: value of the site's label variable; of an item, its key. The analysis knows none: runs show them.
+        is_item: whether it is one item of a mapping that the site reports whole, known by its key from a run. The
             metric of the whole, with the same site and path and without a label, takes the items that only runs show.
         direction: whether a higher or a lower value is better; None when unknown.
         evidence: why it was taken for a metric, most telling reason first.
@@ -166,24 +166,17 @@ class RejectionReason(Enum):
     SETTING = "setting", "setting: {}"
     LEARNING_RATE = "setting", "setting: learning rate"
     CALLED_SETTING = "setting", 'setting: called "{}"'
-    POPULATION = "property of a population", "property of a population: {}"
-    SPREAD = "spread of another value", "spread of another value: {}"
     CLOCK = "clock reading", "clock reading: {}"
     MEMORY = "memory", "memory: {}"
     TEXT = "name", "name: {}"
     TAG = "name", "name: part of the name"
-    QUOTED = "name", "name: shown in quotes"
     TEXT_NAME = "name", "name: called so in the script"
     KEY = "name", "name: key of a mapping"
-    SAVED = "saved state", "saved state, to go on from"
     IN_WARNING = "warning", "in a message that warns"
     CONSTANT = "constant", "constant: {}"
     OBJECT = "object", "object: {}"
     TIME_LEFT = "estimate", "estimate: time left"
-    MUTED = "debug message", "debug message: the project does not show them by default"
     IGNORED = "ignored", "ignored: a comment in the script says so"
-    REPEAT = "repeat", "repeat: the same value as {}"
-    HANDED_ON = "reported where it is handed to", "reported where it is handed to {}()"
     UNMARKED = (
         "nothing marks it as a measurement",
         "nothing marks it as a measurement: no telling word, no float format",
@@ -192,10 +185,8 @@ class RejectionReason(Enum):
         "reported before the main loop, or in a branch that never reaches it",
         "reported before the main loop, or in a branch that never reaches it",
     )
-    SET_UP = "set-up", "set-up: reported where an object is made"
     NEVER_CALLED = "not reached", "not reached: its function is never called from the script"
     BEHIND_EXIT = "not reached", "not reached: it stands behind a statement that always leaves"
-    TURNED_OFF = "not reached", "not reached: arguments or defaults of its calls, or an option, turn it off"
 
     def __init__(self, kind: str, sentence: str) -> None:
         self.kind = kind
@@ -293,7 +284,6 @@ class Analysis:
         side_effects: likewise.
         unreached: the rejected values that are measurements, to which nothing leads from the main loop as far as the
             analysis sees; a run may show that something does.
-        kept_by: name of the metric by which the script keeps its best checkpoint; None where it keeps none.
         reporting: packages that the script imports and whose adapters record values by themselves.
     """
 
@@ -312,5 +302,4 @@ class Analysis:
     hazards: tuple[Hazard, ...] = ()
     side_effects: tuple[SideEffect, ...] = ()
     unreached: tuple[Metric, ...] = ()
-    kept_by: str | None = None
     reporting: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deviate.analysis import analyze
 from deviate.errors import InputError
-from deviate.model import Analysis, Place, Span
+from deviate.model import Analysis, Span
 
 Analyse = Callable[[str], Analysis]
 
@@ -90,119 +90,6 @@ def test_a_template_filled_from_locals_is_tapped_at_the_mapping(analyse: Analyse
     assert [(site.form, site.fields) for site in analysis.sites] == [("mapping", ("acc",))]
 
 
-def test_one_line_of_a_function_called_for_train_and_test_data_is_two_metrics(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        def evaluate(model, loader):
-            accuracy = score(model, loader)
-            print(f"accuracy {accuracy:.4f}")
-        def main():
-            for epoch in range(3):
-                loss = step()
-                loss.backward()
-                evaluate(model, train_loader)
-                evaluate(
-                    model, test_loader)
-        if __name__ == "__main__":
-            main()
-        """
-    )
-    assert [(metric.name, metric.path) for metric in analysis.metrics] == [
-        ("train_accuracy", (Place("train.py", 9),)),
-        ("test_accuracy", (Place("train.py", 10),)),
-    ]
-    assert {metric.site for metric in analysis.metrics} == {0}
-
-
-def test_a_function_handed_over_is_reached_by_calls_that_nobody_knows(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        def evaluate(split):
-            accuracy = score(split)
-            print(f"accuracy {accuracy:.4f}")
-        def at_the_end(trainer):
-            print(f"{trainer.loss.item():.4f}")
-            evaluate("train")
-            evaluate("test")
-        trainer.on("epoch end", at_the_end)
-        trainer.run()
-        """
-    )
-    assert [(metric.name, metric.path) for metric in analysis.metrics] == [
-        ("train_accuracy", (Place("train.py", 7),)),
-        ("test_accuracy", (Place("train.py", 8),)),
-        ("trainer_loss", ()),
-    ]
-
-
-def test_where_a_function_is_handed_over_counts_when_nothing_else_tells_its_values_apart(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        def report():
-            print(f"accuracy {score():.4f}")
-        call_with(train_data, report)
-        call_with(test_data, report)
-        """
-    )
-    assert [[place.line for place in metric.path] for metric in analysis.metrics] == [[4], [5]]
-
-
-def test_the_line_of_a_method_call_is_that_of_the_method_name(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        class Trainer:
-            def report(self, loss):
-                print(f"loss {loss:.3f}")
-            def fit(self):
-                for epoch in range(3):
-                    loss.backward()
-                    (self
-                        .report(train_loss))
-                    self.report(val_loss)
-        Trainer().fit()
-        """
-    )
-    assert [(metric.name, [place.line for place in metric.path]) for metric in analysis.metrics] == [
-        ("train_loss", [9]),
-        ("val_loss", [10]),
-    ]
-
-
-def test_a_parameter_that_gets_constant_texts_is_the_label(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        def report(split, acc):
-            print(f"{split} acc {acc:.4f}")
-        for epoch in range(3):
-            train_step(epoch)
-            report("train", a)
-            report("test", b)
-        """
-    )
-    assert [(metric.name, metric.label) for metric in analysis.metrics] == [
-        ("train_acc", "train"),
-        ("test_acc", "test"),
-    ]
-    assert analysis.sites[analysis.metrics[0].site or 0].label == "split"
-
-
-def test_a_loop_over_constant_texts_is_the_label(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        for epoch in range(3):
-            train_step(epoch)
-            for split in ("train", "test"):
-                acc = evaluate(split)
-                print("%s acc %.4f" % (split, acc))
-        """
-    )
-    assert [(metric.name, metric.label, metric.path) for metric in analysis.metrics] == [
-        ("train_acc", "train", ()),
-        ("test_acc", "test", ()),
-    ]
-    assert [(loop.line, loop.is_main) for loop in analysis.loops] == [(2, True), (4, False)]
-
-
 def test_values_before_the_loop_and_in_a_branch_that_returns_are_rejected(analyse: Analyse) -> None:
     analysis = analyse(
         """
@@ -221,7 +108,7 @@ def test_values_before_the_loop_and_in_a_branch_that_returns_are_rejected(analys
         """
     )
     assert [(metric.name, metric.line, metric.path) for metric in analysis.metrics] == [
-        ("test_accuracy", 3, ()),
+        ("accuracy", 3, ()),
         ("loss", 12, ()),
     ]
     assert [(item.line, item.reason.startswith("reported before the main loop")) for item in analysis.rejected] == [

@@ -58,7 +58,6 @@ def test_steps_of_a_loop_in_another_file_are_counted(
     (experiment,) = read_experiment(project / ".deviate" / "experiments" / "steps")
     assert len(experiment.runs) == 2
     for run in experiment.runs:
-        loss, accuracy, final = (run.series[name] for name in ("train_batch_loss", "accuracy", "final_accuracy"))
+        loss, accuracy = (run.series[name] for name in ("batch_loss", "accuracy"))
         assert (loss.steps, loss.values[1::2]) == ((0, 0, 1, 1, 2, 2), (1 / 2, 1 / 4, 1 / 6))
-        assert (accuracy.steps, accuracy.values) == ((0, 1, 2), (0.0, 0.25, 0.5))
-        assert (final.steps, final.values) == ((None,), (0.75,))
+        assert (accuracy.steps, accuracy.values) == ((0, 1, 2, None), (0.0, 0.25, 0.5, 0.75))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deviate import analysis
-from deviate.model import Analysis, Place
+from deviate.model import Analysis
 
 EVALUATE = 'def evaluate(split):\n    acc = sum(range(9)) / 90\n    print(f"{split} acc {acc:.4f}")\n'
 UNLABELLED = 'def evaluate():\n    acc = sum(range(9)) / 90\n    print(f"acc {acc:.4f}")\n'
@@ -18,24 +18,6 @@ def write(root: Path, **texts: str) -> tuple[Path, ...]:
     for name, text in texts.items():
         (root / f"{name}.py").write_text(text)
     return tuple(root / f"{name}.py" for name in texts if name != "shared")
-
-
-def test_what_both_scripts_report_in_one_place_is_two_metrics_by_their_labels(project: Path) -> None:
-    scripts = write(project, shared=EVALUATE, train=TRAIN.format('"val"'), eval=EVAL.format('"test"'))
-    found = analysis.analyze_together(scripts, project)
-    assert [(it.name, it.label) for it in found.metrics] == [("val_acc", "val"), ("test_acc", "test")]
-    assert len(found.sites) == 1
-
-
-def test_what_no_label_tells_apart_is_told_by_the_way_there(project: Path) -> None:
-    scripts = write(project, shared=UNLABELLED, train=TRAIN.format(""), final=EVAL.format(""))
-    found = analysis.analyze_together(scripts, project)
-    (site,) = found.sites
-    assert {it.site for it in found.metrics} == {site.id}
-    assert [(it.name, it.path) for it in found.metrics] == [
-        ("eval_acc", ()),
-        ("final_eval_acc", (Place("final.py", 2),)),
-    ]
 
 
 def test_the_script_that_trains_comes_first_unless_another_one_is_named(project: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.metrics.containers import ContainerContents
+from deviate.analysis.hazards.mappings import Mappings
 from deviate.analysis.resolve.abstract_values import Container, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
@@ -67,13 +67,14 @@ BY_PLACE = re.compile(
 """Functions whose stream depends on the place of the call, and functions with seeds of two streams."""
 
 
-def seed_calls(graph: CallGraph, contents: ContainerContents) -> tuple[SeedCall, ...]:
+def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
     """Calls that seed a generator, in source order. Generators created without a seed are not included."""
     seeds = []
+    mappings = Mappings(graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     for call, function in graph.calls:
         name = graph.resolver.qualified_name(call.func, function)
-        argument = _argument(call, name or "", function, graph, contents)
+        argument = _argument(call, name or "", function, graph, mappings)
         if argument is not None:
             name = name or " ".join(graph.nodes.code(call.func).split())
             seeds.append(SeedCall(name, argument, function.module.file, graph.nodes.line(call)))
@@ -93,9 +94,7 @@ def fate_of(seed: SeedCall) -> Fate:
     return "replaced" if package in ROUTED or seed.call.rpartition(".")[2] in EVERYTHING else "unknown"
 
 
-def _argument(
-    call: cst.Call, name: str, function: Function, graph: CallGraph, contents: ContainerContents
-) -> str | None:
+def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph, mappings: Mappings) -> str | None:
     """The seed arguments of a call, as source text; None if there are none.
 
     Args:
@@ -105,7 +104,7 @@ def _argument(
     is_seeding = bool(call.args) and (_says_that_it_seeds(last) or name in SEEDERS)
     seeds = {} if last in RECORDING else {key: value for key, value in by_name.items() if _is_seed(key, value)}
     if name.partition(".")[0] in BY_PARAMETERS:
-        items = list(_parameters(call, function, graph, contents))
+        items = list(_parameters(call, function, graph, mappings))
         seeds |= {key: value for key, value in items if _is_seed(key, value)}
         if not seeds and SEEDED_BY_DEFAULT.fullmatch(name) and (items or not _has_parameters(call, last)):
             return "seed by default"
@@ -117,13 +116,13 @@ def _argument(
 
 
 def _parameters(
-    call: cst.Call, function: Function, graph: CallGraph, contents: ContainerContents
+    call: cst.Call, function: Function, graph: CallGraph, mappings: Mappings
 ) -> Iterator[tuple[str, cst.BaseExpression]]:
     """The items of dicts that are passed to a call, as arguments or as `**arguments`, as far as known."""
     for argument in call.args:
         held = [each for each in graph.resolver.resolve(argument.value, function) if isinstance(each, Container)]
         for node, around in (*((each.node, each.function) for each in held), (argument.value, function)):
-            yield from ((name, value) for name, value, _ in contents.of(node, around))
+            yield from mappings.items(node, around)
 
 
 def _has_parameters(call: cst.Call, name: str) -> bool:

@@ -9,8 +9,7 @@ import libcst as cst
 
 from deviate.analysis.loops.managed import Framework, framework_of
 from deviate.analysis.loops.training import TrainingSigns
-from deviate.analysis.resolve.calls import CallGraph, Frame
-from deviate.analysis.resolve.conditions import Conditions
+from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, last_name, positional, walk
@@ -197,14 +196,8 @@ class LoopFinder:
         reported: values reported inside a node: (names of counters reported, number of metrics).
     """
 
-    def __init__(
-        self,
-        graph: CallGraph,
-        reported: Callable[[cst.CSTNode], tuple[set[str], int]],
-        conditions: Conditions,
-    ) -> None:
+    def __init__(self, graph: CallGraph, reported: Callable[[cst.CSTNode], tuple[set[str], int]]) -> None:
         self.graph = graph
-        self.conditions = conditions
         self.nodes = graph.nodes
         self.reported = reported
         self.signs = TrainingSigns(graph)
@@ -222,7 +215,6 @@ class LoopFinder:
         training = [
             loop for loop in training if loop.framework is None or not loop.framework.is_last_resort
         ] or training
-        training = [loop for loop in training if not self._is_other_option(loop, training)] or training
         training.sort(key=self._rank)
         if not training:
             return Trainings()
@@ -233,12 +225,6 @@ class LoopFinder:
             loop for loop in nested if loop.counts == "epochs" or (loop.counts == "steps" and self._nests(loop, main))
         ]
         return Trainings((main, *(loop for loop in rest if loop.trains)), (*rest, *nested)[:MOST_ALTERNATIVES])
-
-    def _is_other_option(self, loop: Training, training: list[Training]) -> bool:
-        """Whether an option chooses another loop instead: `if eager: … else: model.fit(…)`."""
-        others = [path for other in training if other is not loop for path in self.graph.call_paths(other.node)]
-        call_paths = self.graph.call_paths(loop.node)
-        return all(self.conditions.takes_other_option(call_path, others) for call_path in call_paths)
 
     def _rank(self, loop: Training) -> tuple[float, str, int]:
         place = self.nodes.place(loop.node)
@@ -313,9 +299,7 @@ class LoopFinder:
         if inner.is_managed and outer.counts not in TELLING:
             return False
         if outer.counts == "steps":
-            return inner.counts not in TELLING or not self._builds(outer, inner)
-        if self._builds(outer, inner):
-            return False
+            return True
         return inner.counts not in TELLING or self._trains_besides(outer, inner)
 
     def _retries(self, outer: Training, inner: Training) -> bool:
@@ -360,36 +344,6 @@ class LoopFinder:
             return False
         return any(
             self._passes(sign, outer, inner) for sign in self.signs.inside(outer.node.body) if sign != inner.node
-        )
-
-    def _builds(self, outer: Training, inner: Training) -> bool:
-        """Whether each iteration of a loop creates a model, which another loop then trains."""
-        for call_path in self.graph.call_paths(inner.node):
-            is_begun = False
-            for frame in call_path:
-                is_first = outer.node in self.nodes.loops_around(frame.node)
-                is_begun = is_begun or is_first
-                if is_begun and any(
-                    self._makes_model(call) for call in self._before(frame, outer if is_first else None)
-                ):
-                    return True
-        return False
-
-    def _before(self, frame: Frame, outer: Training | None) -> Iterator[cst.Call]:
-        """The calls before a frame's node in its function, restricted to a loop if one is passed."""
-        source = frame.function.source
-        place = source.start(frame.node)
-        for call in frame.function.calls:
-            start = source.start(call)
-            is_inside = outer is None or outer.node in self.nodes.loops_around(call)
-            if is_inside and (start.line, start.column) < (place.line, place.column):
-                yield call
-
-    def _makes_model(self, call: cst.Call) -> bool:
-        return self.signs.builds_model(call, self.nodes.function_of(call)) or any(
-            self.signs.builds_model(inner, function)
-            for function in self.graph.callees(call)
-            for inner in function.calls
         )
 
 

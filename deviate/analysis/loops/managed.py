@@ -44,7 +44,6 @@ TRANSFORMERS = Framework(
 LIGHTNING = Framework(
     "Lightning", ("lightning", "pytorch_lightning"), word_set("fit"), ("Trainer",), word_set("trainer")
 )
-BASELINES = Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), word_set("learn"))
 FRAMEWORKS = (
     KERAS,
     TRANSFORMERS,
@@ -58,7 +57,7 @@ FRAMEWORKS = (
         spelled=word_set("learn learner"),
     ),
     Framework("Ignite", ("ignite",), word_set("run"), ("Engine()", "_trainer()"), word_set("trainer")),
-    BASELINES,
+    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), word_set("learn")),
     Framework("Composer", ("composer",), word_set("fit"), ("Trainer",)),
     Framework("Detectron2", ("detectron2",), word_set("train"), ("Trainer",)),
     Framework("MMEngine", ("mmengine", "mmcv"), word_set("train run"), ("Runner",)),
@@ -123,40 +122,16 @@ def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
     if not imported:
         return False
     if framework is KERAS:
-        return bool(FIT_ARGUMENTS & keywords(call).keys()) or bool(compiles(call, graph))
+        return bool(FIT_ARGUMENTS & keywords(call).keys()) or compile_of(call, graph) is not None
     return bool(framework.spelled & set(split_identifier(dotted_name(call.func.value))))
 
 
-def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
-    """Calls of `compile` that may belong to a call of `fit`, most likely first.
-
-    That is one of the same variable in the same function, then one that runs where the model is made, then one of the
-    same name anywhere, then any.
-    """
+def compile_of(call: cst.Call, graph: CallGraph) -> cst.Call | None:
+    """The call of `compile` that belongs to a call of `fit`: of the same variable, else the last one."""
     compiling = [other for other, _ in graph.calls if _is_compile(other)]
-    if not compiling or not isinstance(call.func, cst.Attribute):
-        return compiling
-    function, receiver = graph.nodes.function_of(call), call.func.value
-    makers: set[object] = set()
-    if isinstance(receiver, cst.Name | cst.Attribute):
-        if isinstance(receiver, cst.Name):
-            _, bindings = graph.resolver.find(receiver.value, function)
-            values = [binding.value for binding in bindings if isinstance(binding.value, cst.BaseExpression)]
-        else:
-            values = [value for other in graph.functions for target, value in other.assigned
-                      if dotted_name(target) == dotted_name(receiver)]  # fmt: skip
-        makers = {callee for value in values for callee in graph.callees(value)}
-    place = graph.nodes.line(call)
-
-    def likely(other: cst.Call) -> tuple[bool, bool, bool, bool, int]:
-        around = graph.nodes.function_of(other)
-        is_same = dotted_name(other.func).rpartition(".")[0] == dotted_name(receiver)
-        is_here = is_same and around is function
-        line = graph.nodes.line(other)
-        is_before = line < place or around.source is not function.source
-        return is_here and is_before, around in makers, is_here, is_same, line if is_before else -line
-
-    return sorted(compiling, key=likely, reverse=True)
+    receiver = dotted_name(call.func).rpartition(".")[0]
+    same = [other for other in compiling if dotted_name(other.func).rpartition(".")[0] == receiver]
+    return next(iter([*same, *reversed(compiling)]), None)
 
 
 def _is_compile(call: cst.Call) -> bool:

@@ -2,10 +2,9 @@
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import ClassRef, External
+from deviate.analysis.resolve.abstract_values import ClassRef
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
-from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
@@ -34,14 +33,8 @@ OTHERWISE = word_set(
 
 RATES = word_set("lr learningrate rate eta alpha stepsize")
 SLOPES = word_set("grad grads gradient gradients delta dw db g d")
-MODELS = (
-    "torch.nn.", "torchvision.models.", "timm.create_model", "torch.hub.load", "tensorflow.keras.", "keras.",
-    "tf_keras.", "flax.linen.", "flax.nnx.", "haiku.", "equinox.", "transformers.Auto",
-)  # fmt: skip
 ACTS = frozenset({cst.Call, cst.Assign, cst.AugAssign})
-MODEL_CLASSES = word_set("Module Model Sequential LightningModule")
 MODEL_NAMES = word_set("model net network")
-NO_MODELS = word_set("loss losses criterion metric metrics layer transform")
 
 
 class TrainingSigns:
@@ -143,24 +136,6 @@ class TrainingSigns:
             qualified_name.startswith(UPDATERS) and "scheduler" not in qualified_name for qualified_name in names
         )
 
-    # ------------------------------------------------------------ beginnings
-
-    def builds_model(self, call: cst.Call, function: Function) -> bool:
-        """Whether a call creates a model."""
-        for referent in self.resolver.resolve(call.func, function):
-            if isinstance(referent, ClassRef):
-                bases = self.resolver.order(referent.cls)[1]
-                if NO_MODELS.isdisjoint(split_identifier(referent.cls.name)) and any(
-                    _is_model_class(base) for base in bases
-                ):
-                    return True
-            elif isinstance(referent, External) and referent.name.startswith(MODELS) and "()" not in referent.name:
-                if _is_model_class(referent.name) or referent.name.startswith(("torchvision.", "timm.", "torch.hub")):
-                    return True
-                if referent.name.startswith("transformers.Auto") and referent.name.endswith("from_pretrained"):
-                    return "Model" in referent.name
-        return False
-
 
 def _is_descent(step: cst.BaseExpression) -> bool:
     """Whether an expression is the step of plain gradient descent, `rate * gradient`."""
@@ -194,7 +169,3 @@ def _is_preparation(names: list[str]) -> bool:
             "sentencepiece scaler encoder"
         )
     )
-
-
-def _is_model_class(name: str) -> bool:
-    return name.startswith((*MODELS, "lightning.", "pytorch_lightning.")) and name.rpartition(".")[2] in MODEL_CLASSES

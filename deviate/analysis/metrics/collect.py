@@ -3,41 +3,31 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import libcst as cst
 
-from deviate.analysis.metrics.containers import ContainerContents
-from deviate.analysis.metrics.debug_level import shows_debug
+from deviate.analysis.metrics.flows import arguments_of
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
-from deviate.analysis.metrics.labels import graph_tag, is_key, label_texts, labels_of, mapping_of
-from deviate.analysis.metrics.mapping_items import MappingItem, MappingItems
+from deviate.analysis.metrics.labels import is_key, label_of
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser
-from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
+from deviate.analysis.metrics.reports import Report, Reports
 from deviate.analysis.metrics.texts import holds_values
-from deviate.analysis.resolve.abstract_values import Container, Edge
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.identifier_words import clause, without_unit
+from deviate.analysis.resolve.identifier_words import without_unit
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
-    EMPTY_SCENE,
     MessageItem,
     ReportedValue,
     Scene,
     Starred,
     Stars,
     Style,
-    Substitute,
 )
-from deviate.analysis.resolve.tree import constant_key, constant_text, last_name, positional, walk
+from deviate.analysis.resolve.tree import constant_key, walk
 from deviate.model import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
-FAILURES = ("error", "exception", "critical", "fatal")
-CHATTY = ("loguru", "structlog")
-"""Libraries whose loggers show messages of the level `debug` unless they are set up otherwise."""
-STEM = re.compile(r"[A-Za-z][_@-]$|[a-z]$|\w[\[(]$")
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
 MOST_SCENES = 40
@@ -53,39 +43,6 @@ class Judged:
     decision: Decision
 
 
-class Headers:
-    """Names of the columns of tables: rows of texts that a file writes, by file and number of columns.
-
-    Attributes:
-        reports: where headers are looked for.
-    """
-
-    def __init__(self, parser: MessageParser) -> None:
-        self.reports: list[Report] = []
-        self.parser = parser
-        self._headers: dict[tuple[str, int], list[list[str]]] | None = None
-
-    def names(self, function: Function, n_columns: int) -> list[str] | None:
-        """The names of the columns of a table with one header; None where there are several, or none."""
-        if self._headers is None:
-            self._headers = {}
-            for report in self.reports:
-                for part in report.carried:
-                    texts = self._texts(part, report.function)
-                    headers = self._headers.setdefault((report.function.module.file, len(texts)), [])
-                    if texts and texts not in headers:
-                        headers.append(texts)
-        headers = self._headers.get((function.module.file, n_columns), [])
-        return headers[0] if len(headers) == 1 and n_columns > 1 else None
-
-    def _texts(self, part: Carried, function: Function) -> list[str]:
-        if not isinstance(part, Row) or not isinstance(part.values, cst.BaseExpression):
-            return []
-        items = self.parser.displays.sequence_items(part.values, function) or ()
-        texts = [text for node, _ in items if (text := constant_text(node))]
-        return texts if len(texts) == len(items) else []
-
-
 class Collector:
     """Collects and judges every reported value.
 
@@ -99,126 +56,81 @@ class Collector:
         self.judge = judge
         self.parser = MessageParser(graph, judge.origins)
         self.reports = Reports(self.graph, self.parser.texts, graph.functions if functions is None else functions)
-        self.contents = ContainerContents(self.parser.displays, self.parser.meters)
-        self.mapping_items = MappingItems(graph, self.parser.displays, self.parser.meters)
-        self.headers = Headers(self.parser)
         self.readings_left = MOST_READINGS
         self.judgements: dict[tuple[cst.CSTNode, object], Judged] = {}
         self._judged: set[tuple[str, tuple[MessageItem, ...]]] = set()
 
     def collect(self) -> list[Judged]:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
-        self.headers.reports = list(self.reports)
-        for report in self.headers.reports:
-            for items in self._messages(report, EMPTY_SCENE, DEEPEST):
+        for report in self.reports:
+            for items in self._messages(report, {}, DEEPEST):
                 self._judge(items, report)
-        self._follow_others()
         order = {file: number for number, file in enumerate(self.graph.project.files())}
         return sorted(self.judgements.values(), key=lambda judged: self._position(judged, order))
-
-    def _follow_others(self) -> None:
-        """Judge a variable that nothing marks as another report of the same function has it: `final loss: {} ({})`."""
-        roles: dict[tuple[Function, str], Decision] = {}
-        for one in self.judgements.values():
-            value = one.candidate.value
-            if one.decision.role is not None and isinstance(value.source, cst.Name) and not value.path:
-                roles.setdefault((value.function, value.source.value), one.decision)
-        for key, one in self.judgements.items():
-            value, objection = one.candidate.value, one.decision.objection
-            if objection is None or objection.cause is not RejectionReason.UNMARKED or value.path:
-                continue
-            decision = roles.get((value.function, value.source.value)) if isinstance(value.source, cst.Name) else None
-            if decision is not None:
-                evidence = ("a metric where the same function reports it in other words", *decision.evidence[-1:])
-                self.judgements[key] = replace(one, decision=Decision(decision.role, decision.direction, evidence))
 
     # ------------------------------------------------------------ messages
 
     def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[MessageItem]]:
         """The messages of one report; one per call if the function around it reports its arguments."""
-        flows, node, function = self.parser.flows, report.node, report.function
         if depth == DEEPEST:
             self.readings_left = MOST_READINGS
-        readings = [scene]
-        for place, where in ((node, function), *scene.calls) if scene.substitutes else ():
-            readings = [turn for one in readings[:MOST_SCENES] for turn in flows.turns(place, where, one)]
-        for one in readings:
-            self.readings_left -= 1
-            if self.readings_left < 0:  # with loops over tables in nested calls, the messages found so far must suffice
-                return
-            self.parser.open.clear()
-            messages = list(self._read_messages(report, one))
-            opened = dict(self.parser.open)
-            scenes = self._scenes(opened, messages, one) if opened and depth else []
-            if not scenes:
-                yield from self._read_turns(report, messages) if one is EMPTY_SCENE else messages
-            for inner in scenes[:MOST_SCENES]:
-                yield from self._messages(report, inner, depth - 1)
+        self.readings_left -= 1
+        if self.readings_left < 0:  # in nested calls, the messages found so far must suffice
+            return
+        self.parser.scene = scene
+        self.parser.open.clear()
+        messages = list(self._read_messages(report))
+        opened = dict(self.parser.open)
+        scenes = self._scenes(opened, messages, scene) if opened and depth else []
+        if not scenes:
+            yield from messages
+        for inner in scenes[:MOST_SCENES]:
+            yield from self._messages(report, inner, depth - 1)
 
-    def _read_turns(self, report: Report, messages: list[list[MessageItem]]) -> list[list[MessageItem]]:
-        """The messages of a report inside a loop over a literal container, one per iteration."""
-        values = [item.node for message in messages for item in message if isinstance(item, ReportedValue)]
-        reported = {node.value for node in values if isinstance(node, cst.Name)}
-        scenes = self.parser.flows.turns_of_displays(report.node, report.function, reported) if reported else []
-        return [message for scene in scenes[:MOST_SCENES] for message in self._read_messages(report, scene)] or messages
-
-    def _read_messages(self, report: Report, scene: Scene) -> Iterator[list[MessageItem]]:
+    def _read_messages(self, report: Report) -> Iterator[list[MessageItem]]:
         """The messages of the arguments of one report; string arguments form one line together."""
         line: list[MessageItem] = []
         for number, part in enumerate(report.carried):
-            starred = self._parse_starred(report, number, scene)
+            starred = self._parse_starred(report, number)
             if starred:
                 line += [*starred, " "]
                 continue
             # Unpacking nothing: `print(*values)` in a function that is called without arguments.
             rest = _without_unpacked(part)
             if isinstance(rest, Message | Template | FormatTemplate):
-                line += [*self._parse_text(rest, report.function, scene), " "]
+                line += [*self._parse_text(rest, report.function), " "]
             elif rest is not None:
-                yield from self._parse_values(rest, report, scene)
+                yield from self._parse_values(rest, report)
         if line:
             yield line
 
-    def _parse_text(
-        self, part: Message | Template | FormatTemplate, function: Function, scene: Scene
-    ) -> list[MessageItem]:
+    def _parse_text(self, part: Message | Template | FormatTemplate, function: Function) -> list[MessageItem]:
         match part:
             case Message():
-                return self.parser.take(part.value, function, scene)
+                return self.parser.take(part.value, function)
             case Template():
-                return self.parser.template(part.template, list(part.arguments), function, scene)
+                return self.parser.template(part.template, list(part.arguments), function)
             case FormatTemplate():
                 arguments = list(part.arguments), dict(part.named)
-                return self.parser.format_template(part.template, *arguments, function, scene)
+                return self.parser.format_template(part.template, *arguments, function)
 
-    def _parse_values(self, part: Carried, report: Report, scene: Scene) -> Iterator[list[MessageItem]]:
+    def _parse_values(self, part: Carried, report: Report) -> Iterator[list[MessageItem]]:
         function, parser = report.function, self.parser
         match part:
             case Scalar():
-                name_items = self._parse_name(part.name, part.prefix, function, scene)
-                values = parser.scalar(part.value, function, scene)
-                if report.sink == GRAPH_SUMMARY:
-                    tag = graph_tag(name_items, report.node, self.nodes)
-                    values = [
-                        replace(value, name=tag) if isinstance(value, ReportedValue) else value for value in values
-                    ]
+                name_items = self._parse_name(part.name, part.prefix, function)
+                values = parser.scalar(part.value, function)
                 yield [*name_items, *values]
             case Record():
-                prefix = self._parse_name(None, part.prefix, function, scene)
-                for items in parser.record(part.mapping, function, scene):
+                prefix = self._parse_name(None, part.prefix, function)
+                for items in parser.record(part.mapping, function):
                     yield [*prefix, *items]
             case Row():
-                messages = parser.row(part.values, function, scene)
-                names = self.headers.names(function, len(messages))
-                yield from (
-                    messages
-                    if names is None
-                    else [[f"{name}: ", *one] for name, one in zip(names, messages, strict=True)]
-                )
+                yield from parser.row(part.values, function)
             case Table():
-                yield from parser.table(part.rows, function, scene)
+                yield from parser.table(part.rows, function)
 
-    def _parse_starred(self, report: Report, number: int, scene: Scene) -> list[MessageItem]:
+    def _parse_starred(self, report: Report, number: int) -> list[MessageItem]:
         """The values that a starred argument unpacks; the guest asks the sink for that argument or all that follow."""
         part = report.carried[number]
         inside: list[object] = []
@@ -237,15 +149,15 @@ class Collector:
         behind = len(report.carried) - number - 1
         wanted = f"{number}:{-behind if behind else ''}" if isinstance(part, Message) else str(number)
         fields = (report.key, wanted)
-        return self.parser.unpack(starred.node, report.node.func, fields, report.function, scene)
+        return self.parser.unpack(starred.node, report.node.func, fields, report.function)
 
-    def _parse_name(self, name: object, prefix: object, function: Function, scene: Scene) -> list[MessageItem]:
+    def _parse_name(self, name: object, prefix: object, function: Function) -> list[MessageItem]:
         items: list[MessageItem] = []
         for part, behind in ((prefix, " "), (name, ": ")):
             if isinstance(part, str):
                 items += [part, behind]
             elif isinstance(part, cst.BaseExpression):
-                parsed = self.parser.take(part, function, scene)
+                parsed = self.parser.take(part, function)
                 items += [
                     replace(item, style=Style.NAME) if isinstance(item, ReportedValue) else item for item in parsed
                 ]
@@ -261,17 +173,16 @@ class Collector:
         """
         scope = next(iter(opened))[0]
         mine = [name for function, name in opened if function is scope]
-        passed = {scope, *(function for function, _ in scene.substitutes)}  # a recursive function would never end
-        into = self.graph.edges_into(scope) or self.graph.edges_nearby(scope)
-        edges = [edge for edge in into if not (edge.is_handed or edge.caller in passed)]
-        arguments = [self.parser.flows.arguments_of(edge) for edge in edges]
+        passed = {scope, *(function for function, _ in scene)}  # a recursive function would never end
+        edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
+        arguments = [arguments_of(edge) for edge in edges]
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
         if any(self._is_handed_built(one.get((scope, name))) for one in arguments for name in whole):
-            return self._extend_scenes(scene, edges, arguments)
-        names_of = [(value, self._names_in(value, scope)) for value in values]
+            return [{**scene, **one} for one in arguments]
+        names_of = [(value, _names_in(value.node)) for value in values]
         is_value = any(value.function is scope and names & {*mine} for value, names in names_of)
         texts = [item for item in items if isinstance(item, str)]
         if not is_value or any(map(split_identifier, texts)):
@@ -280,12 +191,7 @@ class Collector:
         is_tagged = any(value.style == Style.NAME for value in values)
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
-        return self._extend_scenes(scene, edges, arguments)
-
-    def _names_in(self, value: ReportedValue, scope: Function) -> set[str]:
-        """Variables in a reported value, with the parameter whose items it holds."""
-        copied = self.parser.copied_argument(value.node, scope) if isinstance(value.node, cst.Name) else None
-        return _names_in(value.node) | ({copied.value} if copied is not None else set())
+        return [{**scene, **one} for one in arguments]
 
     def _is_handed_built(self, argument: object) -> bool:
         """Whether an argument is built to be reported, or is a text that a call of the function around builds."""
@@ -309,22 +215,6 @@ class Collector:
                 waiting += [edge.argument(node.value) for edge in self.graph.edges_into(scope) if not edge.is_handed]
         return False
 
-    def _extend_scenes(
-        self, scene: Scene, edges: list[Edge], arguments: list[dict[tuple[Function, str], Substitute]]
-    ) -> list[Scene]:
-        """The scene of each call, and of each iteration of a loop around it over a literal container."""
-        scenes: list[Scene] = []
-        for edge, one in zip(edges, arguments, strict=True):
-            inner = scene.through(edge.node, edge.caller, one)
-            handed = {
-                argument[0].value
-                for argument in one.values()
-                if isinstance(argument, tuple) and isinstance(argument[0], cst.Name)
-            }
-            turns = self.parser.flows.turns_of_displays(edge.node, edge.caller, handed)
-            scenes += [inner.extend(turn.substitutes) for turn in turns] or [inner]
-        return scenes
-
     # ------------------------------------------------------------ judgement
 
     def _judge(self, items: list[MessageItem], report: Report) -> None:
@@ -335,7 +225,7 @@ class Collector:
         values = [item for item in items if isinstance(item, ReportedValue)]
         texts = _texts_between(items)
         message = "".join(item if isinstance(item, str) else "{}" for item in items)
-        labels = labels_of(values, self.judge, self.graph)
+        label = label_of(values, self.judge, self.graph)
         judged: list[Judged] = []
         for number, value in enumerate(values):
             earlier = []
@@ -343,7 +233,8 @@ class Collector:
                 if judged[back].decision.role is not None:
                     break
                 earlier.append(without_unit(texts[back]) if back else texts[back])
-            line, label = self.nodes.statement_line(value.node), labels[number]
+            line = self.nodes.statement_line(value.node)
+            is_tagged = number > 0 and all(other.style == Style.NAME for other in values[:number])
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
             label_name = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(
@@ -354,17 +245,14 @@ class Collector:
                 sink,
                 message,
                 tuple(earlier),
+                tuple(texts[number::-1]),
                 label_name,
                 is_first=number == 0,
-                stem=_stem(values[:number], texts) if earlier else "",
-                is_in_error=_level(report) in FAILURES,
-                spread_of=_rejected_text(judged[-1]) if judged else "",
-                is_tagged=number > 0 and all(other.style == Style.NAME for other in values[:number]),
+                stem="".join(texts[:number]) if is_tagged else "",
+                is_tagged=is_tagged,
             )
             if self._is_ignored(line, value):
                 decision = Decision(None, objection=Objection(RejectionReason.IGNORED))
-            elif self._is_muted(report):
-                decision = Decision(None, objection=Objection(RejectionReason.MUTED))
             elif value is label and is_key(value.spelled, value.function, self.graph):
                 decision = Decision(None, objection=Objection(RejectionReason.KEY))
             else:
@@ -376,94 +264,12 @@ class Collector:
                 self.judgements[key] = judged[-1]
 
     def _decide(self, candidate: Candidate) -> Decision:
-        """The judgement; a container that tells nothing by itself is judged by what it holds."""
+        """The judgement; a value that nothing marks is taken for a measurement where a label stands beside it."""
         decision, value = self.judge.decide(candidate), candidate.value
-        if decision.objection is not None and decision.objection.cause is RejectionReason.SAVED:
-            return decision
-        for key, node, function in self.contents.of(value.source, value.function):
-            if function in self.reports.keepers:
-                return Decision(None, objection=Objection(RejectionReason.HANDED_ON, function.name))
-            if decision.role is not None:
-                break
-            for inside in self._shown_inside(node, function):
-                part = replace(candidate, value=inside, before=f"{key}: ", after="", earlier=(), is_first=True, stem="")
-                content = self.judge.decide(part)
-                if content.role is not None:
-                    return Decision(
-                        content.role, None, (f'holds "{key}", {content.evidence[0]}', *content.evidence[1:])
-                    )
-        if decision.role is None and candidate.label is not None and not split_identifier(candidate.before):
-            decision = self._decide_by_label(candidate, candidate.label) or decision
-        if decision.role is None and self._is_under_key(candidate, decision):
-            return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
-        return decision
-
-    def item_decisions(self, one: Judged) -> list[tuple[str, Decision]]:
-        """The items of a mapping that is reported whole, as far as the source names them: key and judgement.
-
-        A run reports each under its key; what the source does not name is known after the first run.
-        """
-        candidate, value = one.candidate, one.candidate.value
-        if value.form != "value" or self.parser.texts.is_text(value.source, value.function):
-            return []
-        by_label = None if candidate.label is None else mapping_of(candidate.label, value, self.graph)
-        mapping = value.source if candidate.label is None else by_label
-        items = self.mapping_items.of(mapping, value.function) if mapping is not None else []
-        decisions: dict[str, Decision] = {}
-        for item in items:
-            if item.key in decisions or self._holds_items(item):
-                continue
-            inside = value if by_label is not None else self.parser.plain(item.value, item.function)
-            part = replace(candidate, value=inside, before=f"{item.key}: ", after="", earlier=(), is_first=True)
-            decision = self.judge.decide(replace(part, stem="", spread_of=""))
-            if decision.role is not None:
-                decisions[item.key] = decision
-        return list(decisions.items())
-
-    def _holds_items(self, item: MappingItem) -> bool:
-        """Whether a value is a container of the project or of the source: no number, and so not recorded as one."""
-        return any(isinstance(value, Container) for value in self.graph.resolver.resolve(item.value, item.function))
-
-    def _shown_inside(self, node: cst.BaseExpression, function: Function) -> list[ReportedValue]:
-        """An item of a container; where that is a text, the values that are written in it: `{k: f"{v:.3f}"}`."""
-        if not self.parser.texts.is_text(node, function):
-            return [self.parser.plain(node, function)]
-        return [item for item in self.parser.take(node, function) if isinstance(item, ReportedValue)]
-
-    def _decide_by_label(self, candidate: Candidate, label: str) -> Decision | None:
-        """The judgement of a value that only the texts of its label name: as of `auc: {…}`."""
-        texts = label_texts(label, candidate.value.function, self.graph)
-        decisions = (self.judge.decide(replace(candidate, before=f"{text}: ", is_first=True)) for text in texts)
-        decision = next((decision for decision in decisions if decision.role is not None), None)
-        return None if decision is None else replace(decision, direction=None, evidence=decision.evidence[1:])
-
-    def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
-        """Whether a value belongs to a mapping with unknown items that does not hold the program's options.
-
-        What is written as a program would have to read it, by `repr`, is not meant for readers.
-        """
-        if candidate.value.style == WRITTEN:
-            return False
-        mapping = mapping_of(candidate.label, candidate.value, self.graph)
-        if mapping is None:
-            return False
-        sources = [mapping, *(positional(mapping) if isinstance(mapping, cst.Call) else ())]  # `vars(args)`
-        if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in sources):
-            return False
-        items = self.parser.displays.mapping_items(mapping, candidate.value.function) or ()
         is_unmarked = decision.objection is not None and decision.objection.cause is RejectionReason.UNMARKED
-        return is_unmarked or any(key is None for key, _, _ in items)
-
-    def _is_muted(self, report: Report) -> bool:
-        """Whether a message is one for debugging that no logger of the project lets through."""
-        if _level(report) != "debug" or not isinstance(report.node, cst.Call):
-            return False
-        names = self.graph.resolver.names(report.node.func, report.function)
-        return not any(name.startswith(CHATTY) for name in names) and not self._may_show_debug
-
-    @cached_property
-    def _may_show_debug(self) -> bool:
-        return shows_debug(self.graph)
+        if candidate.label is not None and is_unmarked and value.style != WRITTEN:
+            return Decision("other", None, (f"a value for each {candidate.label}",))
+        return decision
 
     def _is_ignored(self, line: int, value: ReportedValue) -> bool:
         source = value.function.source
@@ -474,27 +280,6 @@ class Collector:
         value = judged.candidate.value
         where = value.function.source.start(value.node)
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
-
-
-def _level(report: Report) -> str:
-    """The level of a message to a logger, as the method says it; empty for any other report."""
-    is_leveled = report.sink in ("logging", "loguru", "structlog") and isinstance(report.node, cst.Call)
-    return last_name(report.node.func) if is_leveled and isinstance(report.node, cst.Call) else ""
-
-
-def _rejected_text(judged: Judged) -> str:
-    """The text before a value that is no measurement, whatever is said of it; empty for any other."""
-    objection = judged.decision.objection
-    is_open = objection is None or objection.cause in (RejectionReason.UNMARKED, RejectionReason.TAG)
-    return "" if is_open else clause(judged.candidate.lead).strip(" :=(%/")
-
-
-def _stem(before: list[ReportedValue], texts: list[str]) -> str:
-    """The text before an index that is part of a name: `acc@` in `acc@{k}: {acc}`; all of a tag, for its value."""
-    number = len(before)
-    if all(value.style == Style.NAME for value in before):
-        return "".join(texts[:number])
-    return texts[number - 1] if STEM.search(texts[number - 1]) and not split_identifier(texts[number]) else ""
 
 
 def _is_built(argument: object, parser: MessageParser) -> bool:

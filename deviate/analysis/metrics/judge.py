@@ -14,8 +14,9 @@ from deviate.analysis.resolve.identifier_words import (
     without_unit,
 )
 from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
-from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins, Reason
-from deviate.analysis.resolve.tree import dotted_name, last_name, telling_identifiers
+from deviate.analysis.resolve.origins import COUNTING as COUNTER_KINDS
+from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
+from deviate.analysis.resolve.tree import constant_key, dotted_name, identifiers, last_name
 from deviate.model import Direction, RejectionReason, Role
 from deviate.model.metric_vocabulary import (
     AMOUNTS,
@@ -41,6 +42,9 @@ TRACKERS = word_set(
 )
 FIXED = {
     "counter": RejectionReason.COUNTER,
+    "loop counter": RejectionReason.LOOP_COUNTER,
+    "conditional counter": RejectionReason.COUNTER,
+    "place": RejectionReason.COUNTER,
     "size": RejectionReason.SIZE,
     "setting": RejectionReason.SETTING,
     "rate": RejectionReason.SETTING,
@@ -51,8 +55,39 @@ FIXED = {
     "object": RejectionReason.OBJECT,
 }
 """Kinds of origin that are no measurement."""
-MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A reported value with the text around it.
+
+    Attributes:
+        before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
+        stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
+        is_tagged: its name is a value that only a run knows, as in `add_scalar(key, value)`.
+        earlier: texts before that, nearest first, up to the first value that may be a metric. heading: all of them.
+    """
+
+    value: ReportedValue
+    before: str
+    after: str
+    line: int
+    sink: str
+    message: str
+    earlier: tuple[str, ...] = ()
+    heading: tuple[str, ...] = ()
+    label: str | None = None
+    is_first: bool = True
+    stem: str = ""
+    is_tagged: bool = False
+
+    @property
+    def lead(self) -> str:
+        """The text that leads to the value, without the unit of the value before it."""
+        return self.stem + (self.before if self.is_first else without_unit(self.before))
+
+
 TEXT_NAMES = word_set(
     "name names type types dir dirs directory path paths file files filename folder mode title url tag extension ext "
     "suffix prefix"
@@ -62,14 +97,6 @@ CHOSEN = word_set(
     "params hparams hyper hyperparams hyperparameters config settings schedule schedules scheduler anneal annealing"
 )
 """Groups of tags that hold what is chosen."""
-REPAIRS = ("ensure_", "fix_", "assert_")
-DISTANCES = {"distance", "distances"}
-GENETIC = word_set("genetic genotypic mutation mutations crossover speciation")
-"""What evolution works with. A distance between genomes tells how varied they are, not how good."""
-SPREAD = word_set("standard deviation deviations std stdev variance var sd spread")
-SAVED = {"checkpoint", "checkpoints", "ckpt"}
-LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
-EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,89 +104,60 @@ class View:
     """A candidate as the rules see it.
 
     Attributes:
-        expression_words: identifiers in the expression, split into words. numerator_words: the same for the numerator
-            of a quotient.
-        words_before: words of the text before it.
+        of_value: words of the identifiers in the expression. last: the last word of the numerator.
+        before: words of the text before it.
         text: that text.
         unit: kind of the unit behind it: `speed`, `time` or empty.
         digits: decimals that its format asks for; None where that is no float format.
-        is_tagged: its name is a value that only a run knows.
-        spread_of: text before a value that is no metric, where this one comes right behind it in the message.
-        is_in_error: whether the message is one of an error, by its level.
-        is_in_warning: whether the message begins by saying that it warns.
     """
 
-    value: ReportedValue
+    candidate: Candidate
     origin: Origin
-    expression_words: list[str]
-    numerator_words: list[str]
-    words_before: list[str]
+    of_value: frozenset[str]
+    last: str
+    before: list[str]
     text: str
     unit: str
-    sink: str
     digits: int | None
-    is_tagged: bool = False
-    spread_of: str = ""
-    is_in_error: bool = False
-    is_in_warning: bool = False
 
     @property
-    def is_counted(self) -> bool:
-        """Whether it is computed from counters alone and yet told to be a measurement.
+    def value(self) -> ReportedValue:
+        return self.candidate.value
 
-        Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
-        """
-        if self.origin.reason is not Reason.OF_COUNTER:
-            return False
-        if COUNTERS & set(self.numerator_words[-1:]) or is_integer_spec(self.value.spec):
-            return False
-        telling = QUALITY - NEUTRAL
-        return bool(telling & set(self.expression_words)) or (
-            self.digits is not None and bool(telling & set(self.words_before[-1:]))
-        )
+    @property
+    def words(self) -> frozenset[str]:
+        """All words by which it is called."""
+        return self.of_value | {*self.before}
+
+    @property
+    def is_measured(self) -> bool:
+        return self.origin.kind in ("quality", "duration", "speed")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its origin tells nothing."""
+        return self.origin.kind in ("unknown", "computed")
 
     @property
     def is_shown_as_quality(self) -> bool:
-        """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
-        telling = QUALITY - NEUTRAL
-        is_called = bool(telling & set(self.expression_words)) or bool(telling & set(self.words_before[-1:]))
-        return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
+        """Whether it is computed from counters or sizes, and yet called a quality: `acc = epoch / 10`.
 
-    @property
-    def is_length(self) -> bool:
-        """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
-        name_words = {*self.expression_words, *(self.words_before if self.is_watched else ())}
-        return self.origin.kind == "counter" and bool(LENGTHS & name_words) and bool(EPISODES & name_words)
+        A counter as it is stays one, unless it is shown with decimals.
+        """
+        is_called = bool((QUALITY - NEUTRAL) & {*self.of_value, *self.before[-1:]})
+        if not is_called or self.origin.kind not in COUNTED or is_integer_spec(self.value.spec):
+            return False
+        return (self.digits or 0) >= 2 or (self.origin.is_derived and self.last not in COUNTERS)
 
     @property
     def is_watched(self) -> bool:
         """Whether it is handed, under a name, to what keeps a series for each name."""
-        is_named = any(len(word) > 1 for word in self.words_before)
-        return (self.sink in TRACKERS and (is_named or self.is_tagged)) or (
-            self.value.style == Style.METER and is_named
-        )
+        is_named = any(len(word) > 1 for word in self.before)
+        is_tracked = self.candidate.sink in TRACKERS and (is_named or self.candidate.is_tagged)
+        return is_tracked or (self.value.style == Style.METER and is_named)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether neither its origin nor its words tell that it is a measurement."""
-        called = {*self.expression_words, *self.words_before}
-        return self.origin.kind not in MEASURED and not (QUALITY | TIMES) & called
 
-    @property
-    def is_called_quality(self) -> bool:
-        """Whether its words say more than that it is one of some results, unlike those of `metrics["epoch"]`."""
-        return bool((QUALITY - WHOLES) & {*self.expression_words, *self.words_before})
-
-    @property
-    def describes_other(self) -> bool:
-        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`.
-
-        A message of an error begins with that word and goes on: `error in {file}`.
-        """
-        if self.digits is not None or not self.words_before:
-            return False
-        is_of_error = self.words_before[0] in ("error", "errors") and len(self.words_before) > 1
-        return self.words_before[-1] in QUALIFIERS or (is_of_error and "rate" not in self.words_before)
+COUNTED = (*COUNTER_KINDS, "place", "size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +184,9 @@ Rule = Callable[[View], Evidence | Objection | None]
 
 def declared_metric(view: View) -> Evidence | None:
     """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
-    if view.sink != "deviate" or view.value.style == Style.NAME:
+    if view.candidate.sink != "deviate" or view.value.style == Style.NAME:
         return None
-    called = {*view.expression_words, *view.words_before}
-    is_time = view.origin.kind in ("duration", "speed") or (TIMES & called and not QUALITY & called)
+    is_time = view.origin.kind in ("duration", "speed") or (TIMES & view.words and not QUALITY & view.words)
     return Evidence("time" if is_time else "quality", "logged with deviate.log")
 
 
@@ -202,76 +199,32 @@ def part_of_name(view: View) -> Objection | None:
 
 
 def in_warning(view: View) -> Objection | None:
-    """`Warning: cut off at {n} steps`, `logger.error("… from worker {i}")`: what is told now and then."""
-    is_measured = view.digits is not None or view.origin.kind in MEASURED or QUALITY & set(view.expression_words)
-    is_of_error = view.is_in_error and not is_measured
-    return Objection(RejectionReason.IN_WARNING) if view.is_in_warning or is_of_error else None
-
-
-def of_population(view: View) -> Objection | None:
-    is_named = bool(GENETIC & set(view.words_before)) and not (QUALITY - DISTANCES) & set(view.words_before)
-    return Objection(RejectionReason.POPULATION, view.text) if is_named and view.origin.kind not in MEASURED else None
-
-
-def spread_of_other(view: View) -> Objection | None:
-    """`genetic distance {mean}, standard deviation {deviation}`: the spread of what is no metric is none."""
-    is_spread = bool(view.spread_of and view.words_before) and set(view.words_before) <= SPREAD
-    return Objection(RejectionReason.SPREAD, view.spread_of) if is_spread else None
-
-
-def saved_state(view: View) -> Objection | None:
-    """What is written to go on from is not reported, whatever it holds."""
-    is_saved = view.sink in ("json", "file") and SAVED & set(split_identifier(last_name(view.value.source))[-1:])
-    return Objection(RejectionReason.SAVED) if is_saved else None
+    """`Warning: cut off at {n} steps`: what is told now and then."""
+    first = split_identifier(view.candidate.message.partition("{}")[0])[:1]
+    return Objection(RejectionReason.IN_WARNING) if first in (["warning"], ["warn"]) else None
 
 
 def learning_rate(view: View) -> Objection | None:
     """Learning rates are set, whoever computes them."""
-    is_named = RATES & set(view.expression_words) or (
-        RATES & set(view.words_before[-2:]) and view.origin.kind not in MEASURED
-    )
-    is_tagged = view.is_watched and RATES & set(view.words_before) and view.is_open
+    is_named = RATES & view.of_value or (RATES & {*view.before[-2:]} and not view.is_measured)
+    is_tagged = view.is_watched and RATES & view.words and view.is_open and not QUALITY & view.words
     return Objection(RejectionReason.LEARNING_RATE) if is_named or is_tagged or view.origin.kind == "rate" else None
 
 
-def weight_decay(view: View) -> Objection | None:
-    """Schedules set it, as they set learning rates."""
-    words = [*view.expression_words, *view.words_before[0 if view.is_watched and view.is_open else -2 :]]
-    is_named = "wd" in words or ("weight" in words and "decay" in words)
-    return Objection(RejectionReason.CALLED_SETTING, "weight decay") if is_named else None
-
-
 def time_left(view: View) -> Objection | None:
-    if view.origin.kind == "estimate":
-        return Objection(RejectionReason.TIME_LEFT)
-    is_named = (
-        ESTIMATES & {*view.expression_words, *view.words_before}
-        and view.origin.kind != "quality"
-        and not QUALITY & set(view.expression_words)
-    )
+    is_named = ESTIMATES & view.words and view.origin.kind != "quality" and not QUALITY & view.of_value
     return Objection(RejectionReason.TIME_LEFT) if is_named else None
 
 
 def use_of_memory(view: View) -> Objection | None:
-    is_named = MEMORY & set(view.expression_words) or (
-        MEMORY & set(view.words_before[-3:]) and not QUALITY & set(view.expression_words)
-    )
+    is_named = MEMORY & view.of_value or (MEMORY & {*view.before[-3:]} and not QUALITY & view.of_value)
     return Objection(RejectionReason.MEMORY, "use of memory") if is_named else None
 
 
 def fixed_origin(view: View) -> Objection | None:
     """Counters, sizes, settings, clocks and texts."""
     cause = FIXED.get(view.origin.kind)
-    if cause is None or view.is_counted or view.is_length or view.is_shown_as_quality:
-        return None
-    if view.origin.reason is Reason.LOOP_COUNTER:
-        return Objection(RejectionReason.LOOP_COUNTER, str(view.origin.detail))
-    return Objection(cause, view.origin.sentence)
-
-
-def in_quotes(view: View) -> Objection | None:
-    """`Metric 'x' was not found`: names stand in quotes, numbers do not."""
-    return Objection(RejectionReason.QUOTED) if view.text.endswith(("'", '"', "`")) else None
+    return None if cause is None or view.is_shown_as_quality else Objection(cause, view.origin.sentence)
 
 
 def text_name(view: View) -> Objection | None:
@@ -283,133 +236,103 @@ def text_name(view: View) -> Objection | None:
 
 def whole_number(view: View) -> Objection | None:
     is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
-    is_named = QUALITY & {*view.expression_words, *view.words_before}
-    return Objection(RejectionReason.WHOLE_NUMBER) if is_whole and not is_named else None
+    return Objection(RejectionReason.WHOLE_NUMBER) if is_whole and not QUALITY & view.words else None
 
 
 def counter_name(view: View) -> Objection | None:
-    is_open = view.origin.kind in ("unknown", "computed") or view.origin.reason is Reason.RESULT
-    is_named = bool(view.numerator_words) and view.numerator_words[-1] in COUNTERS
-    if not (is_open and is_named) or view.digits is not None or view.is_called_quality:
-        return None
-    return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.numerator_words[-1])
-
-
-def amount(view: View) -> Objection | None:
     """`tokens / 1e9` is a counter that is shown in billions."""
-    around = {*view.expression_words, *view.words_before}
-    is_named = bool(view.numerator_words) and view.numerator_words[-1] in AMOUNTS
-    if not is_named or view.origin.kind not in ("unknown", "computed") or (QUALITY | TIMES | {"per"}) & around:
+    is_counter = view.last in COUNTERS and view.digits is None and not (QUALITY - WHOLES) & view.words
+    is_amount = view.last in AMOUNTS and not view.unit and not (QUALITY | TIMES | {"per"}) & view.words
+    if not view.is_open or not (is_counter or is_amount):
         return None
-    return None if view.unit else Objection(RejectionReason.NAMED_COUNTER, view.numerator_words[-1])
+    return Objection(RejectionReason.NAMED_COUNTER, dotted_name(view.value.source) or view.last)
 
 
 def tracked_setting(view: View) -> Objection | None:
     """What is handed to a tracker under the name of a counter or of something that is chosen."""
-    last = view.words_before[-1:]
-    if not view.is_watched or view.origin.kind in MEASURED or view.is_called_quality:
+    if not view.is_watched or view.is_measured or (QUALITY - WHOLES) & view.words:
         return None
+    last = set(view.before[-1:])
     group = split_identifier(view.text.rpartition("/")[0].rpartition("/")[2])[-1:]
-    if CHOSEN & {*group, *view.expression_words}:
+    if CHOSEN & {*group, *view.of_value} or TUNED & last:
         return Objection(RejectionReason.CALLED_SETTING, view.text)
-    if AMOUNTS & set(last) and view.is_open and "per" not in view.words_before:
-        return Objection(RejectionReason.CALLED_COUNTER, view.text)
-    if COUNTERS & set(last) or (COUNTING & set(view.words_before[:1]) and len(view.words_before) > 1):
-        return Objection(RejectionReason.CALLED_COUNTER, view.text)
-    return Objection(RejectionReason.CALLED_SETTING, view.text) if TUNED & set(last) else None
+    is_amount = AMOUNTS & last and not (TIMES | {"per"}) & view.words
+    is_number = COUNTING & set(view.before[:1]) and len(view.before) > 1
+    return Objection(RejectionReason.CALLED_COUNTER, view.text) if COUNTERS & last or is_amount or is_number else None
 
 
 # ---------------------------------------------------------------- for
 
 
-def time_origin(view: View) -> Evidence | None:
-    return Evidence("time", view.origin.sentence) if view.origin.kind in ("duration", "speed") else None
-
-
-def quality_origin(view: View) -> Evidence | None:
-    return Evidence("quality", view.origin.sentence) if view.origin.kind == "quality" else None
+def origin_of_measurement(view: View) -> Evidence | None:
+    if not view.is_measured:
+        return None
+    return Evidence("quality" if view.origin.kind == "quality" else "time", view.origin.sentence)
 
 
 def quality_word(view: View) -> Evidence | None:
-    return _by_name(view, "quality") if (QUALITY - NEUTRAL) & set(view.expression_words) else None
+    return _by_name(view, QUALITY - NEUTRAL, "quality")
 
 
 def time_word(view: View) -> Evidence | None:
-    return (
-        _by_name(view, "time") if TIMES & set(view.expression_words) and not QUALITY & set(view.words_before) else None
-    )
+    return None if QUALITY & {*view.before} else _by_name(view, TIMES, "time")
 
 
 def quality_label(view: View) -> Evidence | None:
-    is_called = QUALITY & set(view.words_before) and not view.describes_other
+    is_of_other = view.digits is None and bool(QUALIFIERS & {*view.before[-1:]})  # `accuracy for {name}`
+    is_called = QUALITY & {*view.before} and not is_of_other
     return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
 
 
-def neutral_word(view: View) -> Evidence | None:
-    return _by_name(view, "quality") if NEUTRAL & set(view.expression_words) else None
-
-
 def time_label(view: View) -> Evidence | None:
-    if view.describes_other or not (TIMES & set(view.words_before) or view.unit):
-        return None
-    if TIMES & set(view.words_before):
+    if TIMES & {*view.before}:
         return Evidence("time", f'called "{view.text}" in the message')
-    return Evidence("time", "a unit of time follows" if view.unit == "time" else "a unit of speed follows")
+    return Evidence("time", f"a unit of {view.unit} follows") if view.unit else None
+
+
+def neutral_word(view: View) -> Evidence | None:
+    return _by_name(view, NEUTRAL, "quality")
 
 
 def tracker_name(view: View) -> Evidence | None:
     """Somebody watches it under a name of its own."""
-    is_open = view.origin.kind in ("unknown", "computed") or view.is_length
-    name = f'as "{view.text}"' if view.words_before else "under a name that the run knows"
-    return Evidence("other", f"tracked {name}") if is_open and view.is_watched else None
+    name = f'as "{view.text}"' if view.before else "under a name that the run knows"
+    return Evidence("other", f"tracked {name}") if view.is_open and view.is_watched else None
 
 
 def mapping_values(view: View) -> Evidence | None:
     """A mapping that is handed whole to what shows names beside values."""
-    is_open = view.origin.kind in ("unknown", "computed") and view.value.style == Style.MAPPING
-    is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
-    return Evidence("other", "a mapping of named values") if is_open and is_shown else None
-
-
-def length(view: View) -> Evidence | None:
-    return Evidence("other", "length of an episode") if view.is_length else None
+    is_shown = view.candidate.sink in TRACKERS | {"tqdm", "progress"} and view.value.style == Style.MAPPING
+    return Evidence("other", "a mapping of named values") if view.is_open and is_shown else None
 
 
 def float_format(view: View) -> Evidence | None:
-    if not view.digits:
+    if not view.digits or not view.is_open:
         return None
-    if view.origin.kind == "computed":
-        return Evidence("quality", view.origin.sentence)
-    return Evidence("other", "shown with decimals") if view.origin.kind == "unknown" else None
+    return (
+        Evidence("quality", view.origin.sentence) if view.origin.sentence else Evidence("other", "shown with decimals")
+    )
 
 
-EVIDENCE: tuple[Rule, ...] = (
+RULES: tuple[Rule, ...] = (
     declared_metric,
     part_of_name,
     in_warning,
-    of_population,
-    spread_of_other,
-    saved_state,
     learning_rate,
-    weight_decay,
     time_left,
     use_of_memory,
     fixed_origin,
-    in_quotes,
     text_name,
     whole_number,
     counter_name,
-    amount,
     tracked_setting,
-    time_origin,
-    quality_origin,
+    origin_of_measurement,
     quality_word,
     time_word,
     quality_label,
     time_label,
     neutral_word,
     tracker_name,
-    length,
     mapping_values,
     float_format,
 )
@@ -423,44 +346,9 @@ def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-def _by_name(view: View, role: Role) -> Evidence:
-    telling = QUALITY if role == "quality" else TIMES
-    return Evidence(
-        role, f"named with {', '.join(dict.fromkeys(word for word in view.expression_words if word in telling))}"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A reported value with the text around it.
-
-    Attributes:
-        before, after: text up to the neighbouring values of the message. is_first: no value stands before it.
-        stem: text before an index that is written into the name, as in `reward_env_{i}={reward}`.
-        is_tagged: its name is a value that only a run knows, as in `add_scalar(key, value)`.
-        is_in_error: its message has the level of an error.
-        spread_of: text before the value right before it, if the rules found that one to be no measurement.
-        earlier: texts before that, nearest first, up to the first value that may be a metric.
-    """
-
-    value: ReportedValue
-    before: str
-    after: str
-    line: int
-    sink: str
-    message: str
-    earlier: tuple[str, ...] = ()
-    label: str | None = None
-    is_first: bool = True
-    stem: str = ""
-    is_tagged: bool = False
-    spread_of: str = ""
-    is_in_error: bool = False
-
-    @property
-    def lead(self) -> str:
-        """The text that leads to the value, without the unit of the value before it."""
-        return self.stem + (self.before if self.is_first else without_unit(self.before))
+def _by_name(view: View, telling: frozenset[str], role: Role) -> Evidence | None:
+    inside = sorted(telling & view.of_value)
+    return Evidence(role, f"named with {', '.join(inside)}") if inside else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,46 +376,35 @@ class Judge:
     def decide(self, candidate: Candidate) -> Decision:
         """Whether a candidate is a metric, with reasons."""
         view = self._view(candidate)
-        rule_results = [result for rule in EVIDENCE if (result := rule(view)) is not None]
-        if not rule_results:
+        results = [result for rule in RULES if (result := rule(view)) is not None]
+        if not results:
             return Decision(None, objection=Objection(RejectionReason.UNMARKED))
-        decisive = rule_results[0]
+        decisive = results[0]
         if isinstance(decisive, Objection):
             return Decision(None, objection=decisive)
-        agreeing = [
-            result.text for result in rule_results if isinstance(result, Evidence) and result.role == decisive.role
-        ]
-        texts = (*agreeing, self._change(candidate), _format_text(candidate))
+        agreeing = [one.text for one in results if isinstance(one, Evidence) and one.role == decisive.role]
+        texts = (*agreeing, _format_text(candidate))
         return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(texts))))
 
     def _view(self, candidate: Candidate) -> View:
         value = candidate.value
         text = clause(candidate.lead)
+        numerator = all_words([*identifiers(_without_index(_numerator(value.source))), value.path])
         return View(
-            value=value,
+            candidate=candidate,
             origin=self.origin(value),
-            expression_words=_words_of(value.source, value.path),
-            numerator_words=_words_of(_numerator(value.source), value.path, is_without_places=True),
-            words_before=split_identifier(text),
+            of_value=frozenset(all_words([*identifiers(value.source), value.path])),
+            last=numerator[-1] if numerator else "",
+            before=split_identifier(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
-            sink=candidate.sink,
             digits=decimals(value.spec),
-            is_tagged=candidate.is_tagged,
-            spread_of=candidate.spread_of,
-            is_in_error=candidate.is_in_error,
-            is_in_warning=split_identifier(candidate.message.partition("{}")[0])[:1] in (["warning"], ["warn"]),
         )
 
-    def _change(self, candidate: Candidate) -> str:
-        line = self.origins.changing_line(candidate.value.source, candidate.value.function)
-        return f"set anew in each turn of the loop at line {line}" if line else ""
 
-
-def _words_of(node: cst.BaseExpression, path: str, *, is_without_places: bool = False) -> list[str]:
-    """The words of an expression, without functions that put something right: `ensure_correct_name(path)`."""
-    names = telling_identifiers(node, is_without_places=is_without_places)
-    return all_words([*(name for name in names if not name.startswith(REPAIRS)), path])
+def _without_index(node: cst.BaseExpression) -> cst.BaseExpression:
+    """`losses` for `losses[epoch]`, which is no epoch; constant keys stay."""
+    return node.value if isinstance(node, cst.Subscript) and constant_key(node) is None else node
 
 
 def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -538,17 +415,11 @@ def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _direction(decisive: Evidence, view: View) -> Direction | None:
     if decisive.role == "time":
-        is_speed = (
-            view.origin.kind == "speed" or view.unit == "speed" or SPEEDS & {*view.expression_words, *view.words_before}
-        )
-        return "max" if is_speed else "min"
+        return "max" if "speed" in (view.origin.kind, view.unit) or SPEEDS & view.words else "min"
     if decisive.role == "quality":
-        called = tag_words(view.text) if view.is_watched else view.words_before  # `losses/entropy` is no loss
-        return (
-            direction_of(called)
-            or direction_of(view.expression_words)
-            or direction_of(split_identifier(str(view.origin.detail)))
-        )
+        called = tag_words(view.text) if view.is_watched else view.before  # `losses/entropy` is no loss
+        spelled = split_identifier(view.value.spelled)
+        return direction_of(called) or direction_of(spelled) or direction_of(split_identifier(view.origin.sentence))
     return None
 
 

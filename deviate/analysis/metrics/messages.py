@@ -5,14 +5,13 @@ from dataclasses import replace
 
 import libcst as cst
 
-from deviate.analysis.metrics.containers import Displays
-from deviate.analysis.metrics.flows import Flows
+from deviate.analysis.metrics.displays import Displays
+from deviate.analysis.metrics.flows import arguments_of, looped_parameter
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import PUTTING, Binding, Function
+from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import (
-    EMPTY_SCENE,
     Field,
     MessageItem,
     ReportedValue,
@@ -24,9 +23,7 @@ from deviate.analysis.resolve.message_items import (
     percent_fields,
 )
 from deviate.analysis.resolve.origins import Origins
-from deviate.analysis.resolve.replaced import latest_assignment, replaced_by
 from deviate.analysis.resolve.tree import (
-    constant_number,
     constant_text,
     dotted_name,
     element,
@@ -36,22 +33,22 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.model.metric_vocabulary import word_set
 
-ARRAYS = word_set("array asarray tensor Tensor FloatTensor")
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
 )
-WRITTEN = "repr()"
-"""Style of what is written as a program would have to read it."""
+ARRAYS = ("array", "asarray", "tensor", "Tensor", "FloatTensor")
 CLOCKWORK = ("time.gmtime", "time.localtime", "datetime.timedelta")
 """Functions from seconds to time objects, which are formatted soon after."""
+WRITTEN = "repr()"
+"""Style of what is written as a program would have to read it."""
 
 
 class MessageParser:
     """Parses expressions into text and values.
 
     Attributes:
+        scene: what the parameters stand for in the call that is looked at.
         open: parameters that hold a reported value or its name: (function, parameter).
     """
 
@@ -61,46 +58,46 @@ class MessageParser:
         self.resolver = graph.resolver
         self.origins = origins
         self.displays = Displays(graph)
-        self.flows = Flows(graph, self.displays)
         self.texts = Texts(self.displays)
         self.meters = origins.meters
+        self.scene: Scene = {}
         self.open: dict[tuple[Function, str], None] = {}
         self._active: list[object] = []
         self._returned: dict[tuple[cst.CSTNode, tuple[int, ...]], list[Placed]] = {}
 
     # ------------------------------------------------------------ kinds of arguments
 
-    def take(self, node: cst.BaseExpression, function: Function, scene: Scene = EMPTY_SCENE) -> list[MessageItem]:
+    def take(self, node: cst.BaseExpression, function: Function) -> list[MessageItem]:
         """The text and the values of an expression that is shown to a reader."""
         text = constant_text(node)
         if text is not None:
             return [text]
-        key = (node, id(scene))
+        key = (node, id(self.scene))
         if key in self._active:
             return []  # a text may be built from its previous value
         if len(self._active) < DEEPEST:
             self._active.append(key)
-            parts = self._parts(node, function, scene)
+            parts = self._parts(node, function)
             if parts is None:
                 parts = self._object(node, function)
             self._active.pop()
             if parts is not None:
                 return parts
-        return self._find_computed(node, function, scene) or [self.plain(node, function)]
+        return [self.plain(node, function)]
 
     def plain(self, node: cst.BaseExpression, function: Function) -> ReportedValue:
         return ReportedValue(node, node, function, self.nodes.code(node))
 
     def template(
-        self, text: cst.BaseExpression, arguments: list[cst.BaseExpression], function: Function, scene: Scene
+        self, text: cst.BaseExpression, arguments: list[cst.BaseExpression], function: Function
     ) -> list[MessageItem]:
         """A `%` template with separate arguments, as for `logging`; a plain message without arguments."""
         template = self.texts.template(text, function)
         if not arguments or template is None:
-            parts = [self.take(value, function, scene) for value in (text, *arguments)]
+            parts = [self.take(value, function) for value in (text, *arguments)]
             return [item for part in parts for item in part]
         mapping = _text_keys(arguments[0]) if len(arguments) == 1 else None
-        return self._percent_template(template, arguments, mapping, function, scene)
+        return self._percent_template(template, arguments, mapping, function)
 
     def format_template(
         self,
@@ -108,48 +105,38 @@ class MessageParser:
         arguments: list[cst.BaseExpression],
         by_name: dict[str, cst.BaseExpression],
         function: Function,
-        scene: Scene,
     ) -> list[MessageItem]:
         """A `str.format` template with separate arguments."""
         template = self.texts.template(text, function)
         if template is None or not (arguments or by_name):
-            return self.take(text, function, scene)
-        return self._format_template(template, text, (arguments, by_name, {}), function, scene)
+            return self.take(text, function)
+        return self._format_template(template, text, (arguments, by_name, {}), function)
 
-    def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem]:
+    def scalar(self, node: cst.BaseExpression, function: Function) -> list[MessageItem]:
         """A value passed to a tracker: whole, as the script spells it."""
-        argument = self._argument(node, function, scene)
+        argument = self._argument(node, function)
         if argument is not None:
-            return self.scalar(*argument, scene)
-        alone = _alone(node)
-        if alone is not None:
-            return self.scalar(alone, function, scene)
+            return self.scalar(*argument)
         if self.texts.is_text(node, function):
-            return self.take(node, function, scene)
-        items = self._object(node, function) or self._find_computed(node, function, scene)
-        return items if items is not None else [self.plain(node, function)]
+            return self.take(node, function)
+        return self._object(node, function) or [self.plain(node, function)]
 
-    def record(
-        self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = ""
-    ) -> list[list[MessageItem]]:
+    def record(self, node: cst.BaseExpression, function: Function, prefix: str = "") -> list[list[MessageItem]]:
         """The named values of a mapping, one message each; a single message if its items are unknown."""
-        argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
+        argument_value = self.argument_value(node.value, function) if isinstance(node, cst.Name) else None
         if isinstance(argument_value, Stars):
             return [
                 message
                 for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
-                for message in self._parse_keyword(key, value, where, scene, prefix)
+                for message in self._parse_keyword(key, value, where, prefix)
             ]
         argument = _expression(argument_value)
         if argument is not None:
-            return self.record(*argument, scene, prefix)
+            return self.record(*argument, prefix)
         items = self.displays.mapping_items(node, function)
-        copied = self.copied_argument(node, function) if items is None and isinstance(node, cst.Name) else None
-        if copied is not None and self.argument_value(copied.value, function, scene) is not None:
-            return self.record(copied, function, scene, prefix)
         if items is None:
-            whole = self.scalar(node, function, scene)
+            whole = self.scalar(node, function)
             parts = [
                 replace(item, style=Style.MAPPING)
                 if isinstance(item, ReportedValue) and item.style == Style.PLAIN
@@ -160,48 +147,35 @@ class MessageParser:
         messages: list[list[MessageItem]] = []
         for key, value, where in items:
             if key is None:
-                messages += self.record(value, where, scene, prefix)
+                messages += self.record(value, where, prefix)
                 continue
-            parts = [key] if isinstance(key, str) else self.take(key, where, scene)
+            parts = [key] if isinstance(key, str) else self.take(key, where)
             if isinstance(value, cst.Dict):
                 key_text = "".join(item for item in parts if isinstance(item, str))
-                messages += self.record(value, where, scene, f"{prefix}{key_text} ")
+                messages += self.record(value, where, f"{prefix}{key_text} ")
             else:
-                messages.append([prefix, *parts, ": ", *self.scalar(value, where, scene)])
+                messages.append([prefix, *parts, ": ", *self.scalar(value, where)])
         return messages
 
-    def copied_argument(self, node: cst.Name, function: Function) -> cst.Name | None:
-        """The parameter whose items a variable holds: `kept = dict(filter(is_number, data.items()))`."""
-        bindings = [one for one in self.resolver.find(node.value, function)[1] if one.how not in PUTTING]
-        value = bindings[0].whole("assign") if len(bindings) == 1 else None
-        while isinstance(value, cst.Call):
-            if last_name(value.func) in ("items", "copy") and isinstance(value.func, cst.Attribute):
-                value = value.func.value
-            elif last_name(value.func) in ("dict", "filter", "sorted", "deepcopy", "copy") and value.args:
-                value = value.args[-1 if last_name(value.func) == "filter" else 0].value
-            else:
-                return None
-        return value if isinstance(value, cst.Name) and self._is_parameter(value, function) else None
-
     def _parse_keyword(
-        self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
+        self, key: str, value: cst.BaseExpression, function: Function, prefix: str
     ) -> list[list[MessageItem]]:
         """A keyword argument; one without a key is an unpacked mapping."""
         if not key:
-            return self.record(value, function, scene, prefix)
-        return [[f"{prefix}{key}: ", *self.scalar(value, function, scene)]]
+            return self.record(value, function, prefix)
+        return [[f"{prefix}{key}: ", *self.scalar(value, function)]]
 
-    def row(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[MessageItem]]:
+    def row(self, node: cst.BaseExpression, function: Function) -> list[list[MessageItem]]:
         """The values of a row of a table."""
-        argument = self._argument(node, function, scene)
+        argument = self._argument(node, function)
         if argument is not None:
-            return self.row(*argument, scene)
+            return self.row(*argument)
         items = self.displays.sequence_items(node, function)
         if items is None:
-            return self.record(node, function, scene)
-        return [self.take(value, where, scene) for value, where in items]
+            return self.record(node, function)
+        return [self.take(value, where) for value, where in items]
 
-    def table(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[MessageItem]]:
+    def table(self, node: cst.BaseExpression, function: Function) -> list[list[MessageItem]]:
         """The values of table rows that were built before; none if the rows are unknown."""
         if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and positional(node):
             node = positional(node)[0]
@@ -209,28 +183,23 @@ class MessageParser:
             message
             for value, where in self.displays.sequence_items(node, function) or ()
             if self.displays.sequence_items(value, where) or self.displays.mapping_items(value, where)
-            for message in self.row(value, where, scene)
+            for message in self.row(value, where)
         ]
 
     def unpack(
-        self,
-        node: cst.BaseExpression,
-        callee: cst.BaseExpression,
-        fields: tuple[str, ...],
-        function: Function,
-        scene: Scene,
+        self, node: cst.BaseExpression, callee: cst.BaseExpression, fields: tuple[str, ...], function: Function
     ) -> list[MessageItem]:
         """The values that a call unpacks; the callee is tapped if they are known only at run time."""
-        argument_value = self.argument_value(node.value, function, scene) if isinstance(node, cst.Name) else None
+        argument_value = self.argument_value(node.value, function) if isinstance(node, cst.Name) else None
         if isinstance(argument_value, Stars):
             return self.join_messages(
-                self.take(value, where, scene)
+                self.take(value, where)
                 for value, where in argument_value.arguments
                 if isinstance(value, cst.BaseExpression)
             )
         argument = _expression(argument_value)
         if argument is not None:
-            return self.join_messages(self.row(*argument, scene))
+            return self.join_messages(self.row(*argument))
         return [ReportedValue(callee, node, function, self.nodes.code(node), "", Style.UNPACKED, "call", fields)]
 
     def join_messages(self, messages: Iterable[list[MessageItem]]) -> list[MessageItem]:
@@ -238,96 +207,61 @@ class MessageParser:
 
     # ------------------------------------------------------------ expressions
 
-    def _parts(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
+    def _parts(self, node: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         is_text = self.texts.is_text
         match node:
             case cst.FormattedString():
-                return self._f_string(node, function, scene)
+                return self._f_string(node, function)
             case cst.ConcatenatedString():
-                return [item for part in _joined(node) for item in self.take(part, function, scene)]
+                return [item for part in _joined(node) for item in self.take(part, function)]
             case cst.BinaryOperation():
-                return self._operation(node, function, scene)
+                return self._operation(node, function)
             case cst.IfExp() if is_text(node.body, function) or is_text(node.orelse, function):
-                return self.take(node.body, function, scene) + self.take(node.orelse, function, scene)
+                return self.take(node.body, function) + self.take(node.orelse, function)
             case cst.BooleanOperation() if is_text(node.right, function):
-                return self.take(node.left, function, scene) + self.take(node.right, function, scene)
+                return self.take(node.left, function) + self.take(node.right, function)
             case cst.Call():
-                return self._call(node, function, scene)
+                return self._call(node, function)
             case cst.Subscript(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=method)))) if method in SPLITTING:
                 text = node.value.func.value  # type: ignore[attr-defined]
-                return self.take(text, function, scene) if is_text(text, function) else None
+                return self.take(text, function) if is_text(text, function) else None
             case cst.Name():
-                return self._variable(node, function, scene)
+                return self._variable(node, function)
             case cst.Attribute():
-                return self._attribute(node, function, scene)
+                return self._attribute(node, function)
             case cst.Dict():
-                return self.join_messages(self.record(node, function, scene))
+                return self.join_messages(self.record(node, function))
             case cst.List() | cst.Tuple() if node.elements:
-                return self.join_messages(self.row(node, function, scene))
+                return self.join_messages(self.row(node, function))
         return None
-
-    def _find_computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[MessageItem] | None:
-        """A value and its name that a function receives and reports after computing: `add(name, value / n)`."""
-        if isinstance(node, cst.Name):
-            return None
-        handed = [part for part in walk(node) if isinstance(part, cst.Name) and self._is_parameter(part, function)]
-        if any(scope is function for scope, _ in self.open):
-            self.open.update({(function, part.value): None for part in handed})
-        arguments = [scene.get(function, part.value) for part in handed]
-        if not any(
-            isinstance(value, tuple) and constant_text(value[0]) is not None for value in scene.substitutes.values()
-        ):
-            return None
-        varying = [value for value in arguments if isinstance(value, tuple) and not _is_constant(value[0])]
-        argument = _expression(varying[0]) if len(varying) == 1 else None
-        return None if argument is None else self.scalar(*argument, scene)
-
-    def _is_parameter(self, node: cst.Name, function: Function) -> bool:
-        return node.value in function.parameters and node.value != function.receiver
 
     # ------------------------------------------------------------ variables
 
-    def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem] | None:
+    def _variable(self, node: cst.Name, function: Function) -> list[MessageItem] | None:
         """The values behind a variable that is reported: those assigned to it, or passed to the reporting function."""
-        argument_value = self.argument_value(node.value, function, scene)
+        argument_value = self.argument_value(node.value, function)
         if isinstance(argument_value, str):
             return [argument_value]
         if isinstance(argument_value, Stars):
             return self.join_messages(
-                [f"{key}: " if key else "", *self.take(value, where, scene)]
+                [f"{key}: " if key else "", *self.take(value, where)]
                 for key, (value, where) in argument_value.by_name
                 if isinstance(value, cst.BaseExpression)
             )
         scope, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
-        replaced = self._replaced(bindings, node) if scope is function else ()
         for binding in bindings:
-            if binding in replaced:
-                continue
             value = binding.whole("assign", "add")
             if value is not None and holds_values(value):
                 where = self.nodes.function_of(binding.node)
-                items += self.take(value, where, scene) if self.texts.is_text(value, where) else []
+                items += self.take(value, where) if self.texts.is_text(value, where) else []
             elif binding.how == "assign" and binding.position and isinstance(binding.value, cst.Call):
                 for part, where in self._returned_texts(binding, scope):
-                    items += self.take(part, where, scene)
+                    items += self.take(part, where)
         argument = _expression(argument_value)
         if argument is not None:
-            return items + [item for item in self.take(*argument, scene) if item not in items]
-        return (
-            items
-            or self._texts_in(node, function, scene)
-            or self._yielded(bindings, scene)
-            or self._values_of_mapping(bindings, function)
-            or None
-        )
-
-    def _replaced(self, bindings: list[Binding], use: cst.Name) -> list[Binding]:
-        """The bindings whose value another one replaces, always, before a variable is used: `text` for each line."""
-        if len(bindings) < 2:
-            return []
-        is_replaced = replaced_by(latest_assignment(bindings, use, self.nodes), use, self.nodes)
-        return [binding for binding in bindings if is_replaced(binding.node)]
+            return items + [item for item in self.take(*argument) if item not in items]
+        return items or self._texts_in(node, function) or self._yielded(bindings) or None
 
     def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
         """The texts that a variable takes from the results of a function of the project."""
@@ -342,7 +276,7 @@ class MessageParser:
             ]
         return self._returned[key]
 
-    def _yielded(self, bindings: list[Binding], scene: Scene) -> list[MessageItem]:
+    def _yielded(self, bindings: list[Binding]) -> list[MessageItem]:
         """The texts that a loop variable takes from a generator of the project."""
         items: list[MessageItem] = []
         for binding in bindings:
@@ -353,48 +287,37 @@ class MessageParser:
                 for part in walk(callee.function.node):
                     value = _item(part.value, binding.position) if isinstance(part, cst.Yield) else None
                     if value is not None and self.texts.is_text(value, callee.function):
-                        items += self.take(value, callee.function, scene)
+                        items += self.take(value, callee.function)
         return items
 
-    def _values_of_mapping(self, bindings: list[Binding], function: Function) -> list[MessageItem]:
-        """The mapping whose values a comprehension shows one by one without their keys: `for value in row.values()`."""
-        binding = bindings[0] if len(bindings) == 1 else None
-        if binding is None or binding.position or not isinstance(binding.node, cst.CompFor) or binding.node.ifs:
-            return []
-        match binding.value:
-            case cst.Call(func=cst.Attribute(value=mapping, attr=cst.Name(value="values")), args=[] | ()):
-                spelled = self.nodes.code(mapping)
-                return [ReportedValue(mapping, mapping, function, spelled, style=Style.MAPPING)]
-        return []
-
-    def _texts_in(self, node: cst.Name, function: Function, scene: Scene) -> list[MessageItem]:
+    def _texts_in(self, node: cst.Name, function: Function) -> list[MessageItem]:
         """The items of a list variable that is shown as a whole, if they are strings with values."""
         return [
             item
             for value, where in self.displays.sequence_items(node, function) or ()
             if holds_values(value) and self.texts.is_text(value, where)
-            for item in self.take(value, where, scene)
+            for item in self.take(value, where)
         ]
 
-    def argument_value(self, name: str, function: Function, scene: Scene) -> Substitute | None:
+    def argument_value(self, name: str, function: Function) -> Substitute | None:
         """The expression behind a parameter or loop variable; an unknown parameter is added to `open`."""
         scope, bindings = self.resolver.find(name, function)
-        argument_value = scene.get(scope, name)
+        argument_value = self.scene.get((scope, name))
         if argument_value is not None or not bindings:
             return argument_value
         if bindings[0].how in ("parameter", "stars") and name != scope.receiver:
             self.open[(scope, name)] = None
         elif all(binding.how == "for" for binding in bindings):
-            over = self.flows.looped_parameter(bindings[0], scope)
+            over = looped_parameter(bindings[0], scope, self.resolver)
             if over is not None:
                 self.open[over] = None
         return None
 
-    def _argument(self, node: cst.BaseExpression, function: Function, scene: Scene) -> Placed | None:
+    def _argument(self, node: cst.BaseExpression, function: Function) -> Placed | None:
         """The expression behind a parameter or loop variable; None for any other expression."""
-        return _expression(self.argument_value(node.value, function, scene)) if isinstance(node, cst.Name) else None
+        return _expression(self.argument_value(node.value, function)) if isinstance(node, cst.Name) else None
 
-    def _attribute(self, node: cst.Attribute, function: Function, scene: Scene) -> list[MessageItem] | None:
+    def _attribute(self, node: cst.Attribute, function: Function) -> list[MessageItem] | None:
         """A string that a method stores in `self.x`."""
         if not isinstance(node.value, cst.Name):
             return None
@@ -405,7 +328,7 @@ class MessageParser:
         for binding, where in scope.owner.attributes.get(node.attr.value, ()):
             value = binding.whole("assign", "add")
             if value is not None and holds_values(value) and self.texts.is_text(value, where):
-                items += self.take(value, where, scene)
+                items += self.take(value, where)
         return items or None
 
     def _object(self, node: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
@@ -418,7 +341,7 @@ class MessageParser:
 
     # ------------------------------------------------------------ templates
 
-    def _f_string(self, node: cst.FormattedString, function: Function, scene: Scene) -> list[MessageItem]:
+    def _f_string(self, node: cst.FormattedString, function: Function) -> list[MessageItem]:
         """Items of an f-string."""
         items: list[MessageItem] = []
         for part in node.parts:
@@ -436,7 +359,7 @@ class MessageParser:
                 )
             else:
                 style = WRITTEN if part.conversion == "r" else Style.F_STRING
-                items += _set_style(self.take(part.expression, function, scene), style, spec)
+                items += _set_style(self.take(part.expression, function), style, spec)
         return items
 
     def _percent_template(
@@ -445,7 +368,6 @@ class MessageParser:
         arguments: list[cst.BaseExpression],
         mapping: dict[str, cst.BaseExpression] | None,
         function: Function,
-        scene: Scene,
     ) -> list[MessageItem]:
         """Items of a `%` template; `mapping` where the right side is a dict display."""
         parts = percent_fields(text)
@@ -461,9 +383,9 @@ class MessageParser:
             if isinstance(part, str):
                 items.append(part)
             elif isinstance(part.argument, int) and part.argument < len(arguments):
-                items += _set_style(self.take(arguments[part.argument], function, scene), Style.PERCENT, part.spec)
+                items += _set_style(self.take(arguments[part.argument], function), Style.PERCENT, part.spec)
             elif mapping is not None and part.argument in mapping:
-                items += _set_style(self.take(mapping[str(part.argument)], function, scene), Style.PERCENT, part.spec)
+                items += _set_style(self.take(mapping[str(part.argument)], function), Style.PERCENT, part.spec)
             elif isinstance(part.argument, str) and arguments:
                 items.append(self._of_mapping(arguments[0], part, function))
         return items
@@ -481,7 +403,6 @@ class MessageParser:
         callee: cst.BaseExpression,
         arguments: tuple[list[cst.BaseExpression], dict[str, cst.BaseExpression], dict[str, cst.BaseExpression]],
         function: Function,
-        scene: Scene,
     ) -> list[MessageItem]:
         """Items of a `str.format` template.
 
@@ -512,7 +433,7 @@ class MessageParser:
                 container, path = argument, part.path
                 spelled = _spell_path(self.nodes.code(argument), argument, path)
             else:
-                items += _set_style(self.take(argument, function, scene), Style.FORMAT, part.spec)
+                items += _set_style(self.take(argument, function), Style.FORMAT, part.spec)
                 continue
             items.append(
                 ReportedValue(
@@ -544,7 +465,7 @@ class MessageParser:
 
     # ------------------------------------------------------------ operations and calls
 
-    def _operation(self, node: cst.BinaryOperation, function: Function, scene: Scene) -> list[MessageItem] | None:
+    def _operation(self, node: cst.BinaryOperation, function: Function) -> list[MessageItem] | None:
         """Items of `template % values`, of concatenated strings, and of a repeated string."""
         if isinstance(node.operator, cst.Modulo):
             text = self.texts.template(node.left, function)
@@ -552,11 +473,11 @@ class MessageParser:
                 return None
             values = self._percent_values(node.right, function)
             if text is None:  # `"%10.4g" * n_losses`: which field a value fills is open
-                return self.join_messages(self.take(value, function, scene) for value in values)
+                return self.join_messages(self.take(value, function) for value in values)
             mapping = _text_keys(node.right)
-            return self._percent_template(text, [] if mapping else values, mapping, function, scene)
+            return self._percent_template(text, [] if mapping else values, mapping, function)
         if isinstance(node.operator, cst.Add) and self.texts.is_text(node, function):
-            return [item for part in self._summands(node, function) for item in self.take(part, function, scene)]
+            return [item for part in self._summands(node, function) for item in self.take(part, function)]
         if isinstance(node.operator, cst.Multiply) and (constant_text(node.left) or constant_text(node.right)):
             return [constant_text(node.left) or constant_text(node.right) or ""]
         return None
@@ -588,44 +509,35 @@ class MessageParser:
                 values.append(item.value)
         return values
 
-    def _call(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem] | None:
+    def _call(self, node: cst.Call, function: Function) -> list[MessageItem] | None:
         """Items of a call whose result is shown."""
         arguments = positional(node)
         if isinstance(node.func, cst.Attribute):
             method, base = node.func.attr.value, node.func.value
             if method in ("format", "format_map"):
-                return self._format_call(node, base, function, scene)
+                return self._format_call(node, base, function)
             if method == "join" and arguments and self.texts.is_text(node, function):
-                return self._join(arguments[0], constant_text(base) or " ", function, scene)
+                return self._join(arguments[0], constant_text(base) or " ", function)
             if method in TEXT_METHODS and self.texts.is_text(base, function):
-                return self.take(base, function, scene)
+                return self.take(base, function)
         name = self.resolver.qualified_name(node.func, function)
-        seconds = self._seconds(node, function)
-        if seconds is not None:
+        if name == "time.strftime" and len(arguments) == 2 and isinstance(arguments[1], cst.Call):
+            return self._call(arguments[1], function)
+        if name in CLOCKWORK and len(node.args) == 1:
+            seconds = node.args[0].value
             return [ReportedValue(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
         if arguments and name in ROUNDING:
             short = (name or "").split(".")[-1]
             spec = (constant_text(arguments[1]) or "") if short == "format" and len(arguments) > 1 else ""
             if short in ("round", "around") and len(arguments) > 1 and isinstance(arguments[1], cst.Integer):
                 spec = f".{arguments[1].value}f"
-            return _set_style(self.take(arguments[0], function, scene), f"{short}()", spec)
+            return _set_style(self.take(arguments[0], function), f"{short}()", spec)
         if arguments and name in DUMPING:
-            rows = self.table(arguments[0], function, scene) or self.row(arguments[0], function, scene)
+            rows = self.table(arguments[0], function) or self.row(arguments[0], function)
             return self.join_messages(rows)
-        return self._text_of_project(node, function, scene)
+        return self._text_of_project(node, function)
 
-    def _seconds(self, node: cst.Call, function: Function) -> cst.BaseExpression | None:
-        """The number in a call of the standard library that shows a duration: `timedelta(seconds=x)`, `gmtime(x)`."""
-        name = self.resolver.qualified_name(node.func, function)
-        if name == "time.strftime" and len(node.args) == 2 and isinstance(node.args[1].value, cst.Call):
-            return self._seconds(node.args[1].value, function)
-        if name not in CLOCKWORK or len(node.args) != 1:
-            return None
-        return node.args[0].value
-
-    def _format_call(
-        self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
-    ) -> list[MessageItem] | None:
+    def _format_call(self, node: cst.Call, base: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         arguments, by_name = positional(node), keywords(node)
         if last_name(node.func) == "format_map" and arguments:
             text = self.texts.template(base, function)
@@ -637,62 +549,58 @@ class MessageParser:
             base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
-            return self._unknown_template(node, base, function, scene)
-        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function, scene)
+            return self._unknown_template(node, base, function)
+        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
 
     def _unknown_template(
-        self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
+        self, node: cst.Call, base: cst.BaseExpression, function: Function
     ) -> list[MessageItem] | None:
         """The arguments of an unknown template: each may be shown, keyword arguments under their names."""
         if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
-        items: list[MessageItem] = []
-        for value in positional(node):
-            items += [*self.take(value, function, scene), " "]
-        for name, value in keywords(node).items():
-            items += [f" {name}: ", *self.take(value, function, scene)]
-        return items or None
+        named = [(f" {name}: ", value) for name, value in keywords(node).items()]
+        shown = [(" ", value) for value in positional(node)] + named
+        return [item for text, value in shown for item in (text, *self.take(value, function))] or None
 
-    def _join(
-        self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene
-    ) -> list[MessageItem] | None:
+    def _join(self, values: cst.BaseExpression, glue: str, function: Function) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted_name(values.func) == "map" and len(values.args) == 2:
             values = values.args[1].value
             if self.displays.sequence_items(values, function) is None:
-                return self.take(values, function, scene)
-        values, function = self._argument(values, function, scene) or (values, function)
+                return self.take(values, function)
+        values, function = self._argument(values, function) or (values, function)
         items = self.displays.sequence_items(values, function)
         if items is None:
             return None
-        return [part for value, where in items for part in (*self.take(value, where, scene), glue)]
+        return [part for value, where in items for part in (*self.take(value, where), glue)]
 
-    def _text_of_project(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem] | None:
+    def _text_of_project(self, node: cst.Call, function: Function) -> list[MessageItem] | None:
         """The parts of the string that a function of the project returns."""
         for callee in self.resolver.functions(node.func, function):
             inner = callee.function
             returned = [value for value in inner.returns if self.texts.is_text(value, inner)]
             if inner.name == "__init__" or not returned:
                 continue
-            if self.texts.reads_clock(inner) or self.texts.spells_out(inner):
-                return [self.plain(node, function)]
             if self.texts.is_formatter(inner):
-                return self._formatter_call(node, function, scene)
+                return self._formatter_call(node, function)
             edge = next((edge for edge in self.graph.edges_into(inner) if edge.node is node), None)
-            inside = scene.extend(self.flows.arguments_of(edge)) if edge is not None else scene
-            return [item for value in returned for item in self.take(value, inner, inside)]
+            around, inside = self.scene, {} if edge is None else arguments_of(edge)
+            self.scene = {**around, **inside}
+            items = [item for value in returned for item in self.take(value, inner)]
+            self.scene = around
+            return items
         return None
 
-    def _formatter_call(self, node: cst.Call, function: Function, scene: Scene) -> list[MessageItem]:
+    def _formatter_call(self, node: cst.Call, function: Function) -> list[MessageItem]:
         """A call of a formatting function: its argument is the value, as the result is a string."""
         arguments = [argument.value for argument in node.args if constant_text(argument.value) is None]
         texts = [value for value in arguments if self.texts.is_text(value, function)]
         if texts:
-            return [item for value in texts if holds_values(value) for item in self.take(value, function, scene)]
+            return [item for value in texts if holds_values(value) for item in self.take(value, function)]
         spelled = self.nodes.code(node)
         if not arguments:
             return [spelled]
-        if isinstance(arguments[0], cst.Name) and self.argument_value(arguments[0].value, function, scene) is not None:
-            return self.take(arguments[0], function, scene)
+        if isinstance(arguments[0], cst.Name) and self.argument_value(arguments[0].value, function) is not None:
+            return self.take(arguments[0], function)
         return [ReportedValue(arguments[0], arguments[0], function, spelled, style=f"{last_name(node.func)}()")]
 
 
@@ -717,19 +625,6 @@ def _joined(node: cst.ConcatenatedString) -> list[cst.BaseExpression]:
         pieces.append(rest.left)
         rest = rest.right
     return [*pieces, rest]
-
-
-def _is_constant(node: cst.CSTNode) -> bool:
-    return constant_text(node) is not None or constant_number(node) is not None
-
-
-def _alone(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The single value in `np.array([value])`, as plotting servers take it."""
-    if isinstance(node, cst.Call) and last_name(node.func) in ARRAYS and len(node.args) == 1:
-        inner = node.args[0].value
-        if isinstance(inner, cst.List) and len(inner.elements) == 1:
-            return inner.elements[0].value
-    return None
 
 
 def _starred_arguments(call: cst.Call) -> dict[str, cst.BaseExpression]:

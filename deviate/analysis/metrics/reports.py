@@ -66,18 +66,13 @@ def sink_names(module: str) -> tuple[str, ...]:
 
 
 class Reports:
-    """Finds the reports in functions.
-
-    Attributes:
-        keepers: functions of the project that store the values reported through them; grows during the search.
-    """
+    """Finds the reports in functions."""
 
     def __init__(self, graph: CallGraph, texts: Texts, functions: Sequence[Function]) -> None:
         self.graph = graph
         self.functions = functions
         self.resolver = graph.resolver
         self.texts = texts
-        self.keepers: dict[Function, None] = {}
         self.is_graph_written = any(last_name(call.func) in GRAPH_WRITERS for call, _ in graph.calls)
 
     def __iter__(self) -> Iterator[Report]:
@@ -131,9 +126,8 @@ class Reports:
         spelled = find_sink_or_load_plugins(None, dotted_name(call.func))
         if spelled is None or not inside:
             return spelled
-        keeping = [keeper for callee in inside for keeper in self._keeping(callee.function, MOST_HANDED_ON)]
-        self.keepers.update(dict.fromkeys(keeping))
-        return spelled if keeping else None  # a function of the project: its use of the arguments is analysed inside
+        is_keeping = any(self._keeps(callee.function, MOST_HANDED_ON) for callee in inside)
+        return spelled if is_keeping else None  # a function of the project: its use of the arguments is analysed inside
 
     def _speaks(self, call: cst.Call, function: Function) -> bool:
         """Whether a method of an object of which nothing is known is called as loggers are, with a number in a text.
@@ -151,8 +145,8 @@ class Reports:
         inside = [callee.function for callee in self.resolver.functions(call.func, function)]
         return not any(edge.node is call for callee in inside for edge in self.graph.edges_into(callee))
 
-    def _keeping(self, function: Function, depth: int) -> Iterator[Function]:
-        """The functions that store arguments of a function in an object that outlives the call."""
+    def _keeps(self, function: Function, depth: int) -> bool:
+        """Whether a function puts its arguments, or hands them to one that does, into an object that outlives it."""
         parameters = {
             name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")
         }
@@ -165,12 +159,9 @@ class Reports:
         is_stored = any(_outlives(place, function) and is_given(value) for place, value in function.stored)
         putting = [call for call in handing if isinstance(call.func, cst.Attribute) and last_name(call.func) in KEEPING]
         if is_stored or any(_outlives(call.func, function) for call in putting):
-            yield function
-        elif depth:
-            for call in handing:
-                for inner in self.resolver.functions(call.func, function):
-                    if inner.function is not function:
-                        yield from self._keeping(inner.function, depth - 1)
+            return True
+        inner = (one.function for call in handing for one in self.resolver.functions(call.func, function))
+        return depth > 0 and any(one is not function and self._keeps(one, depth - 1) for one in inner)
 
     def _sink_of_assignment(self, place: cst.Subscript, function: Function) -> Sink | None:
         names = self.resolver.names(place.value, function)

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.metrics.containers import Displays
+from deviate.analysis.metrics.displays import Displays
 from deviate.analysis.resolve.identifier_words import PHASES
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.message_items import Field, decimals, format_fields, percent_fields
-from deviate.analysis.resolve.origins import CLOCKS
-from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, last_name, positional, walk
+from deviate.analysis.resolve.tree import constant_text, dotted_name, positional, walk
 from deviate.model.metric_vocabulary import QUALITY, SPEEDS, split_identifier, word_set
 
 TEXT_METHODS = word_set(
@@ -20,8 +19,6 @@ DUMPING = frozenset(
 )
 SPLITTING = word_set("split rsplit splitlines partition rpartition")
 TEXT_CALLS = DUMPING | {"builtins.format"}
-SPELLING = word_set("join chr decode batch_decode")
-FORMATTING = word_set("format format_map str repr round strftime timedelta")
 ANYTHING = " "
 """Stands for an unknown part of a template."""
 
@@ -170,13 +167,11 @@ class Texts:
             for part in walk(waiting.pop()):
                 if isinstance(part, cst.BaseString | cst.FormattedStringText) and _names_a_value(part):
                     return False
-                if isinstance(part, cst.Subscript) and _takes_item(part, function):
-                    return False
                 if not isinstance(part, cst.Name) or part.value in seen:
                     continue
                 seen.add(part.value)
                 scope, bindings = self.resolver.find(part.value, function)
-                if part.value == function.receiver or (scope is not function and _is_moving(bindings)):
+                if part.value == function.receiver:
                     return False
                 if scope is function:
                     waiting += [
@@ -186,36 +181,12 @@ class Texts:
                     ]
         return True
 
-    def spells_out(self, function: Function) -> bool:
-        """Whether a function makes a text of characters or words and formats no number: `"".join(map(chr, tokens))`."""
-        parts = list(walk(function.node))
-        called = {last_name(part.func) for part in parts if isinstance(part, cst.Call)}
-        is_number = any(
-            isinstance(part, cst.FormattedStringExpression)
-            or (isinstance(part, cst.BinaryOperation) and isinstance(part.operator, cst.Modulo))
-            for part in parts
-        )
-        return bool(called & SPELLING) and not is_number and not called & FORMATTING
-
-    def reads_clock(self, function: Function) -> bool:
-        """Whether a function reads the clock for the time that it reports, and reports nothing under a name."""
-        parts = [part for value in function.returns for part in walk(value)]
-        if any(_names_a_value(part) for part in parts):
-            return False
-        return any(self.resolver.qualified_name(call.func, function) in CLOCKS for call in function.calls)
-
 
 def _summands(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
     while isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         yield node.right
         node = node.left
     yield node
-
-
-def _takes_item(node: cst.Subscript, function: Function) -> bool:
-    """Whether one argument says which item of another is taken."""
-    taken = node.value, index_of(node)
-    return all(isinstance(part, cst.Name) and part.value in function.parameters for part in taken)
 
 
 def _pieces(node: cst.CSTNode) -> list[str | Field]:
@@ -245,19 +216,6 @@ def _names_a_value(text: cst.CSTNode) -> bool:
     written = (text.value if isinstance(text, cst.FormattedStringText) else constant_text(text)) or ""
     is_speed = "/s" in written or " per " in written  # `12.3 it/s` says what it is; `3 min 12 s` only how long
     return is_speed or bool((QUALITY | SPEEDS | PHASES.keys()) & set(split_identifier(written)))
-
-
-def _is_moving(bindings: list[Binding]) -> bool:
-    """Whether a variable of an outer scope has more than one constant value."""
-    assignments = [binding for binding in bindings if binding.how not in ("import", "define")]
-    return len(assignments) > 1 or any(
-        constant_text(entry.value) is None and not _is_plain(entry.value) for entry in assignments
-    )
-
-
-def _is_plain(node: cst.CSTNode | None) -> bool:
-    """Whether a value is a literal: numbers, strings, and containers of them."""
-    return node is not None and not any(isinstance(part, cst.Name | cst.Call) for part in walk(node))
 
 
 def holds_values(node: cst.BaseExpression) -> bool:

@@ -79,7 +79,7 @@ class Edge:
     Attributes:
         node: the call, import statement or decorator where the caller is left.
         how: `call`; `import` (the top level of a module); `handed` (a callback: when and with which arguments it is
-            called is unknown); `named` (a call of a method of that name on an object of unknown class).
+            called is unknown).
         skipped: leading parameters without an argument in the call: the instance of a method.
     """
 
@@ -117,25 +117,3 @@ class Edge:
 
 
 Value = SuperRef | FunctionRef | ClassRef | Instance | ModuleRef | External | Container
-
-
-def takes(callee: FunctionRef, call: cst.Call) -> bool:
-    """Whether a function takes as many arguments as a call passes, by the names that it uses.
-
-    Unpacked arguments, and decorators that may change what is taken, leave it open.
-    """
-    node = callee.function.node
-    if isinstance(node, cst.Module) or node.decorators or any(argument.star for argument in call.args):
-        return True
-    parameters = node.params
-    places = [*parameters.posonly_params, *parameters.params][int(callee.receiver is not None) :]
-    n_bound = len(callee.arguments)
-    named = {argument.keyword.value for argument in call.args if argument.keyword is not None}
-    n_given = n_bound + sum(argument.keyword is None for argument in call.args)
-    if n_given > len(places) and not isinstance(parameters.star_arg, cst.Param):
-        return False
-    by_name = [*places[n_given:], *parameters.kwonly_params]
-    if parameters.star_kwarg is None and not named <= {parameter.name.value for parameter in by_name}:
-        return False
-    passed = named | {name for name, _ in callee.by_name}
-    return all(parameter.default is not None or parameter.name.value in passed for parameter in by_name)

@@ -1,6 +1,6 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,16 +16,15 @@ from deviate.analysis.resolve.abstract_values import (
     Instance,
     Value,
 )
-from deviate.analysis.resolve.index import ADDING, Function, LoopNode
+from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.resolve import CREATING, DEFINITIONS, MOST_REFERENTS, Resolver
+from deviate.analysis.resolve.resolve import DEFINITIONS, MOST_REFERENTS, Resolver
 from deviate.analysis.resolve.tree import (
     argument,
     children,
     imported_names,
     keywords,
     last_name,
-    named_items,
     positional,
 )
 from deviate.model import Place
@@ -38,9 +37,6 @@ RUNNERS = word_set("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run
 """Functions that run `main` of the script if called without a function."""
 
 COMMANDS = word_set("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
-CONFIGURED = (".LightningCLI",)
-"""Functions that create what they run from configuration files alone, if called without arguments."""
-
 REGISTERING = word_set("command callback automain main cli on on_event task entrypoint entry_point")
 """Decorators with which a library registers a function to call it: click, typer, sacred, hydra, ignite."""
 
@@ -55,28 +51,10 @@ ASKING = word_set(
 
 MAPPING = ("builtins.map", "builtins.filter")
 
-COMMON = word_set(
-    "forward step get add append items keys values read write save load reset close join split format update run "
-    "start stop open copy clear pop extend insert remove sort index count encode decode fit train eval log print info "
-    "debug warning error __init__ to call build setup state_dict load_state_dict parameters"
-)
-"""Method names too common to infer a class from them."""
-
 TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
 """Types of argument expressions that are searched for functions and objects."""
 
-LISTING = word_set(
-    "glob.glob glob.iglob os.listdir os.scandir pkgutil.iter_modules pkgutil.walk_packages importlib.import_module "
-    "builtins.__import__"
-)
-"""Calls by which a package finds its submodules, to import all of them."""
-
-MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
-
-LAYERS = word_set("torch.nn.Module torch.nn.modules.Module torch.nn.modules.module.Module builtins.object")
-OF_LAYERS = word_set("forward train eval state_dict load_state_dict parameters named_parameters to apply zero_grad")
-"""What a library calls of a module of PyTorch that is handed to it: `profile` and `predict` are the project's."""
 
 
 class EdgeFinder:
@@ -96,11 +74,6 @@ class EdgeFinder:
             if not guards or guards.isdisjoint(self.project.nodes.ancestors(call)):
                 callees += [self._keep(edge) for edge in self._call_edges(call, function)]
         return callees + [self._keep(edge) for edge in self._other_edges(function)]
-
-    def calls_by_name(self, callee: Function, caller: Function) -> list[Edge]:
-        """The calls of one function in another that spell its name; their edges are not recorded."""
-        calls = [call for call in caller.calls if last_name(call.func) == callee.name]
-        return [edge for call in calls for edge in self._call_edges(call, caller) if edge.callee is callee]
 
     def _keep(self, edge: Edge) -> Function:
         if edge not in self.edges:
@@ -142,16 +115,9 @@ class EdgeFinder:
     # ------------------------------------------------------------ calls
 
     def _call_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        definitions, is_taken = self.resolver.registered(call, function)
-        if definitions and not is_taken:
-            yield from self._built_edges(call, definitions, function)
-            return
-        referents = self.resolver.called(call, function)
+        referents = self.resolver.resolve(call.func, function)
         arguments: tuple[Argument, ...] = tuple((value, function) for value in positional(call))
         names = [referent.name for referent in referents if type(referent) is External]
-        if names and not CREATING.isdisjoint(names):
-            referents, arguments = self.resolver.created(call, function) or referents, arguments[1:]
-            names = [referent.name for referent in referents if type(referent) is External]
         by_name = tuple((key, (value, function)) for key, value in keywords(call).items())
         is_inside = False
         for referent in referents if len(names) < len(referents) else ():
@@ -164,43 +130,8 @@ class EdgeFinder:
                 passed, named = (*callee.arguments, *arguments), (*callee.by_name, *by_name)
                 yield Edge(call, function, callee.function, "call", passed, named, int(callee.receiver is not None))
             is_inside = is_inside or (type(referent) is ClassRef and not self.resolver.order(referent.cls)[1])
-        if not referents and type(call.func) is cst.Attribute:
-            for method in self._methods(call.func.attr.value):
-                yield Edge(call, function, method, "named", arguments, by_name, 1)
-        if not is_inside and not self._only_adds(call, function):
+        if not is_inside:
             yield from self._handed_edges(call, function, names)
-            if names and function.is_module and not LISTING.isdisjoint(names) and function.module.is_package:
-                yield from self._submodule_edges(call, function)
-
-    def _built_edges(self, call: cst.Call, definitions: Sequence[Value], function: Function) -> Iterator[Edge]:
-        """Edges to what a registry creates: the description may hold further arguments."""
-        by_name = {key: (value, function) for key, value in keywords(call).items()}
-        for value in positional(call):
-            if isinstance(value, cst.Call) and last_name(value.func) == "dict":
-                by_name.update((key, (item, function)) for key, item in keywords(value).items())
-            elif isinstance(value, cst.Dict):
-                by_name.update((key, (item, function)) for key, item in named_items(value))
-        for definition in definitions:
-            if type(definition) is ClassRef:
-                self.resolver.instantiated.setdefault(definition.cls)
-            for callee in self.resolver.callees(definition):
-                skipped = int(callee.receiver is not None)
-                yield Edge(call, function, callee.function, "handed", (), tuple(by_name.items()), skipped)
-
-    def _only_adds(self, call: cst.Call, function: Function) -> bool:
-        """Whether a call adds something to a container of the project, from which it may be called later."""
-        if type(call.func) is not cst.Attribute or call.func.attr.value not in ADDING:
-            return False
-        referents = self.resolver.resolve(call.func.value, function)
-        return bool(referents) and all(isinstance(referent, Container) for referent in referents)
-
-    def _methods(self, name: str) -> list[Function]:
-        """The methods of this name in all files that were read; none if it is common, or if many classes have one."""
-        if name in COMMON or name.startswith("__"):
-            return []
-        modules = self.project.modules.values()
-        methods = [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
-        return methods if len(methods) <= MOST_NAMED else []
 
     def _handed_edges(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         """Functions and objects of the project passed to a call of something else."""
@@ -211,8 +142,6 @@ class EdgeFinder:
             elif name in COMMANDS and not call.args:
                 tops = [inner.name for inner in function.module.functions if inner.parent is function.module.top]
                 yield from self._mains(call, function, tops)
-            elif name.endswith(CONFIGURED) and not positional(call):
-                yield from self._configured_edges(call, function)
         arguments: tuple[Argument, ...] = ()
         if spawned is not None:
             tupled = argument(call, 1, "args")
@@ -223,20 +152,12 @@ class EdgeFinder:
         is_returned = any(call is returned for returned in function.returns)
         for each in call.args:
             values = self._referents_in(each.value, function) if type(each.value) in TELLING else ()
-            if self._is_rest(each.value, function):  # what is handed on is data, unless it is a function
-                values = (value for value in values if isinstance(value, FunctionRef))
             for callee in self._run_each(values, is_command=not COMMANDS.isdisjoint(names)):
                 if is_returned and self.resolver.is_decorated(callee.function, function):
                     continue  # the decorator gives it back, in what a library makes of it
                 skipped = int(callee.receiver is not None) + (spawned or 0)
                 passed = (*callee.arguments, *arguments)
                 yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
-
-    def _is_rest(self, value: cst.BaseExpression, function: Function) -> bool:
-        """Whether an expression is all further arguments that a function gets: `*args`."""
-        if not isinstance(value, cst.Name):
-            return False
-        return any(binding.how == "stars" for binding in self.resolver.find(value.value, function)[1])
 
     def _run_each(self, values: Iterable[Value], *, is_command: bool) -> Iterator[FunctionRef]:
         for value in dict.fromkeys(values):
@@ -247,12 +168,6 @@ class EdgeFinder:
             for referent in self.resolver.in_module(function.module, name):
                 if isinstance(referent, FunctionRef):
                     yield Edge(call, function, referent.function, "handed")
-
-    def _configured_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        """Edges to what a library may call of all that configuration files name."""
-        for referent in self.resolver.configured(function):
-            for callee in self._run_by_others(referent, is_command=False):
-                yield Edge(call, function, callee.function, "handed", skipped=int(callee.receiver is not None))
 
     def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         """The values of an argument, those of the items of a container; none where too many could be meant."""
@@ -273,10 +188,9 @@ class EdgeFinder:
             classes, outside = self.resolver.order(referent.cls)
             if not (is_command or {*outside} - {"builtins.object"}):
                 return
-            is_layer = not is_command and {*outside} <= LAYERS
             for cls in classes:
                 for name, method in cls.methods.items():
-                    if name not in HIDDEN and (not is_layer or name in OF_LAYERS):
+                    if name not in HIDDEN:
                         yield FunctionRef(method, referent.cls)
 
     # ------------------------------------------------------------ other edges
@@ -297,7 +211,6 @@ class EdgeFinder:
                 skipped = int(callee.receiver is not None)
                 yield Edge(decorator, function, callee.function, "call", ((node, function),), skipped=skipped)
             registering = expression.func if isinstance(expression, cst.Call) else expression
-            self.resolver.register(registering, node, function)
             is_method = isinstance(registering, cst.Attribute) and last_name(registering) in REGISTERING
             if is_method and isinstance(node, cst.FunctionDef):
                 yield Edge(decorator, function, self.project.nodes.functions[node], "handed")
@@ -306,7 +219,7 @@ class EdgeFinder:
         """Edges to the top levels of the files that an import runs.
 
         A file is read if something in it is used, or if the imported name is never used: then the import matters for
-        its side effects. So it does where the file registers what it defines.
+        its side effects.
         """
         for name, bound in imported_names(statement):
             place = self.project.resolve(name, function.module)
@@ -314,7 +227,7 @@ class EdgeFinder:
                 continue
             is_unused = bound is not None and bound not in function.module.used and not function.module.is_package
             is_package = bound is None and place[0].endswith("__init__.py")
-            if is_unused or is_package or self.project.registers(place[0]):
+            if is_unused or is_package:
                 self.project.load(place[0])
             parts = place[0].split("/")
             packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]
@@ -322,13 +235,6 @@ class EdgeFinder:
                 module = self.project.modules.get(file)
                 if module is not None and module is not function.module:
                     yield Edge(statement, function, module.top, "import")
-
-    def _submodule_edges(self, call: cst.Call, function: Function) -> Iterator[Edge]:
-        """Edges to the submodules that a package imports because they are in its folder, of those that register."""
-        for file in self.project.beside(function.module.file):
-            module = self.project.load(file) if self.project.registers(file) else None
-            if module is not None and module is not function.module:
-                yield Edge(call, function, module.top, "import")
 
 
 # ---------------------------------------------------------------- graph
@@ -407,13 +313,6 @@ class CallGraph:
 
     def edges_into(self, function: Function) -> list[Edge]:
         return self.resolver.edges.get(function, [])
-
-    def edges_nearby(self, function: Function) -> list[Edge]:
-        """The calls of a function to which no call leads that stand in its file, in functions which are not reached."""
-        if function in self.reached:
-            return []
-        finder = EdgeFinder(self.project, self.resolver)
-        return [edge for caller in function.module.scopes for edge in finder.calls_by_name(function, caller)]
 
     def callees(self, node: cst.CSTNode) -> Iterator[Function]:
         """Functions of the project that run when a node runs, directly or indirectly; each once."""

@@ -30,7 +30,6 @@ HOLDERS = word_set(
 VARIANTS = word_set(
     "final best average averaged overall current running total last mean max min highest lowest smoothed"
 )
-SPENT = word_set("took taken takes elapsed spent used cost costs consumed needed duration cpu wall clock")
 # Names of the attributes that meters show.
 STATISTICS = {
     "val": "current", "value": "current", "last": "current", "latest": "current", "avg": "avg", "average": "avg",

@@ -94,14 +94,6 @@ class Function:
     imports: list[cst.Import | cst.ImportFrom] = field(default_factory=list)
     contexts: list[cst.BaseExpression] = field(default_factory=list)
 
-    @cached_property
-    def keys(self) -> list[str]:
-        """The parameters by which it chooses among containers: `kinds[kind].get(name)`."""
-        holders = [call.func.value for call in self.calls if type(call.func) is cst.Attribute]
-        indexes = [index_of(holder) for holder in holders if type(holder) is cst.Subscript]
-        names = {index.value for index in indexes if type(index) is cst.Name}
-        return [name for name in self.parameters if name in names]
-
     @property
     def is_module(self) -> bool:
         return self.parent is None

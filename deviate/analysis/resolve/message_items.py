@@ -3,7 +3,7 @@
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 import libcst as cst
@@ -74,31 +74,8 @@ Substitute = Argument | Stars | str
 """The value of a parameter or loop variable: an expression elsewhere, or a string (a keyword used as a key)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Values of the parameters and loop variables on the call path to a message, by function and name.
-
-    Attributes:
-        calls: the calls on that path, each with the function it is written in.
-    """
-
-    substitutes: Mapping[tuple[Function, str], Substitute] = field(default_factory=dict)
-    calls: tuple[tuple[cst.CSTNode, Function], ...] = ()
-
-    def get(self, function: Function, name: str) -> Substitute | None:
-        return self.substitutes.get((function, name))
-
-    def extend(self, more: Mapping[tuple[Function, str], Substitute]) -> "Scene":
-        return Scene({**self.substitutes, **more}, self.calls)
-
-    def through(
-        self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Substitute]
-    ) -> "Scene":
-        """The scene extended by one call and its values."""
-        return Scene({**self.substitutes, **more}, (*self.calls, (call, function)))
-
-
-EMPTY_SCENE = Scene()
+Scene = Mapping[tuple[Function, str], Substitute]
+"""What the parameters and loop variables on the way to a message stand for, by function and name."""
 
 
 # ---------------------------------------------------------------- `%` and `str.format` templates: fields and text

@@ -8,7 +8,7 @@ import libcst as cst
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
-from deviate.analysis.resolve.tree import constant_key, constant_text, index_of, keywords, last_name, positional
+from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, positional
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 WRITERS = ("__str__", "__repr__", "__format__")
@@ -20,9 +20,6 @@ Home = tuple[Function | Class, str]
 """Where an object is kept: (function, variable) or (class, attribute)."""
 
 DEEPEST = 8
-MOST_MEANT = 6
-"""Among how many functions a call, or classes an object, may be open and yet tell what each of them works with."""
-
 MOST_KINDS = 2
 """Of how many classes the object of a variable may be and yet be a meter of one of them."""
 
@@ -52,26 +49,6 @@ class Meters:
             for call, where in feeding.get(home, ()):
                 items += self._values(call, where, title)
         return items
-
-    def fed_items(
-        self, node: cst.BaseExpression, function: Function
-    ) -> Iterator[tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]]:
-        """What is fed to a collection of meters under names: key (None for an unpacked mapping), value, function."""
-        feeding = self._feeding()
-        homes = self._homes_of(node, function)
-        variables = [
-            home for home in homes if isinstance(home[0], Function)
-        ]  # objects of one class share its attributes
-        fed = dict.fromkeys(one for home in variables or homes for one in feeding.get(home, ()))
-        for call, where in sorted(fed, key=lambda one: (one[1].source.file, one[1].source.line(one[0]))):
-            yield from ((key, value, where) for key, value in keywords(call).items() if key != "n")
-            yield from ((None, argument.value, where) for argument in call.args if argument.star == "**")
-            receiver = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-            values = positional(call)
-            if len(values) > 1 and constant_text(values[0]) is not None:
-                yield values[0], values[1], where
-            elif values and isinstance(receiver, cst.Subscript) and (key := index_of(receiver)) is not None:
-                yield key, values[0], where
 
     # ------------------------------------------------------------ inside
 
@@ -161,18 +138,10 @@ class Meters:
             for cls in self.resolver.classes(node.value, function):
                 yield from self._attribute_homes(cls, node.attr.value, depth)
                 # `logger.meters[…]`: a part of what the logger prints
-                if self.writes_itself(cls) and not (is_meter or self._is_set(cls, node.attr.value)):
+                if self.writes_itself(cls) and not is_meter:
                     yield from self._homes(node.value, function, depth - 1)
         elif isinstance(node, cst.Name):
             yield from self._variable_homes(node.value, function, depth)
-
-    def _is_set(self, cls: Class, name: str) -> bool:
-        """Whether an attribute holds a set: of steps at which to print, rather than of values."""
-        values = [binding.value for base in self.resolver.order(cls)[0] for binding, _ in base.attributes.get(name, ())]
-        return any(
-            isinstance(value, cst.Set | cst.SetComp) or (isinstance(value, cst.Call) and last_name(value.func) == "set")
-            for value in values
-        )
 
     def _attribute_homes(self, cls: Class, name: str, depth: int) -> Iterator[Home]:
         for base in self.resolver.order(cls)[0]:

@@ -19,64 +19,7 @@ LINE_END = re.compile(r"\r\n?|\n")
 
 
 class Ranges:
-    """The range of every node of a tree, by node, without the layout around it.
-
-    Attributes:
-        lines: offsets at which the lines of the text begin.
-    """
-
-    lines: Sequence[int]
-
-    def __getitem__(self, node: cst.CSTNode) -> CodeRange:
-        return CodeRange(self.start(node), self.end(node))
-
-    def start(self, node: cst.CSTNode) -> CodePosition:
-        """Where a node begins: its line (from 1) and column (from 0, in characters)."""
-        return self._position(self.start_offset(node))
-
-    def end(self, node: cst.CSTNode) -> CodePosition:
-        """The place after a node's last character."""
-        return self._position(self.end_offset(node))
-
-    def start_offset(self, node: cst.CSTNode) -> int:
-        """Characters of the text before a node."""
-        raise NotImplementedError
-
-    def end_offset(self, node: cst.CSTNode) -> int:
-        """Characters of the text up to the end of a node."""
-        raise NotImplementedError
-
-    def _position(self, offset: int) -> CodePosition:
-        line = bisect_right(self.lines, offset)
-        return CodePosition(line, offset - self.lines[line - 1])
-
-
-class KeptRanges(Ranges):
-    """Ranges read from the cache.
-
-    Args:
-        nodes: those whose ranges they are.
-        starts, ends: offsets of each.
-        lines: offsets at which the lines of the text begin.
-    """
-
-    def __init__(
-        self, nodes: Sequence[cst.CSTNode], starts: Sequence[int], ends: Sequence[int], lines: Sequence[int]
-    ) -> None:
-        self.lines = lines
-        self._numbers = dict(zip(map(id, nodes), count()))
-        self._starts = starts
-        self._ends = ends
-
-    def start_offset(self, node: cst.CSTNode) -> int:
-        return self._starts[self._numbers[id(node)]]
-
-    def end_offset(self, node: cst.CSTNode) -> int:
-        return self._ends[self._numbers[id(node)]]
-
-
-class PrintedRanges(Ranges):
-    """Ranges found by printing a tree.
+    """The range of every node of a tree, by node, without the layout around it; found by printing the tree.
 
     Args:
         tree: the tree of the whole file.
@@ -94,16 +37,30 @@ class PrintedRanges(Ranges):
         self._lost = _find_losses(printed, text)
         self.lines = [0, *(match.end() for match in LINE_END.finditer(text if self._lost else printed))]
 
-    def __contains__(self, node: cst.CSTNode) -> bool:
-        return id(node) in self._printer.begins or id(node) in self._first
+    def __getitem__(self, node: cst.CSTNode) -> CodeRange:
+        return CodeRange(self.start(node), self.end(node))
+
+    def start(self, node: cst.CSTNode) -> CodePosition:
+        """Where a node begins: its line (from 1) and column (from 0, in characters)."""
+        return self._position(self.start_offset(node))
+
+    def end(self, node: cst.CSTNode) -> CodePosition:
+        """The place after a node's last character."""
+        return self._position(self.end_offset(node))
 
     def start_offset(self, node: cst.CSTNode) -> int:
+        """Characters of the text before a node."""
         offset = self._offsets[self._begins(node)]
         return self._in_text(offset, bisect_right(self._lost, (offset + 1,)))
 
     def end_offset(self, node: cst.CSTNode) -> int:
+        """Characters of the text up to the end of a node."""
         offset = self._offsets[self._ends(node)]
         return self._in_text(offset, bisect_right(self._lost, (offset,)))
+
+    def _position(self, offset: int) -> CodePosition:
+        line = bisect_right(self.lines, offset)
+        return CodePosition(line, offset - self.lines[line - 1])
 
     def _in_text(self, offset: int, n_losses: int) -> int:
         return offset + self._lost[n_losses - 1][1] if n_losses else offset

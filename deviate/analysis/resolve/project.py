@@ -2,16 +2,14 @@
 
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import libcst as cst
 
-from deviate.analysis.resolve.index import Function, Module, Nodes
-from deviate.analysis.resolve.parsed import ParsedFiles
+from deviate.analysis.resolve.index import Module, Nodes
 from deviate.analysis.resolve.source import Source, read_source
-from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, positional
+from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, last_name, positional
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import word_set
 
@@ -24,41 +22,22 @@ DEEPEST = 10
 
 def path_changes(module: Module) -> Iterator[tuple[str, str]]:
     """Folders of the project that a module puts on the path: (`insert` or `append`, folder relative to the root)."""
-    adders = {}
     for function in module.scopes:
-        for how, value in _additions(function):
-            if isinstance(value, cst.Name) and value.value in function.parameters:  # `def add_path(path): …`
-                adders[function.name] = how, function.parameters.index(value.value)
-            for folder in _folders(value, module):
-                yield how, folder
-    for call in module.top.calls:
-        how, place = adders.get(dotted_name(call.func), ("", 0))
-        arguments = positional(call)
-        for folder in _folders(arguments[place], module) if how and place < len(arguments) else ():
-            yield how, folder
-
-
-def _additions(function: Function) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """The changes of `sys.path` by the calls of a function."""
-    for call in function.calls:
-        how = dotted_name(call.func).removeprefix("sys.path.")
-        arguments = positional(call)
-        if how not in ("insert", "append", "extend") or how == dotted_name(call.func) or not arguments:
-            continue
-        for value in arguments[1:] if how == "insert" else arguments:
-            parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
-            yield from ((how, part) for part in parts)
+        for call in function.calls:
+            base, _, how = dotted_name(call.func).rpartition(".")
+            if base != "sys.path" or how not in ("insert", "append", "extend"):
+                continue
+            for value in positional(call)[int(how == "insert") :]:
+                parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
+                yield from ((how, folder) for part in parts for folder in _folders(part, module))
 
 
 def _folders(node: cst.BaseExpression, module: Module) -> Iterator[str]:
     path = _path(node, module, DEEPEST)
     if path is None or path.startswith(("/", "~")):
         return
-    if path.startswith("?"):  # relative to the working folder: the root, or the folder of the script
-        candidates = [path[2:], posixpath.join(posixpath.dirname(module.file), path[2:])]
-    else:
-        candidates = [path]
-    for candidate in candidates:
+    here = posixpath.dirname(module.file)  # or relative to the working folder: the root, or that of the script
+    for candidate in [path[2:], posixpath.join(here, path[2:])] if path.startswith("?") else [path]:
         folder = posixpath.normpath(candidate) if candidate else ""
         if not folder.startswith(".."):
             yield "" if folder == "." else folder
@@ -76,56 +55,47 @@ def _path(node: cst.BaseExpression, module: Module, depth: int) -> str | None:
             return module.file
         case cst.Name():
             bindings = module.top.bindings.get(node.value, [])
-            value = bindings[0].value if len(bindings) == 1 and bindings[0].how == "assign" else None
-            return _path(value, module, depth - 1) if isinstance(value, cst.BaseExpression) else None
+            value = bindings[0].whole("assign") if len(bindings) == 1 else None
+            return _path(value, module, depth - 1) if value is not None else None
         case cst.Attribute(attr=cst.Name(value="parent")):
             return _parent(_path(node.value, module, depth - 1))
-        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="parents")) as parents):
-            return _ancestor(node, _path(parents.value, module, depth - 1))
+        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="parents"), value=inner)):
+            path, number = _path(inner, module, depth - 1), index_of(node)
+            for _ in range(1 + int(number.value) if isinstance(number, cst.Integer) else 0):
+                path = _parent(path)
+            return path if isinstance(number, cst.Integer) else None
         case cst.BinaryOperation(operator=cst.Divide() | cst.Add()):
             return _join([_path(part, module, depth - 1) for part in (node.left, node.right)])
         case cst.Call():
-            return _path_of_call(node, module, depth)
+            return _path_of_call(node, module, depth - 1)
     return None
 
 
 def _path_of_call(call: cst.Call, module: Module, depth: int) -> str | None:
-    name = dotted_name(call.func).split(".")[-1]
+    name = last_name(call.func)
+    is_method = isinstance(call.func, cst.Attribute) and dotted_name(call.func.value) not in ("os", "os.path", "path")
+    holder = [call.func.value] if is_method and isinstance(call.func, cst.Attribute) else []
     arguments = [*positional(call), *keywords(call).values()]
     if name in ("getcwd", "cwd"):
         return "?/"
     if name == "dirname" and arguments:
-        return _parent(_path(arguments[0], module, depth - 1))
+        return _parent(_path(arguments[0], module, depth))
     if name in ("join", "joinpath"):
-        holder = [call.func.value] if name == "joinpath" and isinstance(call.func, cst.Attribute) else []
-        parts = [*holder, *arguments]
-        return _join([_path(part, module, depth - 1) for part in parts])
-    if name in SAME and arguments:
-        return _path(arguments[0], module, depth - 1)
-    if name in SAME and isinstance(call.func, cst.Attribute):
-        return _path(call.func.value, module, depth - 1)
-    return None
+        return _join([_path(part, module, depth) for part in [*holder, *arguments]])
+    value = next(iter(arguments or holder), None)
+    return _path(value, module, depth) if name in SAME and value is not None else None
 
 
 def _parent(path: str | None) -> str | None:
     return None if path is None else posixpath.join(path, "..") if path.endswith("..") else posixpath.dirname(path)
 
 
-def _ancestor(node: cst.Subscript, path: str | None) -> str | None:
-    number = index_of(node)
-    if path is None or not isinstance(number, cst.Integer):
-        return None
-    for _ in range(1 + int(number.value)):
-        path = _parent(path)
-    return path
-
-
 def _join(parts: list[str | None]) -> str | None:
     """The joined path; only the first part may contain its base."""
-    if not parts or any(part is None for part in parts):
+    first, *rest = parts
+    if first is None or any(part is None for part in rest):
         return None
-    first, *rest = [part for part in parts if part is not None]
-    return posixpath.join(first, *(part.removeprefix("?/").lstrip("/") for part in rest))
+    return posixpath.join(first, *(part.removeprefix("?/").lstrip("/") for part in rest if part is not None))
 
 
 # ---------------------------------------------------------------- modules
@@ -136,13 +106,6 @@ FRAMEWORKS = word_set(
     "tensorboardX wandb mlflow tqdm absl clu hydra omegaconf click typer fire ray deepspeed"
 )
 """Packages known by name: their sources are not followed, even if the project contains them."""
-
-REGISTERING = re.compile(r"^[ \t]*@[\w.]*regist", re.MULTILINE | re.IGNORECASE)
-WORKING = re.compile(
-    r"\.backward\(|\.step\(|\bepochs?\b|\.log(_\w+)?\(|\badd_scalar|\bdef (train|fit|run)\w*\("
-    r"|\bclass \w*(Hook|Callback|Trainer|Runner|Logger|Evaluator)\b"
-)
-"""What a file of a registry is read for: training and reports, and not the many models that only compute."""
 
 MOST_FILES = 400
 MOST_CHARACTERS = 2_000_000
@@ -159,7 +122,6 @@ class Project:
 
     def __init__(self, source: Source, root: Path) -> None:
         self.root = root
-        self.parsed = ParsedFiles(root)
         self.nodes = Nodes()
         self.modules: dict[str, Module] = {}
         self.notices: list[str] = []
@@ -167,7 +129,6 @@ class Project:
         self._resolved: dict[tuple[str, object], tuple[str, str] | None] = {}
         self._n_characters = 0
         self._broken: set[str] = set()
-        self._registers: dict[str, bool] = {}
         folder = posixpath.dirname(source.file)
         self.path = list(dict.fromkeys([folder, "", "src"]))
         self.entry = self.add(source)
@@ -217,7 +178,7 @@ class Project:
             self._notice("the project is larger than what is followed; files behind the first ones were not read")
             return None
         try:
-            return self.add(read_source(self.root / file, file, self.parsed))
+            return self.add(read_source(self.root / file, file))
         except InputError as error:
             reason = error.message
         except RecursionError:
@@ -225,34 +186,6 @@ class Project:
         self._broken.add(file)
         self._notice(f"not followed: {reason}")
         return None
-
-    def registers(self, file: str) -> bool:
-        """Whether a file that has not been read registers, by decorators, code that trains or reports."""
-        if file in self.modules or not file.endswith(".py"):
-            return False
-        if file not in self._registers:
-            try:
-                path = self.root / file
-                text = path.read_text("utf-8", "replace") if path.stat().st_size < MOST_CHARACTERS else ""
-            except OSError:
-                text = ""
-            self._registers[file] = bool(REGISTERING.search(text) and WORKING.search(text))
-        return self._registers[file]
-
-    def beside(self, file: str) -> list[str]:
-        """The Python files in the folder of a file."""
-        folder = posixpath.dirname(file)
-        try:
-            names = sorted(os.listdir(self.root / folder))  # noqa: PTH208 - names are enough
-        except OSError:
-            return []
-        return [posixpath.join(folder, name) for name in names if name.endswith(".py")]
-
-    def package_of(self, file: str) -> Module | None:
-        """The package that a file is a submodule of; None for what lies in a folder without `__init__.py`."""
-        folder = posixpath.dirname(file[: -len("/__init__.py")] if file.endswith("/__init__.py") else file.rstrip("/"))
-        package = self._package(folder)
-        return self.load(package) if folder and package is not None and package != file else None
 
     def within(self, file: str, name: str) -> str | None:
         """The file of a submodule of a package, given by the package's file or folder."""

@@ -1,7 +1,7 @@
 """Resolves names across files: to functions, classes, instances, modules and library objects."""
 
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -17,15 +17,11 @@ from deviate.analysis.resolve.abstract_values import (
     Placed,
     SuperRef,
     Value,
-    takes,
 )
-from deviate.analysis.resolve.choices import Choices
 from deviate.analysis.resolve.index import PUTTING, Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.tree import (
-    constant_key,
     constant_text,
-    dotted_name,
     element,
     index_of,
     keywords,
@@ -34,12 +30,11 @@ from deviate.analysis.resolve.tree import (
     named_items,
     positional,
 )
-from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 48
 MOST_REFERENTS = 12
-MOST_DEFINITIONS = 48
-"""Maximum numbers of values of an expression: of all, and of functions and classes alone, as a registry has many."""
+"""Maximum number of values of an expression."""
 
 DISPLAYS = frozenset(
     {cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp}
@@ -64,30 +59,6 @@ CONTAINERS = word_set(
 TAKING = ("get", "pop", "__getitem__", "popleft")
 """Methods of containers that return an item."""
 
-BUILDING = word_set("build create make get lookup instantiate construct")
-"""Methods of the registries of libraries that find or create what is registered."""
-
-DESCRIBING = ("type", "name", "_type_", "_name_")
-"""Keys beside which a description names what a registry shall create."""
-
-FINDING = ("get", "lookup", "find", "pop")
-"""First words of methods of registries that give back what is registered, and create nothing."""
-
-PLAIN = word_set("register registry registered module class cls object obj")
-"""Words of methods that register, and tell nothing of what."""
-
-REGISTER = "regist"
-"""In the names of functions of libraries that register what they decorate."""
-
-NAMESPACES = ("builtins.globals()", "builtins.locals()", "builtins.vars()")
-CREATING = word_set(
-    "hydra.utils.instantiate hydra.utils.call hydra_zen.instantiate omegaconf.instantiate lightning.instantiate_class"
-)
-LOCATING = word_set(
-    "hydra.utils.get_class hydra.utils.get_method hydra.utils.get_object pydoc.locate importlib.import_module()"
-)
-"""Functions that create, or find, what a configuration names."""
-
 MOST_NAMESAKES = 16
 """An unknown name chooses among at most so many definitions of a module: of more, it tells nothing."""
 
@@ -106,8 +77,7 @@ class Resolver:
 
     Attributes:
         edges: those into each function; the call graph adds to them. instantiated: classes instantiated by reached
-            calls. chosen: texts of parameters in the call that is looked at. active:
-            questions being answered, to detect recursion.
+            calls. active: questions being answered, to detect recursion.
     """
 
     def __init__(self, project: Project) -> None:
@@ -116,18 +86,13 @@ class Resolver:
         self.instantiated: dict[Class, None] = {}
         self._known: dict[int, _Answer] = {}  # by the node's id, as hashing a node is slow
         self._before: dict[int, _Answer] = {}
-        self._returned: dict[tuple[Function, tuple[tuple[str, str], ...]], tuple[Value, ...]] = {}
-        self.chosen: dict[tuple[Function, str], str] = {}
         self.active: set[object] = set()
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
         self._open_containers: set[cst.CSTNode] = set()
-        self.choices = Choices(project, self)
-        self._registered: dict[str, dict[str, dict[Value, None]]] = {}
 
     def forget(self) -> None:
         """Begin a new round, as new edges may have changed the answers."""
         self._before, self._known = self._known, {}
-        self._returned.clear()
         self._orders.clear()
 
     def enter(self, key: object) -> bool:
@@ -149,77 +114,6 @@ class Resolver:
         edges = self.edges_into(decorator)
         return any(argument[0] is function.node for edge in edges for argument in edge.arguments[:1])
 
-    def register(self, way: cst.BaseExpression, node: cst.FunctionDef | cst.ClassDef, function: Function) -> None:
-        """Note a definition that is decorated with a function of a library or a method of a registry object."""
-        for name in self._registry_names(way, function):
-            holder, _, last = name.removesuffix("()").rpartition(".")
-            if REGISTER in last.lower():
-                referents = self.resolve(node, function)
-                self._registered.setdefault(holder, {}).setdefault(last, {}).update(dict.fromkeys(referents))
-
-    def _registry_names(self, node: cst.BaseExpression, function: Function) -> list[str]:
-        """Full names of a method of an object, by the variable that holds it and as a library calls it."""
-        home = self._home(node.value, function) if isinstance(node, cst.Attribute) else None
-        names = self.names(node, function)
-        return [f"{home}.{last_name(node)}", *names] if home is not None else names
-
-    def registered(self, call: cst.Call, function: Function) -> tuple[Sequence[Value], bool]:
-        """The definitions that a call finds in a registry object, and whether it gives them back without a call.
-
-        The registry holds the method that is called (`HOOKS.build(cfg)`), or is an argument (`build(cfg, HOOKS)`).
-        """
-        name = last_name(call.func)
-        words = split_identifier(name) if self._registered else []
-        if BUILDING.isdisjoint(words):
-            return (), False
-        is_taken = words[0] in FINDING
-        arguments = [*positional(call), *keywords(call).values()]
-        home = self._home(call.func.value, function) if isinstance(call.func, cst.Attribute) else None
-        if home in self._registered:
-            return self._of_library_registry(f"{home}.{name}", next(iter(arguments), None), function), is_taken
-        for argument in arguments:
-            home = self._home(argument, function) if isinstance(argument, cst.Name | cst.Attribute) else None
-            if home in self._registered:
-                key = next((other for other in arguments if other is not argument), None)
-                return self._of_library_registry(f"{home}.build", key, function), is_taken
-        return (), False
-
-    def _home(self, node: cst.BaseExpression, function: Function) -> str | None:
-        """The file and name of the variable in which an object of the project lies that a module holds."""
-        if isinstance(node, cst.Attribute):
-            modules = [value.module for value in self.resolve(node.value, function) if isinstance(value, ModuleRef)]
-            return self._home_in(modules[0], node.attr.value) if modules and modules[0] is not None else None
-        if not isinstance(node, cst.Name):
-            return None
-        scope = self.find(node.value, function)[0]
-        binding = next((binding for binding in scope.bindings.get(node.value, ()) if binding.how == "import"), None)
-        if binding is not None:
-            return self._home_of_import(binding.target, scope.module)
-        return self._home_in(scope.module, node.value) if scope is scope.module.top else None
-
-    def _home_in(self, module: Module, name: str) -> str | None:
-        if not self.enter(("home", module, name)):
-            return None
-        try:
-            for binding in module.top.bindings.get(name, ()):
-                if binding.how == "import":
-                    return self._home_of_import(binding.target, module)
-                if isinstance(binding.whole("assign"), cst.Call):
-                    return f"{module.file}:{name}"
-            is_bound = name in module.top.bindings
-            stars = () if is_bound else (self._home_of_import(f"{star}.{name}", module) for star in module.stars)
-            return next((home for home in stars if home is not None), None)
-        finally:
-            self.leave(("home", module, name))
-
-    def _home_of_import(self, target: str, importer: Module) -> str | None:
-        place = self.project.resolve(target, importer)
-        name = target.rpartition(".")[2]
-        if place is None or place[1] not in ("", name):
-            return None
-        module = self.project.load(place[0]) if place[1] else None
-        return self._home_in(module, name) if module is not None else None
-
     # ------------------------------------------------------------ questions
 
     def resolve(self, node: cst.CSTNode, function: Function) -> tuple[Value, ...]:
@@ -235,8 +129,7 @@ class Resolver:
             else:
                 self.active.add(key)
                 referents = tuple(dict.fromkeys(self._resolve(node, function)))
-                if len(referents) > MOST_REFERENTS:
-                    referents = _limited(referents)
+                referents = referents[:MOST_REFERENTS]
                 self.active.remove(key)
                 answer = self._known[key] = (node, referents)
         return answer[1]
@@ -347,30 +240,7 @@ class Resolver:
             return (*self.resolve(node.left, function), *self.resolve(node.right, function))
         if type(node) is cst.Await:
             return self.resolve(node.expression, function)
-        return self._of_rare(node, function)
-
-    def _of_rare(self, node: cst.CSTNode, function: Function) -> Iterable[Value]:
-        if type(node) is cst.NamedExpr:
-            return self.resolve(node.value, function)
-        if type(node) is cst.BinaryOperation:
-            return self._of_sum(node, function)
-        return self._of_lambda(node, function) if type(node) is cst.Lambda else ()
-
-    def _of_sum(self, node: cst.BinaryOperation, function: Function) -> Iterable[Value]:
-        """The containers that are joined: `[Report()] + hooks`."""
-        sides = [node.left, node.right] if isinstance(node.operator, cst.Add) else []
-        if not any(type(side) in (cst.List, cst.Tuple) for side in sides):
-            return ()
-        values = [value for side in sides for value in self.resolve(side, function)]
-        return [value for value in values if isinstance(value, Container)]
-
-    def _of_lambda(self, node: cst.Lambda, function: Function) -> Iterable[Value]:
-        """The function to which a lambda hands all that it takes, in its order: `lambda text: print(text)`."""
-        call, parameters = node.body, [parameter.name.value for parameter in node.params.params]
-        if not isinstance(call, cst.Call) or not (parameters or isinstance(node.params.star_arg, cst.Param)):
-            return ()
-        handed = [dotted_name(argument.value) for argument in call.args if argument.keyword is None]
-        return self.resolve(call.func, function) if handed[: len(parameters)] == parameters else ()
+        return self.resolve(node.value, function) if type(node) is cst.NamedExpr else ()
 
     def attribute(self, referent: Value, name: str) -> Iterable[Value]:
         """The values that an attribute of a value can have."""
@@ -502,16 +372,6 @@ class Resolver:
         if place is None:
             return (External(target.lstrip(".")),)
         file, rest = place
-        package = self.project.package_of(file) if not rest else None
-        if package is not None and package is not module:  # `from .monitor import monitor` in it hides the submodule
-            name = target.rpartition(".")[2]
-            hiding = [
-                binding
-                for binding in package.top.bindings.get(name, ())
-                if binding.target.count(name) > 1 or binding.how != "import"
-            ]
-            if hiding:
-                return self.in_module(package, name)
         loaded = self.project.load(file)
         if loaded is None and not file.endswith("/"):
             return (External(target.lstrip(".")),)
@@ -562,19 +422,9 @@ class Resolver:
     # ------------------------------------------------------------ calls
 
     def _of_call(self, call: cst.Call, function: Function) -> Iterator[Value]:
-        definitions, is_taken = self.registered(call, function)
-        if definitions:
-            yield from (
-                definitions
-                if is_taken
-                else (result for definition in definitions for result in self._of_result(definition))
-            )
-            return
-        for referent in self.called(call, function):
+        for referent in self.resolve(call.func, function):
             if type(referent) is External:
                 yield from self._of_external_call(referent.name, call, function)
-            elif type(referent) is FunctionRef and (keys := self._keys_passed(referent, call, function)):
-                yield from self._of_return_under(referent.function, keys)
             else:
                 yield from self._of_result(referent)
         if type(call.func) is not cst.Attribute:
@@ -593,27 +443,6 @@ class Resolver:
                 referent for referent in self.resolve(call.func.value, function) if isinstance(referent, Instance)
             )
 
-    def called(self, call: cst.Call, function: Function) -> list[Value]:
-        """The values that a call can call: where there are several, those that take its arguments, if any does."""
-        referents = self.resolve(call.func, function)
-        if len(referents) < 2:
-            return list(referents)
-        return [
-            referent for referent in referents if type(referent) is External or self._takes(referent, call)
-        ] or list(referents)
-
-    def _takes(self, referent: Value, call: cst.Call) -> bool:
-        """Whether what runs when a value is called takes the arguments of a call, as far as that is known."""
-        return all(takes(callee, call) for callee in self.callees(referent))
-
-    def configured(self, function: Function) -> list[Value]:
-        """All that configuration files name of the project."""
-        return list(self._of_targets(None, function))
-
-    def created(self, call: cst.Call, function: Function) -> list[Value]:
-        """What a call of a library function creates or calls that finds it in the configuration."""
-        return list(self._of_targets(next(iter([*positional(call), *keywords(call).values()]), None), function))
-
     def _of_result(self, referent: Value) -> Iterator[Value]:
         """The values that a call of a value of the project, or of a library object, returns."""
         if isinstance(referent, ClassRef):
@@ -631,38 +460,6 @@ class Resolver:
             return ()
         values = tuple(referent for value in function.returns for referent in self.resolve(value, function))
         self.leave(function)
-        return values
-
-    def _keys_passed(self, callee: FunctionRef, call: cst.Call, function: Function) -> tuple[tuple[str, str], ...]:
-        """The texts that a call passes to those parameters of a function by which it chooses among containers."""
-        choosing = callee.function.keys
-        if not choosing:
-            return ()
-        edge = Edge(
-            call,
-            function,
-            callee.function,
-            arguments=tuple((value, function) for value in positional(call)),
-            by_name=tuple((key, (value, function)) for key, value in keywords(call).items()),
-            skipped=int(callee.receiver is not None),
-        )
-        passed = ((name, edge.argument(name)) for name in choosing)
-        texts = ((name, constant_text(argument[0])) for name, argument in passed if argument is not None)
-        return tuple((name, text) for name, text in texts if text is not None)
-
-    def _of_return_under(self, function: Function, keys: tuple[tuple[str, str], ...]) -> tuple[Value, ...]:
-        """The values that a function returns to a call with these texts: what other calls choose is left out."""
-        question = (function, keys)
-        if question in self._returned:
-            return self._returned[question]
-        if not self.enter(question):
-            return ()
-        around = self._known, self.chosen
-        self._known, self.chosen = {}, {**self.chosen, **{(function, name): text for name, text in keys}}
-        values = tuple(referent for value in function.returns for referent in self.resolve(value, function))
-        self._known, self.chosen = around
-        self.leave(question)
-        self._returned[question] = values
         return values
 
     def _after_decorators(self, referent: FunctionRef) -> Iterable[Value]:
@@ -709,7 +506,7 @@ class Resolver:
         if (name in COPIES or name in REMOTE_MAKERS) and arguments:
             yield from self.resolve(arguments[0], function)
             return
-        yield from self._of_library_call(name, next(iter(arguments), None), function)
+        yield External(f"{name}()")
         if not name.startswith("builtins.") and name != "functools.wraps":
             yield from self._inside_wrapper(call, function)
 
@@ -720,86 +517,30 @@ class Resolver:
         arguments = positional(call)
         if name == "builtins.getattr" and len(arguments) > 1:
             return self._of_getattr(arguments[0], arguments[1], function)
-        if name == "importlib.import_module" and arguments:
-            return self._of_import_by_name(arguments[0], function)
-        if name == "builtins.eval" and arguments:
-            chosen = self.choices.choose(arguments[0], function, function.module.top.bindings) or ()
-            return [value for each in chosen for value in self.in_module(function.module, each)]
-        if name in LOCATING:
-            return self._of_targets(next(iter(arguments), None), function)
-        if name in CREATING:
-            return [result for referent in self.created(call, function) for result in self._of_result(referent)]
+        text = constant_text(arguments[0]) if arguments else None
+        if name == "importlib.import_module" and text is not None:
+            return self._of_import(text, function.module)
         return None
 
-    def _of_library_call(self, name: str, key: cst.BaseExpression | None, function: Function) -> Iterator[Value]:
-        """The result of a call of a library object, and what it may find or create by a key in its registry."""
-        yield External(f"{name}()")
-        if not self._registered:
-            return
-        holder, _, method = name.rpartition(".")
-        is_taken = method in TAKING
-        of_table = self._of_library_registry(holder, key, function) if is_taken else ()
-        for referent in of_table or self._of_library_registry(name, key, function):
-            yield from (referent,) if is_taken else self._of_result(referent)
-
     def _of_getattr(self, holder: cst.BaseExpression, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
-        """The attributes of a value that a name can choose."""
+        """The attribute of a value under a constant name; an unknown one can be any definition of a small module."""
         text = constant_text(name)
         for referent in self.resolve(holder, function):
-            if isinstance(referent, External) and referent.name == "sys.modules[]":
-                yield from self._chosen_in_module(function.module, name, function)
-            elif text is not None:
+            if text is not None:
                 yield from self.attribute(referent, text)
             elif isinstance(referent, ModuleRef) and referent.module is not None:
-                yield from self._chosen_in_module(referent.module, name, function)
-            elif isinstance(referent, Instance | ClassRef):
-                methods = dict.fromkeys(method for cls in self.order(referent.cls)[0] for method in cls.methods)
-                for chosen in self.choices.choose(name, function, methods) or ():
-                    yield from self.attribute(referent, chosen)
-            elif isinstance(referent, External) and referent.name == "importlib.import_module()":
-                yield from self._of_targets(None, function)
-            elif isinstance(referent, External):
-                for chosen in self.choices.texts(name, function):
-                    if chosen.isidentifier():
-                        yield External(f"{referent.name}.{chosen}")
+                yield from self._definitions(referent.module)
 
-    def _chosen_in_module(self, module: Module, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
-        """The values of a module that a name can choose: all functions and classes of few if it is unknown."""
-        chosen = self.choices.choose(name, function, module.top.bindings)
-        if chosen is None:
-            ways = ("define", "import") if module.is_package else ("define",)
-            chosen = [
-                bound
-                for bound, bindings in module.top.bindings.items()
-                if not bound.startswith("_") and any(binding.how in ways for binding in bindings)
-            ]
-            chosen = chosen if len(chosen) <= MOST_NAMESAKES else []
-        for each in chosen:
-            yield from self.in_module(module, each)
-
-    def _of_import_by_name(self, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
-        modules = [
-            referent
-            for text in self.choices.texts(name, function)
-            if text.strip(".").replace(".", "_").isidentifier()
-            for referent in self._of_import(text, function.module)
-            if isinstance(referent, ModuleRef) or constant_text(name) is not None
+    def _definitions(self, module: Module) -> Iterator[Value]:
+        """The public functions and classes of a module; none where there are too many to tell anything."""
+        ways = ("define", "import") if module.is_package else ("define",)
+        names = [
+            bound
+            for bound, bindings in module.top.bindings.items()
+            if not bound.startswith("_") and any(binding.how in ways for binding in bindings)
         ]
-        yield from modules or (External("importlib.import_module()"),)
-
-    def _of_targets(self, described: cst.BaseExpression | None, function: Function) -> Iterator[Value]:
-        """What configuration files describe for a variable; what they name of the project if it says nothing."""
-        if isinstance(described, cst.Call) and last_name(described.func) == "get":
-            described = next(iter(positional(described)), None)
-        key = constant_text(described) or (constant_key(described) if isinstance(described, cst.Subscript) else None)
-        if key is None and described is not None:
-            key = last_name(described)
-        names = self.choices.config.targets_under(key or "")
-        is_told = key in self.choices.config.targets
-        for name in names:
-            for referent in self._of_import(name, function.module):
-                if isinstance(referent, ClassRef | FunctionRef) or (is_told and isinstance(referent, External)):
-                    yield referent
+        for name in names if len(names) <= MOST_NAMESAKES else ():
+            yield from self.in_module(module, name)
 
     def _of_item(
         self, holder: cst.BaseExpression, key: cst.BaseExpression | None, function: Function
@@ -817,70 +558,8 @@ class Resolver:
             if under_key or (options and len(options) == len(containers)):
                 yield from self._resolve_each(under_key)
                 return
-        elif key is not None and any(_is_table(container.node) for container in containers):
-            chosen = [
-                item
-                for known in self.choices.texts(key, function)
-                for item in self.values_under_key(holder, known, function)
-            ]
-            if chosen:
-                yield from self._resolve_each(chosen)
-                return
         items = self.items(holder, function) if containers or not isinstance(holder, cst.Name) else []
-        yield from self._with_names(list(dict.fromkeys(self._resolve_each(items))), key, function)
-
-    def _of_library_registry(self, name: str, key: cst.BaseExpression | None, function: Function) -> Sequence[Value]:
-        """What decorators of a library register under a key of its object with this full name."""
-        holder, _, last = name.rpartition(".")
-        if holder not in self._registered or REGISTER in last.lower():
-            return ()
-        by_name = self._registered[holder]
-        told = set(split_identifier(last)) - set(split_identifier(holder))
-        fitting = [way for way in by_name if told & set(split_identifier(way))]
-        if not fitting and last in BUILDING:
-            fitting = [way for way in by_name if PLAIN.issuperset(split_identifier(way))] or list(by_name)[
-                : len(by_name) == 1
-            ]
-        values = [value for way in fitting for value in by_name[way]]
-        return self._with_names(values, key, function)
-
-    def _with_names(
-        self, values: Sequence[Value], key: cst.BaseExpression | None, function: Function
-    ) -> Sequence[Value]:
-        """Of the values in a registry, those under the names that a key can be; all of them where none is."""
-        if key is None or sum(isinstance(value, ClassRef | FunctionRef) for value in values) < 2:
-            return values
-        texts = self._names_asked(key, function)
-        return [value for value in values if not texts.isdisjoint(self._registered_names(value))] or values
-
-    def _names_asked(self, key: cst.BaseExpression, function: Function) -> set[str]:
-        """The names that a registry is asked for, by a name or by the description of what it shall create.
-
-        Where the description is unknown, or its name is, they are all that configuration files name.
-        """
-        described = {
-            **(keywords(key) if isinstance(key, cst.Call) and last_name(key.func) == "dict" else {}),
-            **(dict(named_items(key)) if isinstance(key, cst.Dict) else {}),
-        }
-        name = next((described[each] for each in DESCRIBING if each in described), None)
-        texts = set(self.choices.texts(name if name is not None else key, function))
-        last = last_name(name) if isinstance(name, cst.Attribute) else ""
-        if not texts or last in DESCRIBING:
-            texts.update(text for each in DESCRIBING for text in self.choices.config.texts_under(each))
-        return texts
-
-    def _registered_names(self, value: Value) -> Iterator[str]:
-        """The names under which a function or class may stand in a registry: its own and those told its decorators."""
-        if not isinstance(value, ClassRef | FunctionRef):
-            return
-        node = value.cls.node if isinstance(value, ClassRef) else value.function.node
-        if isinstance(node, cst.Module):
-            return
-        yield node.name.value
-        for decorator in node.decorators:
-            for argument in decorator.decorator.args if isinstance(decorator.decorator, cst.Call) else ():
-                if (text := constant_text(argument.value)) is not None:
-                    yield text
+        yield from self._resolve_each(items)
 
     def _inside_wrapper(self, call: cst.Call, function: Function) -> Iterator[Value]:
         """The result of a library call with a function or object of the project: most often a wrapper of it."""
@@ -910,37 +589,16 @@ class Resolver:
                 self._open_containers.add(referent.node)
                 items += self._container_items(referent)
                 self._open_containers.remove(referent.node)
-                first = self._first_variable(referent)
-                if first is not None and first is not node:
-                    items += self._added_items(first, referent.function)
         if isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
             items += self._added_items(node, function)
         return list(dict.fromkeys(items))
 
-    def _first_variable(self, container: Container) -> cst.Name | cst.Attribute | None:
-        """The variable to which a container is assigned where it is made empty: other names may hold it later."""
-        if isinstance(container.node, cst.Param) or not _is_empty(container.node):
-            return None
-        statement = self.project.nodes.parents.get(container.node)
-        targets = statement.targets if isinstance(statement, cst.Assign) else ()
-        target = targets[0].target if targets else statement.target if isinstance(statement, cst.AnnAssign) else None
-        return target if isinstance(target, cst.Name | cst.Attribute) else None
-
     def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Value]:
-        """The values that an item of a container, a namespace or a library object can have."""
-        key = index_of(node)
-        home = self._home(node.value, function) if self._registered else None
-        if home in self._registered:
-            yield from self._of_library_registry(f"{home}.get", key, function)
+        """The values that an item of a container or a library object can have."""
         for referent in self.resolve(node.value, function):
-            if isinstance(referent, External) and referent.name in NAMESPACES and key is not None:
-                for chosen in self.choices.choose(key, function, function.module.top.bindings) or ():
-                    yield from self.in_module(function.module, chosen)
-            elif isinstance(referent, External):
+            if isinstance(referent, External):
                 yield External(f"{referent.name}[]")
-                if self._registered and home not in self._registered:
-                    yield from self._of_library_registry(referent.name, key, function)
-        yield from self._of_item(node.value, key, function)
+        yield from self._of_item(node.value, index_of(node), function)
 
     def loop_items(self, node: cst.BaseExpression, position: tuple[int, ...], function: Function) -> list[Argument]:
         """The values of the target of a loop over a container."""
@@ -1065,37 +723,7 @@ class Resolver:
         is_here = isinstance(node, cst.Name) and imported is None
         name = imported.rpartition(".")[2] if imported is not None else name
         modules = [function.module] if is_here else self.project.modules.values()
-        names = [name]
-        if type(node) is cst.Subscript and not name and (key := index_of(node)) is not None:
-            names = [*self.choices.texts(key, function)]  # `kinds[kind].get(name)`
-        added: list[Argument] = [
-            item for name in names for module in modules for item in module.additions.get(name, ())
-        ]
+        added: list[Argument] = [item for module in modules for item in module.additions.get(name, ())]
         if is_here:
             added += [(value, function) for binding in bindings if (value := binding.whole(*PUTTING)) is not None]
         return added
-
-
-def _limited(values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The first values of an expression that has many, as many as are followed."""
-    are_definitions = all(isinstance(value, ClassRef) or _is_bare(value) for value in values)
-    return values[: MOST_DEFINITIONS if are_definitions else MOST_REFERENTS]
-
-
-def _is_bare(value: Value) -> bool:
-    """Whether a value is a function without bound arguments, and so no variant of one that is there already."""
-    return isinstance(value, FunctionRef) and not value.arguments and not value.by_name
-
-
-def _is_table(node: cst.CSTNode) -> bool:
-    """Whether a container is a dict display of functions and the like, from which a name chooses."""
-    return (
-        isinstance(node, cst.Dict)
-        and len(node.elements) > 1
-        and isinstance(node.elements[0].value, cst.Name | cst.Attribute | cst.Lambda)
-    )
-
-
-def _is_empty(node: cst.BaseExpression) -> bool:
-    """Whether a container is created without items."""
-    return not node.elements if isinstance(node, cst.List | cst.Dict) else isinstance(node, cst.Call) and not node.args

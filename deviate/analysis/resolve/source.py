@@ -15,8 +15,7 @@ from pathlib import Path
 import libcst as cst
 from libcst.metadata import CodePosition
 
-from deviate.analysis.resolve.parsed import ParsedFiles
-from deviate.analysis.resolve.positions import PrintedRanges, Ranges
+from deviate.analysis.resolve.positions import Ranges
 from deviate.base import is_notebook, log_decision, notebook_script, place_text, set_aside_text
 from deviate.errors import InputError
 from deviate.model import Span
@@ -207,14 +206,12 @@ class Source:
 
     Attributes:
         file: name relative to the project root, with forward slashes.
-        known_ranges: positions, if the tree came from the cache; otherwise they are found by printing it.
         notice: what of the file is not part of the text, a sentence; empty for nothing.
     """
 
     file: str
     text: str
     tree: cst.Module
-    known_ranges: Ranges | None = None
     notice: str = ""
 
     @cached_property
@@ -224,7 +221,7 @@ class Source:
     @cached_property
     def ranges(self) -> Ranges:
         """Positions in the text without form feeds before statements, which libcst takes for indentation."""
-        return self.known_ranges or PrintedRanges(self.tree, without_form_feeds(self.text))
+        return Ranges(self.tree, without_form_feeds(self.text))
 
     def line(self, node: cst.CSTNode) -> int:
         return self.ranges.start(node).line
@@ -276,12 +273,11 @@ class Source:
             return " ".join(text.split())
 
 
-def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Source:
+def read_source(path: Path, file: str) -> Source:
     """Read and parse a file.
 
     Args:
         file: its name relative to the project root, for messages.
-        parsed: the cache of trees.
 
     Raises:
         InputError: it is missing, not text, or no Python; with line and column where they are known.
@@ -293,13 +289,8 @@ def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Sou
         text, notice = notebook.text, set_aside_text(file, notebook.set_aside)
     else:
         text = _decode(content, file)
-    plain = without_form_feeds(text)
-    earlier = parsed.load(plain) if parsed is not None else None
-    log_decision("analysis", "%s %s", file, "is parsed" if earlier is None else "has a tree in the cache")
-    if earlier is not None:
-        return Source(file, text, *earlier, notice)
-    tree = parse(plain, file)
-    return Source(file, text, tree, parsed.keep(plain, tree) if parsed is not None else None, notice)
+    log_decision("analysis", "%s is parsed", file)
+    return Source(file, text, parse(without_form_feeds(text), file), notice)
 
 
 def without_form_feeds(text: str) -> str:

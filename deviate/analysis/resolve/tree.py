@@ -22,10 +22,6 @@ LEAVES = frozenset(
 """Classes of nodes without children."""
 
 
-PLACES = ("argmax", "argmin", "argsort", "index", "nonzero", "randint")
-"""Functions and methods that return places in a sequence."""
-
-
 class _Fields(dict[type, Callable[[cst.CSTNode], tuple[Any, ...]]]):
     """Getters that read all meaningful fields of a node class at once."""
 
@@ -158,32 +154,6 @@ def identifiers(node: cst.CSTNode) -> Iterator[str]:
             text = constant_text(part)
             if text is not None:
                 yield text
-
-
-def telling_identifiers(node: cst.CSTNode, *, is_without_places: bool = False) -> list[str]:
-    """The identifiers of an expression that say what it is: `tokens[scores.argmax()]` is one of the tokens.
-
-    Args:
-        is_without_places: leave out all that stands in brackets but constant keys: `losses[epoch]` is no epoch.
-    """
-    names: list[str] = []
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if type(part) is cst.SubscriptElement and _is_place(part, is_any=is_without_places):
-            continue
-        name = part.value if type(part) is cst.Name else constant_text(part)
-        if name is not None and type(part) is not cst.ConcatenatedString:
-            names.append(name)
-        waiting += children(part)[::-1]
-    return names
-
-
-def _is_place(part: cst.SubscriptElement, *, is_any: bool) -> bool:
-    """Whether an index is computed from the places of something; with `is_any`, whether it is no constant key."""
-    if is_any:
-        return not (isinstance(part.slice, cst.Index) and constant_text(part.slice.value) is not None)
-    return any(type(inner) is cst.Call and last_name(inner.func) in PLACES for inner in walk(part))
 
 
 def element(node: cst.BaseExpression, index: int) -> cst.BaseExpression | None:

@@ -167,9 +167,7 @@ def _each_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int)
 
 def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int) -> str:
     """Rejected values by kind of reason: near misses first, then by frequency."""
-    kinds = group_pairs(
-        (item.reason if item.cause is RejectionReason.HANDED_ON else item.cause.kind, item) for item in rejected
-    )
+    kinds = group_pairs((item.cause.kind, item) for item in rejected)
     ordered = sorted(kinds.items(), key=lambda pair: (pair[0] not in NEAR_MISSES, -len(pair[1])))
     text = f"Reported, but no metrics    {len(rejected)}, by reason (--all shows each)\n" if rejected else ""
     for kind, items in ordered:

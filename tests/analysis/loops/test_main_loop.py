@@ -207,25 +207,6 @@ def test_a_loop_over_tasks_that_also_trains_beside_the_steps_of_each_is_the_main
     assert main_loop(analyse(meta + "    outer_loss.backward()\n")) == (1, "for", "task")
 
 
-def test_a_loop_that_makes_a_new_model_each_time_repeats_the_training(analyse: Analyse) -> None:
-    text = """
-    from torch import nn
-    class Net(nn.Module):
-        pass
-    def train(options):
-        model = {}
-        for epoch in range(3):
-            loss.backward()
-    for generation in range(9):
-        for options in population:
-            train(options)
-    """
-    made, given = analyse(text.format("Net()")), analyse(text.format("options.model"))
-    assert main_loop(made) == (7, "for", "epoch")
-    assert main_loop(given) == (9, "for", "generation")
-    assert [loop.line for loop in made.alternatives] == [9]
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -335,13 +316,6 @@ def test_code_that_no_run_with_training_reaches_reports_no_metrics(analyse: Anal
     ]
 
 
-def test_final_results_say_that_they_come_after_the_loop(analyse: Analyse) -> None:
-    analysis = analyse(
-        "for epoch in range(3):\n    loss.backward()\n    print('loss', loss)\nprint('test accuracy', test(model))\n"
-    )
-    assert ["reported after the main loop" in metric.evidence for metric in analysis.metrics] == [False, True]
-
-
 def test_a_loop_that_turns_the_model_to_training_trains_where_nothing_else_is_seen(analyse: Analyse) -> None:
     text = "for x, y in data:\n    model.train()\n    model.observe(x, y)\n    print('accuracy', score(model))\n"
     assert main_loop(analyse(text)) == (1, "for", "x")
@@ -351,7 +325,6 @@ def test_a_loop_that_turns_the_model_to_training_trains_where_nothing_else_is_se
 @pytest.mark.parametrize(
     ("mark", "registered"),
     [
-        ("", 'add("train").set_defaults(go=lambda a: train(a)); add("test").set_defaults(go=lambda a: test(a))'),
         ("", 'add("train").set_defaults(go=train); add("test").set_defaults(go=test)'),
         ("@cli.command()", "cli()"),
     ],

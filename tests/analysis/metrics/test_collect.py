@@ -78,48 +78,15 @@ logger, board, lines = Keeper(), Board(), Lines()
         ("table = PrettyTable()\ntable.add_row([epoch, loss])\nprint(table)", ["loss"]),
         ("table = Table()\ntable.add_row(str(epoch), f'{loss:.3f}')", ["loss"]),
         ("with open('log.json', 'w') as f:\n    json.dump({'loss': loss}, f)", ["loss"]),
-        ("history = {'loss': []}\nhistory['loss'].append(loss)\nprint(json.dumps(history))", ["history"]),
         ("logger.log_tabular('Loss', loss)\nlogger.dump()", ["loss"]),
         ("logger.store(Loss=loss, Epoch=epoch)\nlogger.dump()", ["loss"]),
         ("logkv('loss', loss)", ["loss"]),
-        ("board.add('train/loss', loss, 3, epoch)", ["loss"]),
-        ("board.plot('loss', loss)", ["loss"]),
-        ("lines.append([lr, loss, acc])", ["loss", "acc"]),
         ("lines.write(epoch, loss)", ["loss"]),
     ],
 )
 def test_reports_are_found(analyse: Analyse, statement: str, found: list[str]) -> None:
     analysis = analyse(HEAD.format(LOGGERS, textwrap.indent(statement, "    ")))
     assert [metric.expression for metric in analysis.metrics if not metric.is_item] == found
-
-
-def test_a_mapping_is_judged_by_what_it_holds(analyse: Analyse) -> None:
-    text = HEAD.format("def stats(a, b):\n    return {'x': a, 'test_acc': b}", "    print(stats(loss, acc))\n    {}")
-    analysis = analyse(text.replace("{}", "print({'size': len(data)})"))
-    assert [(metric.expression, metric.label) for metric in analysis.metrics] == [
-        ("stats(loss, acc)", None),
-        ("stats(loss, acc)", "test_acc"),
-    ]
-
-
-def test_a_summary_of_a_graph_is_declared_before_the_loop_and_known_by_its_tag(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        import tensorflow as tf
-        with tf.name_scope("eval"):
-            tf.summary.scalar("accuracy of test", model.accuracy)
-        tf.summary.scalar("learning_rate", model.lr)
-        merged = tf.summary.merge_all()
-        writer = tf.summary.FileWriter("logs")
-        with tf.Session() as session:
-            for step in range(100):
-                session.run(train_op)
-                writer.add_summary(session.run(merged), step)
-        """
-    )
-    (metric,) = analysis.metrics
-    assert (metric.expression, metric.line, metric.sink) == ("model.accuracy", 4, "graph-summary")
-    assert (metric.site, metric.label) == (None, "eval/accuracy_of_test")
 
 
 def test_a_table_that_is_written_is_reported_unless_its_rows_are(analyse: Analyse) -> None:
@@ -150,23 +117,6 @@ def test_what_a_function_takes_by_a_constant_key_is_reported_inside_it(analyse: 
             show(writer, info, epoch, "train")
         """
     assert [metric.expression for metric in analyse(text).metrics] == ['info["loss"]']
-
-
-def test_a_writer_that_goes_over_what_it_is_given_and_hands_each_on_is_labelled_at_its_calls(analyse: Analyse) -> None:
-    text = """
-        import tensorflow as tf
-        def write(items, step):
-            def scalar(name, data):
-                tf.summary.scalar(name, data, step=step)
-            for name, data in items.items():
-                scalar(name, data)
-        for epoch in range(3):
-            losses = train_step()
-            loss.backward()
-            write(losses, epoch)
-            write({"accuracy": score(model)}, epoch)
-        """
-    assert [metric.expression for metric in analyse(text).metrics] == ["losses", "score(model)"]
 
 
 @pytest.mark.parametrize("writes", ["print(*values)", "logger.info('text', *values)", "logger.info(*values)"])

@@ -60,24 +60,6 @@ for epoch in range(3):
     assert [analyse(METERS + text).sites[metric.site or 0].form for metric in meters] == ["meter", "meter"]
 
 
-def test_a_table_of_meters_prints_in_the_generator_that_it_drives(analyse: Analyse) -> None:
-    text = """
-def train(epoch):
-    table = Table()
-    for batch in table.log_every(loader, "train"):
-        loss.backward()
-        table.update(loss=loss.item(), lr=optimizer.param_groups[0]["lr"])
-        table.update(**loss_parts)
-        table.meters["acc1"].update(acc1.item(), n=8)
-    print("averaged:", table)
-    return {key: meter.avg for key, meter in table.meters.items()}
-for epoch in range(3):
-    stats = train(epoch)
-    print(stats)
-"""
-    assert metrics(analyse, text) == ["loss.item()", "loss_parts", "acc1.item()", "stats"]
-
-
 def test_an_object_that_functions_hand_on_in_many_ways_is_followed_once(analyse: Analyse) -> None:
     n_functions = 30
     handing = "\n".join(

@@ -7,7 +7,7 @@ import pytest
 from installed import installed_files
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from deviate.analysis.resolve.positions import PrintedRanges
+from deviate.analysis.resolve.positions import Ranges
 from deviate.analysis.resolve.source import read_source
 from deviate.analysis.resolve.tree import walk
 from deviate.errors import InputError
@@ -17,7 +17,7 @@ LAYOUT = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLi
 
 def differences(tree: cst.Module, text: str) -> list[str]:
     expected = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(PositionProvider)
-    ranges = PrintedRanges(tree, text)
+    ranges = Ranges(tree, text)
     return [
         f"{type(node).__name__} {where} {ranges[node]}"
         for node, where in expected.items()
@@ -73,7 +73,7 @@ def test_every_kind_of_syntax_has_the_ranges_that_libcst_gives(text: str) -> Non
 def test_what_libcst_loses_before_a_statement_does_not_move_it(text: str) -> None:
     tree = cst.parse_module(text)
     call = next(node for node in walk(tree) if isinstance(node, cst.Call))
-    where = PrintedRanges(tree, text)[call]
+    where = Ranges(tree, text)[call]
     before = text[: text.index("print")]
     line = before.count("\n") + 1
     column = len(before) - (before.rfind("\n") + 1)
