@@ -108,13 +108,12 @@ def test_items_of_a_listed_mapping_are_metrics_of_their_own(tmp_path: Path) -> N
 
 def test_imported_and_listed_named_values_match_by_name(tmp_path: Path) -> None:
     managed = make_metric("validation accuracy", site=None, expression="val_accuracy")
-    graph = make_metric("loss", number=1, site=None, expression="loss_op", label="model/loss")
-    it = catalog(tmp_path, [managed, graph], is_fixed=True)
-    names = ("val_accuracy", "model/loss", "precision", "loss_op")
-    assert [it.name(Source(None, name, (A,), None)) for name in names] == ["validation accuracy", "loss", None, None]
+    it = catalog(tmp_path, [managed], is_fixed=True)
+    names = ("val_accuracy", "precision")
+    assert [it.name(Source(None, name, (A,), None)) for name in names] == ["validation accuracy", None]
     imported = replace(it, is_imported=True, selection=replace(it.selection, is_fixed=False), _sources={})
-    assert [imported.name(Source(None, name, (A,), None)) for name in names[:2]] == ["validation accuracy", "loss"]
-    assert [metric.name for metric in imported.metrics] == ["validation accuracy", "loss"]
+    assert [imported.name(Source(None, name, (A,), None)) for name in names] == ["validation accuracy", "precision"]
+    assert [metric.name for metric in imported.metrics] == ["validation accuracy", "precision"]
 
 
 # What the runs show.
@@ -123,17 +122,17 @@ def test_imported_and_listed_named_values_match_by_name(tmp_path: Path) -> None:
 def test_the_words_that_a_run_wrote_name_its_metrics_and_not_the_source(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("history_acc"), make_metric("total", number=1, site=1)])
     written, sources = output(
-        "epoch 1 train loss: 0.5 val acc: 0.7 lr 0.1 took 3.5s\nepoch 2 train loss: 0.4 val acc: 0.8 lr 0.1 took 3.4s\n"
+        "epoch 1 lr 0.1 took 3.5s loss: 0.5 val acc: 0.7\nepoch 2 lr 0.1 took 3.4s loss: 0.4 val acc: 0.8\n"
     )
     it.learn(written)
     assert [(one.name, one.role, one.direction) for one in it.metrics] == [
-        ("train_loss", "quality", "min"),
-        ("val_acc", "quality", "max"),
         ("lr", "other", None),
         ("took", "time", "min"),
+        ("loss", "quality", "min"),
+        ("val_acc", "quality", "max"),
     ]
     assert it.name(sources["val acc"]) == "val_acc"
-    assert [one.metric.words for one in it.metrics] == ["train loss", "val acc", "lr", "took"]
+    assert [one.metric.words for one in it.metrics] == ["lr", "took", "loss", "val acc"]
 
 
 def test_a_series_that_another_run_alone_writes_gets_a_name_then(tmp_path: Path) -> None:
