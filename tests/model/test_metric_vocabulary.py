@@ -57,3 +57,27 @@ def test_what_an_item_does_not_say_the_whole_says() -> None:
     assert (item_role("box", "quality"), item_direction("box", "quality", "min")) == ("quality", "min")
     assert (item_role("acc", "other"), item_direction("acc", "quality", "min")) == ("quality", "max")
     assert (item_role("lr", "quality"), item_direction("lr", "other", "min")) == ("other", None)
+
+
+LOWER = (
+    "Brier", "brier_score", "Brier score", "ECE", "expected calibration error", "NLL", "nll_loss", "log loss",
+    "logloss", "negative log likelihood", "perplexity", "val_ppl", "bpd", "bits per dimension", "bits/dim", "WER",
+    "word error rate", "CER", "FID", "KID", "LPIPS", "MAE", "mean absolute error", "RMSE", "EER",
+    "HTER on the test set", "mse", "cross entropy", "forgetting",
+)  # fmt: skip
+HIGHER = (
+    "kappa", "Cohen's kappa", "quadratic_weighted_kappa", "MCC", "matthews_corrcoef", "R2", "r2_score", "test R2 score",
+    "IoU", "mIoU", "Dice", "dice_score", "PSNR", "SSIM", "NDCG", "ndcg@10", "hit rate", "hit_rate@10", "HR@10",
+    "inception score", "Genauigkeit auf Testdaten", "balanced accuracy", "F1 score", "log likelihood", "mean return",
+    "average reward", "best score", "recall@5",
+)  # fmt: skip
+UNKNOWN = ("spoof score", "score gap", "grad norm", "HTTP", "zorp", "entropy")
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [*((name, "min") for name in LOWER), *((name, "max") for name in HIGHER), *((name, None) for name in UNKNOWN)],
+)
+def test_the_measures_of_the_field_have_their_direction(name: str, direction: str | None) -> None:
+    assert direction_of(split_identifier(name)) == direction
+    assert direction_of(split_identifier(f"val {name}")) == direction

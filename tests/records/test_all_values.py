@@ -6,17 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recorded import edit_record, start, value_line
+from recorded import start, value_line
 
 from deviate.model import Estimate, Experiment
-from deviate.records.layout import experiment_file
 from deviate.records.read import read_experiment
 from deviate.report import build_report
 from deviate.report.data.embedded import embedded_curves
 from deviate.report.data.tables import table_files
 from deviate.report.document import Figure
 from deviate.report.plots import CurvePlot
-from deviate.stats import aggregate_series, judge
+from deviate.series.score import aggregate_series
+from deviate.stats import judge
 
 AddRun = Callable[..., Path]
 UPDATES, EPISODES = 16, 16
@@ -31,7 +31,6 @@ def reinforced(experiment: Path, add_run: AddRun) -> Path:
             value_line(0, number, loops=(0, at // EPISODES, 1, at % EPISODES)) for at, number in enumerate(RETURNS)
         )
         add_run(replicate, start() + "".join(lines))
-    edit_record(experiment_file(experiment), scores=2)
     return experiment
 
 
@@ -62,16 +61,6 @@ def test_they_are_in_the_record_the_curve_and_the_data(reinforced: Path) -> None
     assert len(plot.groups[0].counted[0].values) == 256
     assert "Several values within a step" in plot.caption
     assert "up to 256 in a run" in plot.caption
-
-
-def test_an_experiment_of_scores_1_gives_the_figures_of_then_with_a_note(reinforced: Path) -> None:
-    edit_record(experiment_file(reinforced), scores=1)
-    experiment = read(reinforced)
-    lasts = RETURNS[EPISODES - 1 :: EPISODES]
-    assert list(experiment.runs[0].series["acc"].values) == lasts
-    assert score(experiment, "mean") == math.fsum(lasts) / len(lasts)
-    (note,) = experiment.runs[0].warnings
-    assert note.startswith("acc: only the last of several values within a main-loop step counts")
 
 
 def test_runs_of_many_values_say_what_they_cost(reinforced: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Which source belongs to which metric, and which process counts."""
+"""What metric a source belongs to, and what it is called; which process counts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,169 +12,202 @@ from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP
 from deviate.records.events import Points, ProcessLog, Source
 from deviate.records.merge_processes import measure, process_warnings
+from deviate.records.output import Output
 from deviate.records.snapshot import read_manifest
+from deviate.series.captions import captions_of
+from deviate.series.lines import read_lines
+from deviate.series.naming import Stream, StreamKey
 
 A, B, C = (Place("train.py", line) for line in (10, 20, 30))
 
 
 def catalog(
-    tmp_path: Path, known: Sequence[Metric], selection: Selection | None = None, *, label: str | None = None
+    tmp_path: Path, known: Sequence[Metric], selection: Selection | None = None, *, is_fixed: bool = False
 ) -> Catalog:
-    write_manifest(tmp_path, known, label=label)
-    return Catalog(read_manifest(tmp_path), select(*known) if selection is None else selection)
+    write_manifest(tmp_path, known)
+    chosen = select(*known) if selection is None else selection
+    return Catalog(read_manifest(tmp_path), replace(chosen, is_fixed=is_fixed))
 
 
-def test_a_site_with_one_metric_takes_the_values_of_every_path(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("acc")])
+def output(log: str, *, phased: Sequence[str] = ()) -> tuple[Output, dict[str, Source]]:
+    """What a run wrote, and a source for each of its series by its words."""
+    streams: dict[StreamKey, Stream] = {}
+    sources: dict[str, Source] = {}
+    lines = list(read_lines(log))
+    for line, captions in zip(lines, captions_of(lines), strict=True):
+        for number, caption in zip(line.numbers, captions, strict=True):
+            stream = streams.setdefault(StreamKey(caption.key), Stream(StreamKey(caption.key), caption))
+            stream.values.append(number.value)
+            stream.is_whole = stream.is_whole and number.is_whole
+            sources.setdefault(caption.text, Source(0, None, (), None, caption))
+    return Output({}, tuple(streams.values())), sources
+
+
+# What `deviate.toml` lists.
+
+
+def test_a_listed_site_with_one_metric_takes_the_values_of_every_path(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("acc")], is_fixed=True)
     assert [it.name(Source(0, None, path, None)) for path in ((), (A,), (A, B))] == ["acc"] * 3
     assert it.added == []
 
 
-def test_the_call_path_tells_the_metrics_of_a_site_apart(tmp_path: Path) -> None:
+def test_the_call_path_tells_the_listed_metrics_of_a_site_apart(tmp_path: Path) -> None:
     train, test = make_metric("train", path=(A,)), make_metric("test", number=1, path=(B,))
-    it = catalog(tmp_path, [train, test])
+    it = catalog(tmp_path, [train, test], is_fixed=True)
     assert it.name(Source(0, None, (A,), None)) == "train"
     assert it.name(Source(0, None, (C, B), None)) == "test"
+    assert it.name(Source(0, None, (C,), None)) is None
 
 
 def test_the_longest_path_that_fits_wins(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("any", path=(B,)), make_metric("one", number=1, path=(A, B))])
+    known = [make_metric("any", path=(B,)), make_metric("one", number=1, path=(A, B))]
+    it = catalog(tmp_path, known, is_fixed=True)
     assert it.name(Source(0, None, (A, B), None)) == "one"
     assert it.name(Source(0, None, (C, B), None)) == "any"
 
 
-def test_labels_tell_metrics_of_one_path_apart(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("a", label="train"), make_metric("b", number=1, label="test")], label="split")
-    assert it.name(Source(0, None, (A,), "test")) == "b"
-    assert it.name(Source(0, None, (A,), "validation")) == "a[validation]"
+def test_labels_tell_listed_metrics_of_one_path_apart(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("a", label="train"), make_metric("b", number=1, label="test")], is_fixed=True)
+    assert [it.name(Source(0, None, (A,), label)) for label in ("train", "test", "dev")] == ["a", "b", None]
 
 
-def test_a_path_that_no_metric_knows_becomes_a_metric_of_its_own(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("train", path=(A,)), make_metric("test", number=1, path=(B,))])
-    assert it.name(Source(0, None, (C,), None)) == "train (train.py:30)"
-    assert it.name(Source(0, None, (A, C), None)) == "train (train.py:30) #2"
-    assert [(metric.metric.id, metric.role, metric.direction) for metric in it.added] == [
-        (2, "quality", "max"),
-        (3, "quality", "max"),
+def test_what_the_user_does_not_list_stays_out_whatever_its_words(tmp_path: Path) -> None:
+    loss = make_metric("loss", number=2, site=1)
+    it = catalog(tmp_path, [make_metric("acc"), loss], select(loss), is_fixed=True)
+    written, sources = output("test acc: 0.5")
+    it.learn(written)
+    assert it.name(sources["test acc"]) is None
+    assert [it.name(Source(site, None, (), None)) for site in (1, 2)] == ["loss", None]
+    assert (it.name(Source(None, "val_acc", (), None)), it.added) == (None, [])
+
+
+def test_what_is_listed_keeps_its_name_and_not_the_words_of_the_run(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("mine")], is_fixed=True)
+    written, sources = output("test acc: 0.5")
+    it.learn(written)
+    assert it.name(sources["test acc"]) == "mine"
+
+
+def test_a_rejected_site_can_be_listed_later(tmp_path: Path) -> None:
+    chosen = select(make_metric("lr", number=5, site=2, expression="lr"))
+    assert catalog(tmp_path, [make_metric("acc")], chosen, is_fixed=True).name(Source(2, None, (A,), None)) == "lr"
+
+
+def test_items_of_a_listed_mapping_are_metrics_of_their_own(tmp_path: Path) -> None:
+    known = [make_metric("val_logs"), make_metric("mine", number=1, site=0, label="f1")]
+    it = catalog(tmp_path, known, is_fixed=True)
+    labels = (None, "accuracy", "val_loss", "f1", "accuracy")
+    names = [it.name(Source(0, None, (), label)) for label in labels]
+    assert names == ["val_logs", "val_accuracy", "val_loss", "mine", "val_accuracy"]
+    assert [(metric.metric.id, metric.name, metric.direction) for metric in it.added] == [
+        (2, "val_accuracy", "max"),
+        (3, "val_loss", "min"),
     ]
 
 
-def test_what_the_user_deselected_or_the_analysis_rejected_stays_out(tmp_path: Path) -> None:
-    train, test = make_metric("train", path=(A,)), make_metric("test", number=1, path=(B,))
-    it = catalog(tmp_path, [train, test, make_metric("loss", number=2, site=1)], select(test))
-    sources = (Source(0, None, (A,), None), Source(1, None, (), None), Source(2, None, (), None))
-    assert [it.name(source) for source in sources] == [None, None, None]
-    assert it.added == []
-
-
-def test_a_rejected_site_can_be_selected_later(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("acc")], select(make_metric("lr", number=5, site=2, expression="lr")))
-    assert it.name(Source(2, None, (A,), None)) == "lr"
-
-
-def item_source(label: str, *path: Place) -> Source:
-    return Source(0, None, path, label)
-
-
-def test_items_of_a_reported_mapping_are_metrics_of_their_own(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("val_logs"), make_metric("accuracy", number=1, site=1)])
-    assert [it.name(Source(0, None, (), label)) for label in (None, "accuracy", "val_loss", "hidden")] == [
-        "val_logs",
-        "val_accuracy",
-        "val_loss",
-        "val_hidden",
-    ]
-    assert [(metric.metric.id, metric.role, metric.direction) for metric in it.added] == [
-        (2, "quality", "max"),
-        (3, "quality", "min"),
-        (4, "quality", "max"),
-    ]
-
-
-def test_items_called_counters_or_settings_are_metrics_in_old_records_alone(tmp_path: Path) -> None:
-    labels = ("epoch", "train/epsilon", "lr", "step_time", "total", "epoch_loss")
-    new = catalog(tmp_path, [make_metric("logs")])
-    assert [it for label in labels if (it := new.name(item_source(label)))] == ["step_time", "total", "epoch_loss"]
-    two = catalog(tmp_path, [make_metric("train_logs", path=(A,)), make_metric("test_logs", number=1, path=(B,))])
-    assert [two.name(item_source(label, C)) for label in ("epoch", "step_time")] == [
-        None,
-        "train_step_time (train.py:30)",
-    ]
-    old = Catalog(new.manifest, new.selection, judges_items=False)
-    assert all(old.name(item_source(label)) for label in labels)
-
-
-def test_an_item_has_one_name_whatever_way_led_to_its_metric(tmp_path: Path) -> None:
-    train, test = make_metric("train_metrics", path=(A,)), make_metric("test_metrics", number=1, path=(B,))
-    it = catalog(tmp_path, [train, test])
-    assert [it.name(item_source("f1", *path)) for path in ((A,), (C, A), (B,))] == ["train_f1", "train_f1", "test_f1"]
-    assert it.name(item_source("f1", C)) == "train_f1 (train.py:30)"
-
-
-def test_an_item_of_a_deselected_metric_stays_out(tmp_path: Path) -> None:
-    train, test = make_metric("train_metrics", path=(A,)), make_metric("test_metrics", number=1, path=(B,))
-    it = catalog(tmp_path, [train, test], select(test))
-    assert [it.name(item_source("f1", path)) for path in (A, B)] == [None, "test_f1"]
-
-
-def test_an_item_that_was_selected_by_itself_keeps_its_name(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("metrics"), make_metric("mine", number=1, label="f1")])
-    assert [it.name(item_source(label)) for label in ("f1", "auc")] == ["mine", "auc"]
-
-
-def test_an_item_that_the_source_names_is_one_of_its_mapping_where_that_alone_was_selected(tmp_path: Path) -> None:
-    whole, item = make_metric("logs"), replace(make_metric("loss", number=1, label="loss"), is_item=True)
-    it = catalog(tmp_path, [whole, item], label="key")
-    assert [it.name(item_source(label)) for label in ("loss", "acc")] == ["loss", "acc"]
-    listed = catalog(tmp_path, [whole, item], select(whole))
-    assert [listed.name(item_source(label)) for label in ("loss", "acc")] == ["loss", "acc"]
-    assert [metric.name for metric in it.added] == ["acc"]
-    assert [metric.name for metric in listed.added] == ["loss", "acc"]
-
-
-def test_a_name_that_is_taken_is_told_apart(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("metrics"), make_metric("auc", number=1, site=1)])
-    assert [it.name(item_source(label)) for label in ("auc", "metrics/auc", "AUC")] == [
-        "metrics_auc",
-        "metrics_metrics_auc",
-        "metrics_auc #2",
-    ]
-
-
-def test_keys_that_only_the_runs_know_are_metrics_of_their_own(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("v")], label="key")
-    assert [it.name(item_source(label)) for label in ("loss", "acc", "loss")] == ["loss", "acc", "loss"]
-    assert [metric.direction for metric in it.added] == ["min", "max"]
-
-
-def test_items_under_a_label_variable_belong_to_its_metric(tmp_path: Path) -> None:
-    a, b = make_metric("train_metrics", label="train"), make_metric("test_metrics", number=1, label="test")
-    it = catalog(tmp_path, [a, b], label="split")
-    labels = ("train", "train: f1", "test: f1", "dev: f1")
-    assert [it.name(item_source(label)) for label in labels] == [
-        "train_metrics",
-        "train_f1",
-        "test_f1",
-        "train_f1[dev]",
-    ]
-
-
-def test_named_values_match_by_name_and_otherwise_appear(tmp_path: Path) -> None:
+def test_imported_and_listed_named_values_match_by_name(tmp_path: Path) -> None:
     managed = make_metric("validation accuracy", site=None, expression="val_accuracy")
-    graph = make_metric("loss", number=1, site=None, expression="loss_op", label="model/loss")
-    it = catalog(tmp_path, [managed, graph])
-    assert it.name(Source(None, "val_accuracy", (A,), None)) == "validation accuracy"
-    assert it.name(Source(None, "model/loss", (A,), None)) == "loss"
-    assert it.name(Source(None, "precision", (A,), None)) == "precision"
-    assert it.name(Source(None, "loss_op", (A,), None)) == "loss_op"
+    it = catalog(tmp_path, [managed], is_fixed=True)
+    names = ("val_accuracy", "precision")
+    assert [it.name(Source(None, name, (A,), None)) for name in names] == ["validation accuracy", None]
+    imported = replace(it, is_imported=True, selection=replace(it.selection, is_fixed=False), _sources={})
+    assert [imported.name(Source(None, name, (A,), None)) for name in names] == ["validation accuracy", "precision"]
+    assert [metric.name for metric in imported.metrics] == ["validation accuracy", "precision"]
+
+
+# What the runs show.
+
+
+def test_the_words_that_a_run_wrote_name_its_metrics_and_not_the_source(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("history_acc"), make_metric("total", number=1, site=1)])
+    written, sources = output(
+        "epoch 1 lr 0.1 took 3.5s loss: 0.5 val acc: 0.7\nepoch 2 lr 0.1 took 3.4s loss: 0.4 val acc: 0.8\n"
+    )
+    it.learn(written)
+    assert [(one.name, one.role, one.direction) for one in it.metrics] == [
+        ("lr", "other", None),
+        ("took", "time", "min"),
+        ("loss", "quality", "min"),
+        ("val_acc", "quality", "max"),
+    ]
+    assert it.name(sources["val acc"]) == "val_acc"
+    assert [one.metric.words for one in it.metrics] == ["lr", "took", "loss", "val acc"]
+
+
+def test_a_series_that_another_run_alone_writes_gets_a_name_then(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    it.learn(output("val acc: 0.7")[0])
+    _, sources = output("test acc: 0.7")
+    assert it.name(sources["test acc"]) == "test_acc"
+    assert [one.name for one in it.metrics] == ["val_acc", "test_acc"]
+
+
+def test_counters_and_cells_are_no_metrics(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    written, sources = output("Epoch 1/10\nEpoch 2/10\n[[12  3]\n [ 4 11]]\n")
+    it.learn(written)
+    assert (it.metrics, {it.name(source) for source in sources.values()}) == ((), {None})
+
+
+def test_a_mean_without_words_of_its_own_carries_the_name_of_what_it_is_the_mean_of(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    it.learn(output("".join(f"accuracy: {value}\n" for value in (0.5, 0.75, 1.0)) + "average over 3 runs: 0.75\n")[0])
+    assert [one.name for one in it.metrics] == ["accuracy", "average_accuracy"]
+    assert it.metrics[1].direction == "max"
+
+
+def test_values_under_a_tag_or_a_key_are_named_by_it(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("logs")])
+    labels = ("val/accuracy", "train/epsilon", "lr", "step_time", "epoch_loss", "epoch")
+    assert [it.name(Source(0, None, (), label)) for label in labels] == [
+        "val_accuracy", "train_epsilon", "lr", "step_time", "epoch_loss", None,
+    ]  # fmt: skip
+    assert [one.role for one in it.added] == ["quality", "other", "other", "time", "quality"]
+    assert it.name(Source(0, None, (A,), "val/accuracy")) == "val_accuracy"  # the way to it makes no other metric
 
 
 def test_the_words_of_a_named_value_tell_its_direction(tmp_path: Path) -> None:
     it = catalog(tmp_path, [])
-    names = [it.name(Source(None, name, (), None)) for name in ("dtest_rmsle", "dtrain_auc", "dtest_gini")]
+    names = [it.name(Source(None, name, (), None)) for name in ("dtest_rmsle", "dtrain_auc", "dtest_zorp")]
     assert [(metric.name, metric.direction) for metric in it.added] == list(
         zip(names, ("min", "max", None), strict=True)
     )
+
+
+def test_without_any_words_a_site_is_called_what_the_source_calls_it_and_ways_tell_apart(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("accuracy")])
+    assert [it.name(Source(0, None, path, None)) for path in ((A,), (B,), (A,))] == [
+        "accuracy", "accuracy #2", "accuracy",
+    ]  # fmt: skip
+    assert it.name(Source(1, None, (A,), None)) is None
+
+
+def test_of_a_recursion_no_more_ways_than_eight_are_metrics(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("accuracy")])
+    names = {it.name(Source(0, None, (A,) * depth, None)) for depth in range(20)}
+    assert len(names) == len(it.added) == 8
+
+
+def test_the_score_of_what_counts_trainings_is_the_mean_over_them(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    it.learn(output("".join(f"fold {number} AUC: 0.9{number}\n" for number in range(1, 6)) + "test AUC: 0.92\n")[0])
+    assert [(one.name, one.aggregate, one.metric.over) for one in it.metrics] == [
+        ("auc", "mean", "fold"),
+        ("test_auc", "last", ""),
+    ]
+    known = replace(it, n_trainings=5, added=[], _streams={}, _sources={})
+    known.learn(output("".join(f"fold {number} AUC: 0.9{number}\n" for number in range(1, 6)))[0])
+    assert known.metrics[0].aggregate == "mean-last:5"
+
+
+def test_a_name_that_is_taken_is_told_apart(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    it.learn(output("val acc: 0.7")[0])
+    assert [it.name(Source(None, name, (), None)) for name in ("val_acc", "val/acc")] == ["val_acc #2", "val_acc #3"]
+
+
+# Which process counts.
 
 
 def log(pid: int, span: tuple[float, float], values: dict[int | None, float], *, rank: int | None = None) -> ProcessLog:

@@ -16,16 +16,17 @@ from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, S
 from deviate.records import events
 from deviate.records.columns import NO_STEP
 from deviate.records.events import Points, ProcessLog, Source, read_events
+from deviate.series.captions import Caption
 
 
 def by_site(source: Source) -> str:
     return f"{source.name or source.site} {source.label}"
 
 
-def read(tmp_path: Path, *lines: str, main_loop: int | None = 0, keeps_all: bool = True) -> ProcessLog:
+def read(tmp_path: Path, *lines: str, main_loop: int | None = 0) -> ProcessLog:
     path = tmp_path / "events-1-1.jsonl"
     path.write_text(start() + "".join(lines))
-    return read_events(path, main_loop, by_site, keeps_all=keeps_all)
+    return read_events(path, main_loop, by_site)
 
 
 def value(loops: tuple[int, ...], number: float, *, site: int = 0, label: str | None = None) -> str:
@@ -39,16 +40,12 @@ def test_floats_keep_all_bits_and_non_finite_ones_come_back(tmp_path: Path) -> N
     assert [number.hex() for number in read_back] == [number.hex() for number in numbers]
 
 
-def test_all_values_within_a_step_and_outside_of_the_loop_are_kept_and_before_scores_2_the_last(tmp_path: Path) -> None:
+def test_all_values_within_a_step_and_outside_of_the_loop_are_kept(tmp_path: Path) -> None:
     places = [(), (), (0, 0, 1, 0), (0, 0, 1, 1), (0, 1, 1, 0), (), ()]
     lines = [value(loops, number) for number, loops in enumerate(places)]
     points = read(tmp_path, *lines).points["0 None"]
     assert points.steps.tolist() == [NO_STEP, NO_STEP, 0, 0, 1, NO_STEP, NO_STEP]
     assert points.values.tolist() == list(range(7))
-    points = read(tmp_path, *lines, keeps_all=False).points["0 None"]
-    assert points.steps.tolist() == [NO_STEP, 0, 1, NO_STEP]
-    assert points.values.tolist() == [1.0, 3.0, 4.0, 6.0]
-    assert points.n_left_out == 3
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -98,9 +95,6 @@ def test_a_value_that_comes_after_its_step_takes_its_place_with_its_time(tmp_pat
     assert points.steps.tolist() == [0, 0, 0, 1, 2]
     assert points.values.tolist() == [1.0, 2.0, 7.0, 9.0, 3.0]
     assert points.times.tolist() == [0.25, 0.5, 4.25, 4.125, 4.0]
-    points = read(tmp_path, *lines, keeps_all=False).points["0 None"]
-    assert points.values.tolist() == [7.0, 9.0, 3.0]
-    assert points.times.tolist() == [4.25, 4.125, 4.0]
 
 
 def test_a_value_without_a_time_is_a_bad_line_and_leaves_the_columns_as_long_as_each_other(tmp_path: Path) -> None:
@@ -178,7 +172,18 @@ def test_sources_differ_by_path_and_label(tmp_path: Path) -> None:
     )  # fmt: skip
     read_events(path, 0, lambda source: seen.append(source) or "name")  # type: ignore[func-returns-value]
     ways = ((Place("train.py", 5), Place("train.py", 30)), (Place("train.py", 6),))
-    assert seen == [Source(0, None, way, label) for way in ways for label in (None, "test")]
+    assert seen == [Source(0, None, way, label, None, "before") for way in ways for label in (None, "test")]
+
+
+def test_a_source_has_the_words_of_its_value_and_the_phase_of_the_run(tmp_path: Path) -> None:
+    seen: list[Source] = []
+    path = tmp_path / "events-1-1.jsonl"
+    lines = [value((), 1), encode("step", 0, 0, 0.1), value((0, 0), 2), value((0, 0), 3), value((), 4)]
+    path.write_text(start() + "".join(lines))
+    words = {1: Caption("loss"), 2: Caption("val loss"), 3: Caption("loss")}
+    read_events(path, 0, lambda source: seen.append(source) or "name", words)  # type: ignore[func-returns-value]
+    told = [(None if source.caption is None else source.caption.own, source.phase) for source in seen]
+    assert told == [(None, "before"), ("loss", "along"), ("val loss", "along"), ("loss", "after")]
 
 
 def test_what_else_happened_is_kept(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from samples import metric
 
 from deviate.errors import InputError
 from deviate.model import Direction, Series, Unavailable
-from deviate.stats import aggregate_series, score_of
+from deviate.series.score import aggregate_series, score_of
 
 CURVE = Series((0, 1, 2, 3), (0.5, 0.9, 0.7, 0.8))
 WITH_RESULT = Series((0, 1, None), (1.0, 3.0, 11.0))

@@ -1,0 +1,92 @@
+"""Which number of a log shows which recorded value."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deviate.series.alignment import MOST_MISSES, Recorded, align
+from deviate.series.lines import read_lines
+
+TEST = ("train.py", 20)
+
+
+def record(*values: tuple[int, float], statement: tuple[str, int] | None = None) -> list[Recorded]:
+    """Values of sites, in order; each site is a statement of its own where none is given."""
+    return [
+        Recorded(ordinal, site, None, statement or ("train.py", site), value)
+        for ordinal, (site, value) in enumerate(values)
+    ]
+
+
+def shown(values: list[Recorded], log: str) -> dict[int, tuple[int, float]]:
+    """Ordinal of each value that the log shows, to its line and the number there."""
+    lines = list(read_lines(log))
+    return {
+        ordinal: (line, lines[line].numbers[place].value)
+        for ordinal, (line, place) in align(values, lines).items()
+    }  # fmt: skip
+
+
+def test_values_that_are_rounded_are_found_in_their_order() -> None:
+    values = record((0, 0.51234), (1, 0.87654), (0, 0.41234), (1, 0.88654))
+    log = "loss 0.512\nval acc 87.65%\nloss 0.412\nval acc 88.65%\n"
+    assert shown(values, log) == {0: (0, 0.512), 1: (1, 87.65), 2: (2, 0.412), 3: (3, 88.65)}
+
+
+def test_values_of_one_statement_stand_in_one_line_or_in_lines_that_follow_one_another() -> None:
+    values = record((0, 0.5), (1, 0.25), (2, 0.125), statement=TEST)
+    assert shown(values, "loss 0.5 acc 0.25 f1 0.125") == {0: (0, 0.5), 1: (0, 0.25), 2: (0, 0.125)}
+    assert shown(values, "loss 0.5\nacc 0.25\nf1 0.125") == {0: (0, 0.5), 1: (1, 0.25), 2: (2, 0.125)}
+
+
+def test_a_counter_with_the_same_digits_is_not_the_value() -> None:
+    values = record((0, 3.0), (0, 4.0))
+    found = shown(values, "starting\nepoch 1 reward 3.0\nepoch 2 reward 4.0\n")
+    assert found == {0: (1, 3.0), 1: (2, 4.0)}
+
+
+def test_equal_values_of_different_lines_keep_their_order() -> None:
+    values = record((0, 0.5), (1, 0.5), (0, 0.5), (1, 0.5))
+    assert [line for line, _ in shown(values, "loss 0.5\nacc 0.5\nloss 0.5\nacc 0.5\n").values()] == [0, 1, 2, 3]
+
+
+def test_a_value_that_no_line_shows_is_passed_over_and_costs_no_other() -> None:
+    values = record((0, 0.5123), (9, 123.456), (1, 0.8765), (0, 0.4123), (9, 234.567), (1, 0.8865))
+    found = shown(values, "loss 0.5123\nacc 0.8765\nloss 0.4123\nacc 0.8865\n")
+    assert found == {0: (0, 0.5123), 2: (1, 0.8765), 3: (2, 0.4123), 5: (3, 0.8865)}
+
+
+def test_a_statement_that_writes_elsewhere_finds_nothing_by_chance() -> None:
+    values = record(*((9, float(step)) for step in range(2 * MOST_MISSES)))
+    assert shown(values, "lr 0.5\n" * 5 + "accuracy 0.8765\n") == {}
+
+
+def test_lines_between_are_passed_over_where_the_digits_tell() -> None:
+    noise = "".join(f"chunk {number} of 30 loaded\n" for number in range(30))
+    assert shown(record((0, 0.51234)), f"{noise}loss 0.51234\n") == {0: (30, 0.51234)}
+
+
+def test_no_number_shows_two_values() -> None:
+    values = record((0, 0.5), (1, 0.5))
+    assert list(shown(values, "loss 0.5\n")) == [0]
+
+
+def test_nan_is_shown_by_nan() -> None:
+    assert shown(record((0, 0.5), (0, math.nan)), "loss 0.5\nloss nan\n")[1][0] == 1
+
+
+@given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 1)), min_size=1, max_size=20), st.integers(3, 6))
+def test_every_value_of_a_plain_log_is_found_in_its_line(values: list[tuple[float, float]], decimals: int) -> None:
+    pairs = enumerate(values, start=1)
+    recorded = record(
+        *(one for epoch, (loss, acc) in pairs for one in ((0, float(epoch)), (1, loss), (2, acc))), statement=TEST
+    )
+    log = "".join(
+        f"Epoch {epoch} train_loss: {loss:.{decimals}f} val_acc: {acc:.{decimals}f}\n"
+        for epoch, (loss, acc) in enumerate(values, start=1)
+    )
+    found = shown(recorded, log)
+    assert [found[ordinal][0] for ordinal in range(len(recorded))] == [ordinal // 3 for ordinal in range(len(recorded))]
+    for ordinal, value in enumerate(recorded):
+        assert abs(found[ordinal][1] - value.value) <= 0.51 * 10.0**-decimals
