@@ -217,10 +217,8 @@ def read_events(
                     loops[event[1]].begin(event[2])
                     log.has_main = True
             elif kind in VALUES:
-                caption = None
-                if kind == "value":
-                    ordinal += 1
-                    caption = captions.get(ordinal)
+                ordinal += kind == "value"
+                caption = captions.get(ordinal) if kind == "value" else None
                 _, origin, way, around, seconds, value, *rest = event
                 if type(value) is not float or type(seconds) is not float:
                     value, seconds = float(number(value)), float(seconds)

@@ -143,8 +143,8 @@ def read_output(
     for index, (lines, table) in enumerate(zip(all_lines, tables, strict=True)):
         if index not in outputs:
             continue  # what libraries warn of
-        for place, stream, steps in _unrecorded(lines, table, shown[index], n_steps, keyed):
-            first[stream.key] = (index + 1, *place)
+        for at, stream, steps in _unrecorded(lines, table, shown[index], n_steps, keyed):
+            first[stream.key] = (index + 1, *at)
             keyed[stream.key] = stream
             unrecorded.append(Unrecorded(stream.key, tuple(stream.values), tuple(steps)))
     ordered = sorted(keyed.values(), key=lambda stream: first[stream.key])

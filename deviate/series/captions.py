@@ -261,8 +261,8 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
                 if n_bare == 2:
                     _make_cells(slots)
         waiting = ""
-    words = " ".join(dict.fromkeys(name_words(" ".join(prefix)))) if prefix else ""
-    return _Layout(slots, words, trainings if counts_trainings else "")
+    beside = " ".join(dict.fromkeys(name_words(" ".join(prefix)))) if prefix else ""
+    return _Layout(slots, beside, trainings if counts_trainings else "")
 
 
 def _make_cells(slots: list[_Slot]) -> None:

@@ -43,8 +43,8 @@ PARTS = word_set(
 SPREADS = word_set("std stdev stddev sd deviation stderr sem")
 WHOLES = word_set("mean overall macro cv avg average total all micro weighted global")
 MERITS = (HIGHER - word_set("total")) | word_set(
-    "wer cer ter rmse mae mape eer error err errors fid kid lpips misclassified mpjpe epe rmsle smape brier ece hter fpr "
-    "fnr mse"
+    "wer cer ter rmse mae mape eer error err errors fid kid lpips misclassified mpjpe epe rmsle smape brier ece hter "
+    "fpr fnr mse"
 )
 LOSSES = word_set("loss losses nll cost criterion objective xent crossentropy hinge penalty elbo verlust")
 LANGUAGE = word_set("ppl perplexity bpb bpc bpd token tokens")
@@ -55,8 +55,8 @@ SETTINGS = RATES | word_set(
     "schedule intercept importance params parameters param parameter"
 )
 LISTINGS = word_set(
-    "coefficient coefficients coefs importance importances ranking weights parameters hyperparameters config configuration "
-    "settings arguments options thresholds args"
+    "coefficient coefficients coefs importance importances ranking weights parameters hyperparameters config "
+    "configuration settings arguments options thresholds args"
 )
 """Headings of what a model or a run is made of: no number below is a result."""
 COUNTED = (
