@@ -94,6 +94,9 @@ PLUS_MINUS = re.compile(r"±|\+/?-|\+\s*/\s*-")
 BRACKETED = re.compile(r"[\[<(]\s*([A-Za-z][\w \-/@]*?)\s*[\])>]")
 QUOTES = re.compile(r"""["'`{}\[\]()<>]""")
 CLAUSES = re.compile(r"\s*[|;,]\s*|\s+[-–—]+\s+|\.\s+|\s{4,}|->|→|!|\*{2,}|={2,}|#{2,}")
+DATA_BEHIND = re.compile(r"\s*\(\s*([A-Za-z]+)\s*\)(?=\s*(?:[,;|/]|$))")
+RANGES = ("-", "–", ",", "to ", "…")
+"""What stands between the ends of an interval."""
 LAST_WORD = re.compile(r"([A-Za-z][A-Za-z_]*)[\s:=#\[({.'\"]*$")
 
 
@@ -224,6 +227,7 @@ def _may_label(layout: _Layout, index: int, slot: _Slot) -> bool:
 
 def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
     roles = _roles(pieces, numbers)
+    pieces, data = _take_data_behind(pieces)
     slots: list[_Slot] = []
     prefix: list[str] = []
     trainings = ""
@@ -252,17 +256,30 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
                     section = ""
                 own = found.own
                 section = found.section or section
-                slots.append(_Slot("value", own, "" if found.has_data else section))
+                slots.append(_Slot("value", own, data.get(index, "" if found.has_data else section)))
                 section = section or found.carried
                 n_bare = 0
+            elif index in data:
+                slots.append(_Slot("value", own, data[index]))
             else:
-                slots.append(_behind(waiting, slots, own, section))
+                slots.append(_behind(waiting, pieces[index + 1], slots, own, section, " ".join(prefix)))
                 n_bare += slots[-1].role == "cell"
                 if n_bare == 2:
                     _make_cells(slots)
         waiting = ""
     beside = " ".join(dict.fromkeys(name_words(" ".join(prefix)))) if prefix else ""
     return _Layout(slots, beside, trainings if counts_trainings else "")
+
+
+def _take_data_behind(pieces: Sequence[str]) -> tuple[list[str], dict[int, str]]:
+    """The texts without words for the data in parentheses behind a number, and these words by number: `3.2 (train)`."""
+    texts, data = list(pieces), {}
+    for index, text in enumerate(pieces[1:]):
+        match = DATA_BEHIND.match(text)
+        if match and match[1].lower() in DATA_WORDS:
+            data[index] = match[1]
+            texts[index + 1] = text[match.end() :]
+    return texts, data
 
 
 def _make_cells(slots: list[_Slot]) -> None:
@@ -275,13 +292,17 @@ def _make_cells(slots: list[_Slot]) -> None:
             break
 
 
-def _behind(text: str, slots: Sequence[_Slot], own: str, section: str) -> _Slot:
-    """A number without words of its own: by what stands between it and the one before."""
+def _behind(text: str, after: str, slots: Sequence[_Slot], own: str, section: str, prefix: str) -> _Slot:
+    """A number without words of its own: by what stands between it and the one before.
+
+    Args:
+        after: the text behind it. prefix: the words of the line before its counters.
+    """
     before = next((slot for slot in reversed(slots) if slot.role != "label"), None)
     if before is None or before.role == "counter":
         if own or "\x00" in text:
             return _Slot("value", _clean(text), section)
-        return _Slot("cell")
+        return _Slot("value", prefix) if prefix and ":" in text else _Slot("cell")  # "Loss after epoch 3: 0.43"
     if PLUS_MINUS.search(text):
         return _Slot("spread", own, section, suffix="sd")
     if "(" in text and "[" not in text:
@@ -290,7 +311,7 @@ def _behind(text: str, slots: Sequence[_Slot], own: str, section: str) -> _Slot:
                 if slot.role == "value" and slot.own == own:
                     slot.role = "size"
             return _Slot("value", own, section)
-        if before.role == "value":
+        if before.role == "value" and not after.strip().startswith(RANGES):
             return _Slot("value", own, section, suffix="avg")
     return _Slot("cell", own, section)
 
@@ -368,7 +389,7 @@ def _clause(text: str) -> _Clause | None:
 
 
 def _clean(text: str) -> str:
-    return " ".join(QUOTES.sub(" ", text).strip(" \t:=-–—.,;|*#>").split())
+    return " ".join(QUOTES.sub(" ", text).strip(" \t:=-–—.,;|*#>/").split())
 
 
 # Headings.

@@ -18,6 +18,7 @@ from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.series.words import (
     LANGUAGE,
     LOSSES,
+    MERITS,
     PARTS,
     SPREADS,
     WHOLES,
@@ -124,16 +125,16 @@ def is_on_test_data(name: str) -> bool:
 
 def order_of_results(metrics: Sequence[SelectedMetric], primary: str | None) -> list[SelectedMetric]:
     """Metrics as they are shown: the primary one, results, losses, times and speeds, and what is no result."""
+    return sorted(metrics, key=lambda metric: rank_of(metric, primary))
 
-    def place(metric: SelectedMetric) -> tuple[int, ...]:
-        if metric.name == primary:
-            return (0,)
-        if metric.role != "quality":
-            return (3 if metric.role == "time" else 4,)
-        is_loss = kind_of(_text(metric)) == "loss"
-        return (1 + is_loss, DATA_ORDER[data_of(_text(metric))])
 
-    return sorted(metrics, key=place)
+def rank_of(metric: SelectedMetric, primary: str | None) -> tuple[int, int]:
+    """The place of a metric among others: what it is, and which data it is of."""
+    if metric.name == primary:
+        return 0, 0
+    if metric.role != "quality":
+        return (3 if metric.role == "time" else 4), 0
+    return 1 + (kind_of(_text(metric)) == "loss"), DATA_ORDER[data_of(_text(metric))]
 
 
 def _text(metric: SelectedMetric) -> str:
@@ -181,7 +182,11 @@ def _rules(
     best = min(data.values(), key=DATA_ORDER.__getitem__)
     if all(loss(metric) for metric in candidates if data[metric.name] == best):
         # The measure that nothing but losses stand beside is of the same data: `val_loss 0.61 accuracy 0.78`.
-        data |= {metric.name: best for metric in candidates if not data[metric.name] and not loss(metric)}
+        data |= {
+            metric.name: best
+            for metric in candidates
+            if not data[metric.name] and words[metric.name] & MERITS and not loss(metric)
+        }
     of_test = {"test": "of test data", "validation": "of validation data"}.get(best, "not of training data")
     return (
         (lambda metric: data[metric.name] == "training", "not of training data"),

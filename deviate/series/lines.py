@@ -18,7 +18,7 @@ NUMBER = re.compile(
 )
 UNIT = re.compile(
     r"\s*(?P<percent>%)"
-    r"|\s*(?P<unit>(?:[a-zA-Z]+/(?:s|sec|second|step|it|iter|epoch|batch|min|h)\b)|(?:s|sec|secs|seconds?|ms|us|µs|min|mins|"
+    r"|\s*(?P<unit>(?:[a-zA-Z]*/(?:s|sec|second|step|it|iter|epoch|batch|min|h)\b)|(?:s|sec|secs|seconds?|ms|us|µs|min|mins|"
     r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?![\w]))"
 )
 NO_NUMBER = re.compile(
@@ -27,7 +27,7 @@ NO_NUMBER = re.compile(
     r"|\d+\.\d+\.\d+[\w.]*"  # versions, addresses
     r"|0x[0-9a-fA-F]+"
     r"|(?:[A-Za-z]+://|(?<![\w)%])~?/(?=[A-Za-z_.])|(?<![\w.])\.{1,2}/)[^\s,;:'\"]*"  # addresses and paths
-    r"|[\w.-]*[A-Za-z_][\w.-]*/[^\s=:,;'\"]*\d[^\s=:,;'\"]*"  # a path below this folder
+    r"|[\w.-]*[A-Za-z_][\w.-]*/(?:[\w.-]+/)+[\w.-]*|[\w.-]+/[\w.-]*\.[A-Za-z]\w{0,5}\b"  # paths below this folder
     r"|(?:np|numpy|jnp|torch|tf)?\.?(?:float|int|uint|bfloat)\d+\(|\b(?:tensor|array|Array|Tensor)\("
     r"|,\s*(?:dtype|device|grad_fn|weak_type|shape|requires_grad)=[^,)]*\)?"
 )

@@ -54,6 +54,8 @@ SETTINGS = RATES | word_set(
     "patience warmup coef coefficient lr learningrate seed size dim hidden width depth layers weight exploration "
     "schedule intercept importance params parameters param parameter"
 )
+NOTES = word_set("improved improves decreased increased saving saved loading loaded restoring early stopping patience")
+"""Words of notes on how training goes, which repeat a number that is reported elsewhere."""
 LISTINGS = word_set(
     "coefficient coefficients coefs importance importances ranking weights parameters hyperparameters config "
     "configuration settings arguments options thresholds args"
@@ -115,8 +117,10 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
         return "time"
     if words & RATES or (ordered and ordered[-1] in SETTINGS and not measures):
         return "setting"
-    if words and words <= COUNTERS | TRAININGS | DATA_WORDS:
+    if (words and words <= COUNTERS | TRAININGS | DATA_WORDS) or words <= STOP:
         return "none"
+    if words & NOTES:
+        return "setting"
     if ordered and ordered[-1] in COUNTED - MEASURES:
         return "setting"
     if is_whole and not measures:

@@ -21,11 +21,12 @@ from deviate.model import (
     PairFindings,
     PrimaryChoice,
     SelectedMetric,
+    Unavailable,
     date_margin,
     refuse_aggregate,
 )
 from deviate.series.copies import distinct_metrics
-from deviate.series.headline import DECLARED, NAMED_AFTER, ask_for_primary, choose_headline, order_of_results
+from deviate.series.headline import DECLARED, NAMED_AFTER, ask_for_primary, choose_headline, rank_of
 from deviate.series.lookup import require_metric
 from deviate.stats.advice import all_warnings, never_reported_warnings
 from deviate.stats.compare import smallest_se
@@ -398,8 +399,11 @@ def _resolve_metrics(
 
 
 def _in_order(descriptions: Iterable[Description]) -> tuple[Description, ...]:
-    """Primary metric first, then results, losses, times, and what is no result."""
-    by_name = {description.metric.name: description for description in descriptions}
-    metrics = [description.metric for description in by_name.values()]
-    primary = next((metric.name for metric in metrics if metric.is_primary), None)
-    return tuple(by_name[metric.name] for metric in order_of_results(metrics, primary))
+    """Primary metric first, then results, losses, times and the rest; of each, the largest coefficient of variation."""
+
+    def place(description: Description) -> tuple[object, ...]:
+        cv, metric = description.cv, description.metric
+        rank = rank_of(metric, metric.name if metric.is_primary else None)
+        return (*rank, True, 0.0) if isinstance(cv, Unavailable) else (*rank, False, -cv)
+
+    return tuple(sorted(descriptions, key=place))
