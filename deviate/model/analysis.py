@@ -123,6 +123,7 @@ class Metric:
         evidence: why it was taken for a metric, most telling reason first.
         words: what the run wrote around its values; empty where that is not known.
         over: the word by which the run counts trainings ("fold"), where each value is of another model.
+        kin: the name that it would have alone; series of several trainings or parts share it.
     """
 
     id: int
@@ -140,6 +141,7 @@ class Metric:
     is_item: bool = False
     words: str = ""
     over: str = ""
+    kin: str = ""
 
 
 def with_known_items(metrics: Iterable[Metric]) -> frozenset[int]:

@@ -15,7 +15,7 @@ from deviate.records.events import Source
 from deviate.records.output import Output, key_of
 from deviate.records.snapshot import Manifest
 from deviate.series.captions import Caption
-from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of
+from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
 from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, kind_of, name_words, words_of
 
 JOINT = ": "
@@ -164,6 +164,7 @@ class Catalog:
             evidence=(f'printed as "{caption.text}"',),
             site=None,
             words=caption.text,
+            kin=shortest_name(stream),
             over=caption.trainings or ("training" if self.n_trainings and stream.phase == "along" else ""),
         )
         self._streams[stream.key] = self._append(metric, name, unit="%" if caption.unit == "%" else "")
@@ -234,7 +235,7 @@ class Catalog:
 
 
 def _words(stream: Stream) -> frozenset[str]:
-    return frozenset(name_words(next(iter(names_of([stream]).values()))))
+    return frozenset(name_words(shortest_name(stream)))
 
 
 def _is_same(metric: Metric, source: Source, path: tuple[Place, ...], words: str | None) -> bool:
@@ -273,7 +274,7 @@ def _with_means(streams: Sequence[Stream]) -> Iterable[Stream]:
         if len(stream.values) == 1 and words and not says and words & (WHOLES | EXTREMES | DATA_WORDS):
             restated = next((one for one in reversed(earlier) if _restates(stream.values[0], one)), None)
             if restated is not None:
-                stream = replace(stream, restates=next(iter(names_of([restated]).values())))
+                stream = replace(stream, restates=shortest_name(restated))
         elif len(stream.values) > 1 and _is_kept(stream):
             earlier.append(stream)
         yield stream

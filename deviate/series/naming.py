@@ -59,13 +59,18 @@ def names_of(streams: Sequence[Stream], taken: Iterable[str] = ()) -> dict[Strea
     names: dict[StreamKey, str] = {}
     groups: dict[str, list[Stream]] = defaultdict(list)
     for stream in streams:
-        groups[next(_candidates(stream))].append(stream)
+        groups[shortest_name(stream)].append(stream)
     given = set(taken)
     for members in groups.values():
         for stream, name in zip(members, _told_apart(members), strict=True):
             names[stream.key] = free_name(name, given)
             given.add(names[stream.key])
     return names
+
+
+def shortest_name(stream: Stream) -> str:
+    """The name that a series has where no other one shares it."""
+    return next(_candidates(stream))
 
 
 def free_name(name: str, given: Iterable[str]) -> str:

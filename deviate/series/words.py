@@ -115,7 +115,7 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
     measures = words & (MEASURES - NEUTRAL)
     if words & (SHORT_TIMES | SPEEDS | MEMORY | ESTIMATES) and not measures - word_set("return returns score"):
         return "time"
-    if words & RATES or (ordered and ordered[-1] in SETTINGS and not measures):
+    if ordered and (ordered[-1] in RATES or (not measures and (words & RATES or ordered[-1] in SETTINGS))):
         return "setting"
     if (words and words <= COUNTERS | TRAININGS | DATA_WORDS) or words <= STOP:
         return "none"

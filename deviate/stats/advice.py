@@ -20,6 +20,7 @@ from deviate.model import (
 )
 from deviate.series.headline import is_on_test_data
 from deviate.series.score import non_finite_warnings
+from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.estimates.proof import evaluation_warnings, select_completed
 from deviate.stats.interim_analysis import n_counted
@@ -87,6 +88,8 @@ def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[s
                     f"{metric.aggregate} of {metric.name} chooses its step on test data, which makes it too good: "
                     "report last, or choose the step on validation data."
                 )
+            if metric.is_primary and "best" in words_of(metric.metric.words) and is_on_test_data(metric.metric.words):
+                warnings.append(f"{metric.name} is the best of several looks at test data, so it is optimistic.")
     baseline = {description.metric.name: description.metric for description in described[0].descriptions}
     for findings in described[1:]:
         by_name = {description.metric.name: description.metric for description in findings.descriptions}

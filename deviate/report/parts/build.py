@@ -294,7 +294,17 @@ def primary_sentence(findings: Findings) -> str:
     metric = next((one for one in metrics if one.name == choice.name), None)
     better = _better(metric) if metric is not None else ""
     sentence = f"Primary metric: {name_text(choice.name)}{better}, {choice.reason}."
-    return sentence + (f" Not chosen: {others}." if others else "")
+    return sentence + _kin(metric, findings) + (f" Not chosen: {others}." if others else "")
+
+
+def _kin(metric: SelectedMetric | None, findings: Findings) -> str:
+    """That a run reports the same measure of several trainings or parts; empty where it does not."""
+    kin = "" if metric is None else metric.metric.kin
+    names = [one.name for one in findings.experiments[0].experiment.metrics if kin and one.metric.kin == kin]
+    if len(names) < 2:
+        return ""
+    listed = first_few([name_text(one) for one in names], MOST_OTHERS)
+    return f" {len(names)} series are called {name_text(kin)}: {listed}."
 
 
 def _better(metric: SelectedMetric) -> str:
