@@ -14,7 +14,7 @@ from deviate.base import redact_words
 from deviate.cli.app import Form, as_json, command
 from deviate.errors import RecordError
 from deviate.model import Unavailable, search_of
-from deviate.records import Plan, event_files
+from deviate.records import Plan, event_files, log_files
 from deviate.report import align_columns, decimals, duration, name, number, size_text, with_unit
 from deviate.workflows import Mean, RecordedRun, RunState
 
@@ -95,7 +95,8 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
 def _scores(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunState]) -> workflows.ExperimentScores | None:
     """The scores of an experiment, if reading them is fast."""
     completed = [state.folder for state in states if state.state == "completed" and state.folder is not None]
-    to_read = sum(path.stat().st_size for attempt in completed for path in event_files(attempt))
+    files = (path for attempt in completed for path in (*event_files(attempt), *log_files(attempt)) if path.exists())
+    to_read = sum(path.stat().st_size for path in files)
     if not completed or to_read > MOST_BYTES:
         return None
     scores = workflows.ExperimentScores(folder)

@@ -97,8 +97,9 @@ class Catalog:
             listed = self._listed(source)
             if listed is not None or self.selection.is_fixed:
                 return listed
-        if source.caption is not None:
-            return self._by_words(source, source.caption)
+        caption = source.caption
+        if caption is not None and (caption.has_words or caption.form in ("counter", "size")):
+            return self._by_words(source, caption)
         return self._by_source(source)
 
     # What the user listed, or an import named.
@@ -137,7 +138,8 @@ class Catalog:
         path = " < ".join(str(place) for place in reversed(source.path))
         key = key_of(caption, f"{source.site} {path}", source.phase, self._divided, self._phased)
         if key not in self._streams:
-            stream = Stream(key, caption, is_whole=caption.is_whole)
+            place = None if source.site is None else self.manifest.sites[source.site][0]
+            stream = Stream(key, caption, is_whole=caption.is_whole, phase=source.phase, place=place)
             names = names_of([stream], (metric.name for metric in self.metrics))
             self._streams[key] = None
             if _is_kept(stream):
@@ -156,8 +158,8 @@ class Catalog:
             id=-1,
             name=name,
             expression=caption.text,
-            file="",
-            line=0,
+            file=stream.place.file if stream.place else "",
+            line=stream.place.line if stream.place else 0,
             sink="print",
             role=role,
             direction=direction if role != "other" else None,

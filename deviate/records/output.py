@@ -135,7 +135,7 @@ def read_output(
     first: dict[StreamKey, tuple[int, int, int]] = {}
     for position, value, caption in sorted(found, key=lambda one: one[0]):
         key = key_of(caption, value.place, value.phase, divided, phased)
-        stream = keyed.setdefault(key, Stream(key, caption, phase=value.phase))
+        stream = keyed.setdefault(key, Stream(key, caption, phase=value.phase, place=Place(*value.recorded.statement)))
         first.setdefault(key, position)
         stream.values.append(value.recorded.value)
         stream.is_whole = stream.is_whole and caption.is_whole

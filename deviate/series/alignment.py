@@ -6,8 +6,11 @@ shows, because the statement writes elsewhere, is passed over; what a statement'
 that were found.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import islice
 
 from deviate.series.lines import Line
 
@@ -15,6 +18,8 @@ MOST_LINES = 4
 """Lines that one execution of a statement may write."""
 AHEAD = 400
 """Lines that are searched for an execution."""
+MOST_SEARCHES = 2
+"""Executions of a statement that are searched in all lines, if none was found yet."""
 MOST_MISSES = 30
 """Executions of a statement that are not found, with none that is, after which it is taken to write elsewhere."""
 TELLING_DIGITS = 3
@@ -49,6 +54,9 @@ def align(values: Sequence[Recorded], lines: Sequence[Line]) -> dict[int, tuple[
     """The place of each value that the log shows: its ordinal to the index of the line and of the number in it."""
     places: dict[int, tuple[int, int]] = {}
     numbered = [index for index, line in enumerate(lines) if line.numbers]
+    by_shape: dict[tuple[str, int], list[int]] = {}
+    for place, index in enumerate(numbered):
+        by_shape.setdefault(_shape(lines[index]), []).append(place)
     statements: dict[tuple[str, int], _Statement] = {}
     taken: set[tuple[int, int]] = set()
     pointer = 0
@@ -56,7 +64,8 @@ def align(values: Sequence[Recorded], lines: Sequence[Line]) -> dict[int, tuple[
         statement = statements.setdefault(execution[0].statement, _Statement())
         if statement.n_missed >= MOST_MISSES and not statement.n_found:
             continue
-        match = _find(execution, lines, numbered, pointer, statement, taken)
+        starts = _starts(pointer, len(numbered), statement, by_shape)
+        match = _find(execution, lines, numbered, starts, pointer, statement, taken)
         if match is None:
             statement.n_missed += 1
             continue
@@ -90,10 +99,28 @@ def _executions(values: Sequence[Recorded]) -> list[list[Recorded]]:
     return executions
 
 
+def _starts(
+    pointer: int, end: int, statement: _Statement, by_shape: Mapping[tuple[str, int], Sequence[int]]
+) -> Iterator[int]:
+    """Places to look for an execution: the next lines; beyond these, lines like those that the statement wrote before.
+
+    Of a statement of which no line is known, all lines are searched, a few times: a process may begin to write late.
+    """
+    yield from range(pointer, min(pointer + AHEAD, end))
+    if statement.shapes:
+        further = (
+            places[bisect_left(places, pointer + AHEAD) :] for shape in statement.shapes for places in [by_shape[shape]]
+        )
+        yield from islice(merge(*further), AHEAD)
+    elif statement.n_missed < MOST_SEARCHES:
+        yield from range(pointer + AHEAD, end)
+
+
 def _find(
     execution: Sequence[Recorded],
     lines: Sequence[Line],
     numbered: Sequence[int],
+    starts: Iterable[int],
     pointer: int,
     statement: _Statement,
     taken: set[tuple[int, int]],
@@ -101,11 +128,12 @@ def _find(
     """Where an execution is shown, from a place in `numbered` on; None where it is not.
 
     Args:
+        starts: places to look. pointer: the first of them.
         taken: lines and numbers that show other values.
 
     Returns: the next place to search from, and for each value that is shown its ordinal, line and number.
     """
-    for start in range(pointer, min(pointer + AHEAD, len(numbered))):
+    for start in starts:
         shown = _match(execution, lines, numbered[start : start + MOST_LINES], taken)
         if not shown or shown[0][1] != numbered[start]:
             continue

@@ -53,6 +53,11 @@ class Caption:
         return (self.heading, self.prefix, self.section, self.own, self.row, self.column, self.suffix)
 
     @property
+    def has_words(self) -> bool:
+        """Whether the output says anything of the number itself."""
+        return bool(self.own or self.row or self.column)
+
+    @property
     def text(self) -> str:
         """All words that say what is measured, in reading order."""
         parts = (self.heading, self.prefix, self.section, self.own, self.row, self.column)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from deviate.model import Place
 from deviate.series.captions import Caption
 from deviate.series.words import DATA_WORDS, MEASURES, WHOLES, data_of, name_words, words_of
 
@@ -37,7 +38,7 @@ class Stream:
 
     Attributes:
         values: in order of time.
-        phase: of the first of them.
+        phase: of the first of them. place: of the statement that reports it; None where no tap did.
         is_whole: whether all are written without decimals.
         restates: name of the series that it is the mean, best or last of, where its own words say no measure.
     """
@@ -46,6 +47,7 @@ class Stream:
     caption: Caption
     values: list[float] = field(default_factory=list)
     phase: Phase = "along"
+    place: Place | None = None
     is_whole: bool = True
     restates: str = ""
 
