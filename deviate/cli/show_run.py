@@ -20,7 +20,7 @@ from deviate.errors import InputError
 from deviate.model import Spec
 from deviate.records import artifacts_folder, facts_of, log_files, read_spec, runs_folder, spec_file
 from deviate.report import align_columns, clean, duration, instant, replicates, size_text
-from deviate.workflows import AttemptState, RunState
+from deviate.workflows import AttemptState, ExperimentScores, RunState
 
 CAUSES: Mapping[str, str] = {
     "exit": "the script failed",
@@ -114,6 +114,9 @@ def _facts(experiment: Path, state: RunState) -> Iterator[tuple[str, str]]:
         yield "Variables", variables_text(dict(spec.environment)) or "none"
     if step := step_text(state, None):
         yield "Step", step
+    if state.status == "completed":
+        score = ExperimentScores(experiment).score_text(runs_folder(experiment) / state.run_id)
+        yield from (("Score", text) for text in [score] if text)
 
 
 def _attempt_row(attempt: AttemptState, state: RunState) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ from deviate.records.runs import (
     run_id,
 )
 from deviate.records.snapshot import Manifest, damaged_sources, list_injected, read_manifest, revision
-from deviate.series.headline import choose_headline
+from deviate.series.headline import choose_headline, order_of_results
 
 TAP_FAILED = "a tap failed; the script was not affected"
 """Prefix of warnings about a fault of a tap."""
@@ -114,11 +114,14 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     primary = plan.selection.primary
     if leading is not None:
         primary = choose_primary(plan, catalog, leading.series, leading.trained_s)
+    ordered = catalog.metrics
+    if not catalog.keeps_listed:
+        ordered = tuple(order_of_results(ordered, None if primary is None else primary.name))
     metrics = tuple(
         dataclasses.replace(one, margin=plan.selection.margin)
         if primary is not None and one.name == primary.name and plan.selection.margin is not None
         else one
-        for one in catalog.metrics
+        for one in ordered
         if one.name in reported or catalog.keeps_listed
     )
     snapshot = snapshot_folder(folder)

@@ -120,6 +120,18 @@ class ExperimentScores:
             return self.metric
         return None if reader.primary is None else reader.primary.name
 
+    def score_text(self, run: Path) -> str:
+        """The score of a run in the primary metric, as "acc 0.9312"; empty where it is not known.
+
+        Args:
+            run: its folder.
+        """
+        self.add(read_run(run))
+        name = self.primary()
+        if name is None or run.name not in self.runs or name not in self.runs[run.name].scores:
+            return ""
+        return f"{name} {self.runs[run.name].scores[name]:.6g}"
+
     def means(self, confidence: float, most: int = MOST_METRICS, *, has_intervals: bool = True) -> tuple[Mean, ...]:
         """Estimates by variant; metrics without a score are left out.
 
@@ -205,11 +217,7 @@ class LiveEstimates:
         with self._reading, contextlib.suppress(DeviateError, OSError):
             self._open()
             run = update.folder.parent
-            scores = self._scores[run.parent.parent]
-            scores.add(read_run(run))
-            name = scores.primary()
-            if name is not None and run.name in scores.runs and name in scores.runs[run.name].scores:
-                return f"{name} {scores.runs[run.name].scores[name]:.6g}"
+            return self._scores[run.parent.parent].score_text(run)
         return ""
 
     def _open(self) -> None:

@@ -1,0 +1,78 @@
+"""Every output gives the same score of each run."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deviate
+
+CASES = Path(__file__).parent / "cases"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RUNS = 3
+ONES = {
+    "a table": CASES / "columns-once",
+    "a mean over folds": CASES / "folds-without-mean",
+    "what is announced after training": CASES / "cv-auc",
+    "a copy in a file": CASES / "epsilon-in-csv",
+    "an example": EXAMPLES / "tiny.py",
+}
+
+
+def ask(folder: Path, *words: str) -> str:
+    """What `deviate` says in a folder, on both of its streams."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "deviate", *words],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=True,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("source", ONES.values(), ids=ONES)
+def test_every_output_gives_the_same_score_of_each_run(source: Path, tmp_path: Path) -> None:
+    script = source if source.suffix else source / "train.py"
+    (tmp_path / script.name).write_text(script.read_text())
+    said = ask(tmp_path, "run", script.name, "--runs", str(RUNS), "--name", "a")
+    result = re.search(r"^Result: (\S+) .*?\(mean ± SD\)  (\S+) ", said, re.MULTILINE)
+    assert result, said
+    name, mean = result[1], result[2]
+
+    table = ask(tmp_path, "report", "a", "--csv", "-", "-q")
+    rows = csv.DictReader(io.StringIO(table[table.index("experiment") :]))
+    scores = {int(row["replicate"]): float(row["score"]) for row in rows if row["metric"] == name}
+    assert sorted(scores) == list(range(RUNS))
+
+    progress = dict(re.findall(rf"replicate (\d+) · completed · [^·]+ · {re.escape(name)} (\S+)", said))
+    assert {int(number): text for number, text in progress.items()} == {k: f"{v:.6g}" for k, v in scores.items()}
+    for replicate, score in scores.items():
+        shown = ask(tmp_path, "show", "a", "--run", str(replicate))
+        assert re.search(rf"^Score +{re.escape(name)} {re.escape(f'{score:.6g}')}$", shown, re.MULTILINE), shown
+
+    document = json.loads(ask(tmp_path, "report", "a", "--json", "-", "-q"))
+    assert document["primary"] == name
+    metric = next(one for one in document["experiments"][0]["metrics"] if one["metric"] == name)
+    assert {one["replicate"]: one["score"] for one in metric["scores"]} == scores
+
+    of_api = deviate.describe("a", folder=tmp_path).scores()
+    assert of_api[of_api["metric"] == name].set_index("replicate")["score"].to_dict() == scores
+
+    places = len(mean.partition(".")[2])
+    average = sum(scores.values()) / RUNS
+    assert f"{average:.{places}f}" == mean.replace("−", "-")
+    for form in ("--latex", "--markdown"):
+        text = ask(tmp_path, "report", "a", form, "-", "-q")
+        assert mean.lstrip("−") in text, form
+    assert mean in (tmp_path / ".deviate" / "reports" / "a" / "report.html").read_text()
+    assert mean in ask(tmp_path, "list")
