@@ -119,14 +119,20 @@ def test_a_keyboard_can_pass_over_the_contents(page: Page) -> None:
     assert page.of("main", id=(first["href"] or "")[1:])
 
 
-def test_metrics_stand_by_coefficient_of_variation_after_the_primary_one() -> None:
-    findings = _compared()
-    view = build_report(findings)
-    cvs = [metric.cv.value for metric in view.metrics]
-    assert view.metrics[0].is_primary
-    assert None not in cvs
-    assert cvs[1:] == sorted(cvs[1:], reverse=True)  # type: ignore[type-var]
-    assert "then by coefficient of variation of small, largest first" in Page(render(view, "html")).captions[0]
+def test_metrics_stand_by_what_they_are_after_the_primary_one() -> None:
+    rng = np.random.default_rng(0)
+    names = ["lr", "epoch_time", "val_loss", "zorp", "val_acc", "test_acc", "mine"]
+    scores = {name: with_moments(5, 10.0, 0.1 * place, rng) for place, name in enumerate(names, start=1)}
+    runs = [run(i, {name: Series((0,), (scores[name][i],)) for name in names}) for i in range(5)]
+    metrics = [selected(name, is_primary=name == "mine") for name in names]
+    metrics[:2] = [selected("lr", role="other", direction=None), selected("epoch_time", role="time", direction="min")]
+    view = build_report(judge([experiment("a", runs, metrics)]))
+    ordered = ["mine", "test_acc", "val_acc", "zorp", "val_loss", "epoch_time", "lr"]
+    assert [metric.name for metric in view.metrics] == ordered
+    assert [metric.is_result for metric in view.metrics] == [True] * 5 + [False] * 2
+    page = render(view, "html")
+    overview = page[page.index("All metrics") : page.index("</table>", page.index("All metrics"))]
+    assert sorted(ordered, key=lambda name: overview.index(f">{name}<")) == ordered
 
 
 def test_cells_carry_the_number_unrounded() -> None:
@@ -168,11 +174,14 @@ def test_summaries_have_their_metrics_in_one_order_and_say_how_many_more_there_a
     def of(label: str, spreads: list[float]) -> Experiment:
         scores = {name: with_moments(5, 10.0, sd, rng) for name, sd in zip(names, spreads, strict=True)}
         runs = [run(i, {name: Series((0,), (scores[name][i],)) for name in names}) for i in range(5)]
-        return experiment(label, runs, [selected(name, direction=None) for name in names])
+        found = experiment(label, runs, [selected(name, direction=None) for name in names])
+        return dataclasses.replace(
+            found, imported=("read from scores.csv",)
+        )  # so that their order makes none the primary one
 
     rising = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     first, second = build_report(judge([of("a", rising), of("b", rising[::-1])])).experiments
-    assert [it.label for it in first.lines] == [f"m{i} (mean ± SD)" for i in (5, 4, 3, 2)]
+    assert [it.label for it in first.lines] == [f"m{i} (mean ± SD)" for i in range(4)]
     assert [it.label for it in first.lines] == [it.label for it in second.lines]
     assert first.more == "2 more metrics in the tables"
 

@@ -153,7 +153,7 @@ def test_without_spread_there_is_a_reason_and_no_rows(scores: list[float]) -> No
 
 
 def test_without_a_primary_metric_nothing_is_planned() -> None:
-    metrics = scored("base", [1.0, 2.0, 3.0], selected("loss", direction=None))
+    metrics = scored("base", [1.0, 2.0, 3.0], selected("lr", direction=None, role="other"))
     assert judge([metrics]).planning == ()
 
 

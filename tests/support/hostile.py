@@ -206,7 +206,7 @@ def _metric(name: str, say: Say, *, is_primary: bool) -> SelectedMetric:
 def _run(index: int, metrics: list[str], say: Say, level: float, status: Status = "completed") -> Run:
     ends = math.nan if status == "diverged" else 1 + level
     series = {
-        name: Series((0, 1, 2), (0.5, 0.8 + level / 2, ends + 0.01 * at), (1.0, 2.0, 3.0))
+        name: Series((0, 1, 2), (0.5, 0.8 + level / 2, ends + 0.03 * at), (1.0, 2.0, 3.0))
         for at, name in enumerate(metrics)
     }
     plain = run(

@@ -52,7 +52,7 @@ GOLDEN = """\
 
 new against base: {reason}. {detectable}
 
-Primary metric: test_acc, declared before the runs.
+Primary metric: test_acc, higher is better, declared before the runs.
 
 > {paste}
 

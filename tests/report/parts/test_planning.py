@@ -76,7 +76,7 @@ def test_without_spread_the_reason_stands_in_place(scores: list[float], why: str
 
 
 def test_without_a_primary_metric_the_whole_part_has_a_reason() -> None:
-    findings = judge([scored("base", [1.0, 2.0, 3.0], selected("loss", direction=None))])
+    findings = judge([scored("base", [1.0, 2.0, 3.0], selected("lr", direction=None, role="other"))])
     view = planning_section(findings, ["base"])
     assert view.parts == ()
     assert "name one with --metric" in view.reasons[0]

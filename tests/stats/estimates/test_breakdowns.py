@@ -130,7 +130,7 @@ def test_metrics_that_are_not_read_alike_are_no_classes_of_one_measure() -> None
 
 
 def test_tasks_are_no_classes() -> None:
-    metrics = {"acc_cola": [0.5, 0.6, 0.7], "acc_mnli": [0.6, 0.5, 0.7], "acc_qqp": [0.7, 0.5, 0.6]}
+    metrics = {"acc_cola": [0.5, 0.61, 0.73], "acc_mnli": [0.62, 0.5, 0.71], "acc_qqp": [0.7, 0.53, 0.64]}
     assert len(judge([of(metrics), of(metrics)]).breakdowns) == 2
     named = dataclasses.replace(of(metrics), tasks=tuple(metrics))
     assert judge([named]).breakdowns == ()
