@@ -78,8 +78,22 @@ class _Table:
     is_by_word: bool = False
     is_by_class: bool = False
 
-    def column_of(self, number: Number) -> int | None:
-        """Index of the column that a number stands under."""
+    def columns_of(self, line: Line) -> list[int | None]:
+        """Index of the column that each number of a row stands under; None for the index of a row.
+
+        By order where the row has as many cells as the header, or one more; else by the nearest header.
+        """
+        cells = [match.span() for match in (WORD if self.is_by_word else CELL).finditer(line.text)]
+        shift = len(cells) - len(self.columns)
+        if shift in (0, 1):
+            at = [
+                next((index for index, (start, end) in enumerate(cells) if start <= one.start < end), 0)
+                for one in line.numbers
+            ]
+            return [None if index < shift else index - shift for index in at]
+        return [self._nearest(number) for number in line.numbers]
+
+    def _nearest(self, number: Number) -> int | None:
         distances = [
             (max(0, start - number.end, number.start - end), min(abs(end - number.end), abs(start - number.start)))
             for start, end, _ in self.columns
@@ -262,7 +276,7 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
                 own = found.own
                 section = found.section or section
                 slots.append(_Slot("value", own, data.get(index, "" if found.has_data else section)))
-                section = section or found.carried
+                section = found.carried or section
                 n_bare = 0
             elif index in data:
                 slots.append(_Slot("value", own, data[index]))
@@ -429,7 +443,7 @@ class _Heading:
             return
         has_data = bool(set(split_identifier(stripped)) & DATA_WORDS) and len(stripped.split()) <= MOST_HEADING_WORDS
         self.text = _clean(re.sub("[{=#*>]+|-{2,}", " ", stripped))
-        self.is_marked = stripped[-1] in ":{" or bool(re.match(r"[=#*>-]{2,}", stripped)) or has_data
+        self.is_marked = has_data or stripped[-1] in ":{" or bool(MARKED_HEADING.match(stripped))
         self.indent = line.indent
         self.n_below = 0
 
@@ -448,6 +462,8 @@ class _Heading:
 
 
 MOST_HEADING_WORDS = 4
+MARKED_HEADING = re.compile(r"[=#*>-]{2,}|[A-Za-z][\w ]{0,20}:\s+\S+(?:\s\S+)?$")
+"""Headings that are drawn, or that name something: `Model: small`."""
 
 # Tables.
 
@@ -483,21 +499,17 @@ def _read_row(line: Line, table: _Table) -> list[Caption] | None:
         return None
     if len(line.numbers) < 2 and len(table.columns) > 2:
         return None
-    cells = [match for match in CELL.finditer(line.text) if LETTERS.search(match[0])]
+    cells = [match for match in (WORD if table.is_by_word else CELL).finditer(line.text) if LETTERS.search(match[0])]
     if any(re.search("[:=]", cell[0]) for cell in cells) or len(cells) > len(table.columns):
         return None
-    n_cells = len(WORD.findall(line.text) if table.is_by_word else CELL.findall(line.text))
-    shift = n_cells - len(table.columns)
     row = " ".join(
         cell[0].strip()
         for cell in cells
         if not any(n.start >= cell.start() and n.end <= cell.end() for n in line.numbers)
     )
-    columns = [table.column_of(number) for number in line.numbers]
-    if len(set(columns)) < len(columns) or None in columns:
-        if shift not in (0, 1):
-            return None
-        columns = [None if index < shift else index - shift for index in range(len(line.numbers))]
+    columns = table.columns_of(line)
+    if len(set(columns)) < len(columns):
+        return None
     captions = []
     if table.is_by_class and columns[0] is None:
         row = row or f"{line.numbers[0].value:g}"

@@ -4,6 +4,7 @@ Two series are copies where they are related so at every step that both report, 
 every completed run of all experiments, with at least three distinct values. Such metrics are judged once.
 """
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -178,13 +179,15 @@ class _Columns:
                 return None
             x, y = x[[one for one, _ in shared]], y[[other for _, other in shared]]
         is_finite = np.isfinite(x)
-        if not np.array_equal(is_finite, np.isfinite(y)):
+        if not np.array_equal(x[~is_finite], y[~np.isfinite(y)], equal_nan=True):
             return None
         x, y = x[is_finite], y[is_finite]
         if min(len(np.unique(x)), len(np.unique(y))) < FEWEST_DISTINCT:
             return None
         for factor, constant, text in RELATIONS:
-            tolerance = rounding_of(y) + abs(factor) * rounding_of(x) + SINGLE * (np.abs(y) + abs(constant))
+            of_x, of_y = abs(factor) * rounding_of(x), rounding_of(y)
+            rounded = 0.0 if math.isclose(of_x, of_y) else max(of_x, of_y)  # with equal decimals they agree exactly
+            tolerance = rounded + SINGLE * (np.abs(y) + abs(constant))
             if np.all(np.abs(y - factor * x - constant) <= tolerance * 1.001):
                 return factor, constant, text
         return None

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 COLOURS = re.compile("\x1b\\[[0-9;?]*[A-Za-z]|\x1b\\][^\x07]*\x07")
-FRAMES = str.maketrans({**dict.fromkeys("│┃║┆┊", "|"), **dict.fromkeys("─━═▏▎▍▌▋▊▉█░▒▓╸╺", " ")})
+FRAMES = str.maketrans(
+    {
+        **dict.fromkeys("│┃║┆┊", "|"),
+        **dict.fromkeys("─━═▏▎▍▌▋▊▉█░▒▓╸╺┏┳┓┡╇┩┗┻┛┣╋┫┌┬┐└┴┘├┼┤╒╤╕╞╪╡╘╧╛╔╦╗╚╩╝╠╬╣╭╮╰╯", " "),
+        "²": "2",
+    }
+)
 """Lines of a table become bars; what only draws lines and progress becomes blank, so that it is no word."""
 LONGEST_LINE = 5_000
 """Characters of a line that are read: what is longer is data."""
@@ -21,9 +27,15 @@ UNIT = re.compile(
     r"|\s*(?P<unit>(?:[a-zA-Z]*/(?:s|sec|second|step|it|iter|epoch|batch|min|h)\b)|(?:s|sec|secs|seconds?|ms|us|µs|min|mins|"
     r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?![\w]))"
 )
+R_SQUARED = re.compile(r"\bR\^2")
+AT = re.compile(r"@[\d.]+(?::[\d.]+)*")
+"""Numbers in a name: `mAP@0.5:0.95`."""
+SMALLEST_ROUNDED = 10.0
+"""Absolute value below which nobody writes a number with decimals as a whole one."""
 NO_NUMBER = re.compile(
     r"\d{4}[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?)?"  # dates
     r"|\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?!\d*\s*[a-z]*=)"  # times of day, durations
+    r"|\b\d+\s?h(?:ours?)?\s*\d+\s?m\w*(?:\s*\d+(?:\.\d+)?\s?s\w*)?|\b\d+\s?m(?:in\w*)?\s*\d+(?:\.\d+)?\s?s\b"
     r"|\d+\.\d+\.\d+[\w.]*"  # versions, addresses
     r"|0x[0-9a-fA-F]+"
     r"|(?:[A-Za-z]+://|(?<![\w)%])~?/(?=[A-Za-z_.])|(?<![\w.])\.{1,2}/)[^\s,;:'\"]*"  # addresses and paths
@@ -55,11 +67,13 @@ class Number:
 
     def shows(self, value: float) -> bool:
         """Whether it may be that value, rounded as it is written; a percentage may be of a share."""
+        if self.is_whole and self.unit != "%" and abs(value) < SMALLEST_ROUNDED and not float(value).is_integer():
+            return False  # a counter; nobody rounds 1.3 to 1
         return self._is_near(value) or (self.unit == "%" and self._is_near(100 * value))
 
     def _is_near(self, value: float) -> bool:
-        if math.isnan(value) or math.isnan(self.value):
-            return math.isnan(value) and math.isnan(self.value)
+        if not math.isfinite(value) or not math.isfinite(self.value):
+            return value == self.value or (math.isnan(value) and math.isnan(self.value))
         return abs(value - self.value) <= self.rounding * 1.001 + 1e-12 * abs(value)
 
 
@@ -95,15 +109,19 @@ def read_line(text: str) -> Line:
     """
     if "\x1b" in text:
         text = COLOURS.sub("", text)
-    text = text.expandtabs(4).translate(FRAMES)
-    if not any(map(str.isdigit, text)) and "nan" not in text.lower() and "inf" not in text:
+    text = text.replace("\t", "    ").translate(FRAMES)
+    text = R_SQUARED.sub("R2 ", text)
+    if not any(map(str.isdigit, text)) and "nan" not in text.lower() and "inf" not in text.lower():
         return Line(text, ())
     text = NO_NUMBER.sub(lambda match: " " * len(match[0]), text)
     return Line(text, tuple(_numbers(text)))
 
 
 def _numbers(text: str) -> Iterator[Number]:
+    names = [match.span() for match in AT.finditer(text)] if "@" in text else []
     for match in NUMBER.finditer(text):
+        if any(start <= match.start() < end for start, end in names):
+            continue
         unit = UNIT.match(text, match.end())
         end = match.end() if unit is None else unit.end()
         if unit is None and end < len(text) and (text[end].isalpha() or text[end] == "_"):

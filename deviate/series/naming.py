@@ -8,7 +8,7 @@ from typing import Literal
 
 from deviate.model import Place
 from deviate.series.captions import Caption
-from deviate.series.words import DATA_WORDS, MEASURES, WHOLES, data_of, name_words, words_of
+from deviate.series.words import COUNTED, DATA_WORDS, MEASURES, WHOLES, data_of, kind_of, name_words, words_of
 
 Phase = Literal["before", "along", "after"]
 """Before the main loop, in it, after it."""
@@ -122,8 +122,9 @@ def _candidates(stream: Stream) -> Iterator[str]:
     """Names of a series, from the shortest that says what is measured to the one with all words around."""
     caption = stream.caption
     own = _own_words(stream)
-    around = [caption.section, caption.heading]
-    data = [] if data_of(" ".join(own)) else next((_data_words(text) for text in around if data_of(text)), [])
+    around = [caption.section, caption.prefix, caption.heading]
+    is_of_data = kind_of(" ".join(own), caption.unit) in ("result", "loss") and not data_of(" ".join(own))
+    data = [] if not is_of_data else next((_data_words(text) for text in around if data_of(text)), [])
     yield _joined([*data, *own])
     yield _joined([*name_words(caption.section), *own])
     yield _joined([*name_words(caption.prefix), *data, *own])
@@ -142,7 +143,8 @@ def _own_words(stream: Stream) -> list[str]:
     row, column = name_words(caption.row), name_words(caption.column)
     own = name_words(caption.own)
     if row and column:
-        own = row if words_of(caption.row) & MEASURES and not words_of(caption.row) & WHOLES else [*row, *column]
+        is_measure = words_of(caption.row) & MEASURES and not words_of(caption.row) & WHOLES
+        own = row if is_measure and not words_of(caption.column) & COUNTED else [*row, *column]
     elif column or row:
         own = column or row
     if stream.restates:

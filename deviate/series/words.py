@@ -80,9 +80,9 @@ def name_words(text: str) -> list[str]:
     >>> name_words("Accuracy on the test set"), name_words("val_IoU"), name_words("Hit@1")
     (['accuracy', 'test'], ['val', 'iou'], ['hit', '1'])
     """
-    words = [word for word in re.split(r"[\W_]+", text.lower()) if word]
-    kept = [word for word in words if word not in STOP]
-    return kept or words
+    words = [word for word in re.split(r"[\W_]+", text) if word]
+    kept = [word for word in words if word.lower() not in STOP or word == "A"]  # "Model A"
+    return [word.lower() for word in kept or words]
 
 
 def data_of(text: str) -> Data:
@@ -121,7 +121,7 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
         return "none"
     if words & NOTES:
         return "setting"
-    if ordered and ordered[-1] in COUNTED - MEASURES:
+    if ordered and ordered[-1] in COUNTED - MEASURES and not measures:
         return "setting"
     if is_whole and not measures:
         return "setting"

@@ -85,7 +85,8 @@ def test_a_number_shows_the_value_that_it_was_formatted_from(value: float, decim
     text = format(value, form.format(decimals))
     number = only(f"loss {text}")
     assert number.value == float(text.replace(",", ""))
-    assert number.shows(value)
+    is_counter = number.is_whole and abs(value) < 10 and not value.is_integer()  # nobody rounds 1.3 to 1
+    assert number.shows(value) == (not is_counter)
     assert (number.start, number.end) == (len("loss "), len("loss ") + len(text))
 
 
