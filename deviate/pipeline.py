@@ -133,6 +133,7 @@ def conclude(
     is_comparison = len(experiments) > 1
     chosen = variants[:1] if is_comparison else variants
     names = [f"{experiment.name}:{variant}" for experiment in experiments for variant in chosen]
+    options = workflows.with_resolved_metric(options, experiments[0].folder)
     return answer(workflows.read(folder, names), options, is_comparison=is_comparison)
 
 

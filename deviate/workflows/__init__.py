@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from deviate.workflows.execute import specs_of as specs_of
     from deviate.workflows.execute import work as work
     from deviate.workflows.first_run import FirstRun as FirstRun
+    from deviate.workflows.first_run import with_resolved_metric as with_resolved_metric
     from deviate.workflows.judge import AnalysisOptions as AnalysisOptions
     from deviate.workflows.judge import describe as describe
     from deviate.workflows.judge import design as design

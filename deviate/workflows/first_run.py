@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from deviate import analysis, records
 from deviate.base import first_few
@@ -11,6 +12,7 @@ from deviate.model import Analysis, Experiment, PrimaryChoice, Run
 from deviate.replay import RunUpdate
 from deviate.series.words import name_words
 from deviate.workflows.execute import PreparedExperiment
+from deviate.workflows.judge import AnalysisOptions
 
 MOST_NAMED = 8
 STDOUT_LINES = 6
@@ -72,11 +74,24 @@ class FirstRun:
         return _describe(choice, variants[0])
 
 
+def with_resolved_metric(options: AnalysisOptions, experiment: Path) -> AnalysisOptions:
+    """The options with the metric that the user named under the name that the first run gave it."""
+    primary = records.read_plan(experiment).selection.primary
+    if options.metric is None or primary is None or not _is_same(options.metric, primary.name):
+        return options
+    return replace(options, metric=primary.name)
+
+
+def _is_same(name: str, other: str) -> bool:
+    """Whether two names have the same words, in any order."""
+    return set(name_words(name)) == set(name_words(other))
+
+
 def _resolve(named: PrimaryChoice, reported: Sequence[str]) -> PrimaryChoice:
     """The metric that the user named, under the name that the run gave it."""
     if named.name in reported:
         return named
-    same = [name for name in reported if set(name_words(name)) == set(name_words(named.name))]
+    same = [name for name in reported if _is_same(name, named.name)]
     if len(same) == 1:
         return replace(named, name=same[0])
     raise InputError(
