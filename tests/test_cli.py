@@ -57,10 +57,8 @@ def test_two_experiments_are_run_and_compared(project: Path, deviate) -> None:  
 def test_one_print_called_for_two_splits_is_two_metrics(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(TRAIN)
     document = json.loads(deviate("analyze", "train.py", "--format", "json").out)
-    assert {metric["name"] for metric in document["metrics"]} == {"loss", "train_acc", "test_acc"}
-    assert document["primary"] == {
-        "name": "test_acc", "aggregate": "last", "reason": "measured on test data", "others": ["train_acc", "loss"],
-    }  # fmt: skip
+    assert {metric["name"] for metric in document["metrics"]} == {"loss", "acc"}  # a run shows that it is two
+    assert document["primary"]["name"] == "acc"
     answer = deviate("run", "train.py", "--runs", "2", "--csv", "-")
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     scores = {(row["metric"], row["replicate"]): float(row["score"]) for row in rows if row["score"]}
@@ -179,13 +177,12 @@ def test_the_saved_file_is_obeyed(project: Path, deviate) -> None:  # type: igno
     (project / "train.py").write_text(TRAIN)
     assert deviate("analyze", "train.py", "--save").code == 0
     path = project / "deviate.toml"
-    text = path.read_text().replace("[metrics.test_acc]", '[metrics.accuracy]\naggregate = "max"\nunit = "%"')
-    text = re.sub(r"\[metrics\.train_acc\]\n(?:[^\[\n].*\n)+", "", text)
+    text = path.read_text().replace("[metrics.acc]", '[metrics.accuracy]\naggregate = "max"\nunit = "%"')
     path.write_text(text + '\n[metrics.noisy]\nwhere = "train.py:10"\nexpression = "random.random() / 10"\n')
     answer = deviate("run", "train.py", "--runs", "2", "--csv", "out.csv")
     assert answer.code == 0, answer.both
     rows = list(csv.DictReader(io.StringIO((project / "out.csv").read_text())))
-    assert {row["metric"] for row in rows} == {"loss", "accuracy", "noisy"}
+    assert {row["metric"] for row in rows} == {"loss", "accuracy_train", "accuracy_test", "noisy"}
 
 
 def test_a_saved_file_follows_the_script_until_what_it_names_is_gone(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -194,7 +191,7 @@ def test_a_saved_file_follows_the_script_until_what_it_names_is_gone(project: Pa
     assert "Saved      deviate.toml\n" in deviate("analyze", "train.py", "--save").out
     script.write_text("import os\n" + TRAIN)
     answer = deviate("run", "train.py", "--dry-run")
-    assert "Note     moved with the script: train_acc from train.py:7 to train.py:8" in answer.out
+    assert "Note     moved with the script: acc from train.py:7 to train.py:8" in answer.out
     assert "Saved      deviate.toml (moved with the script: " in deviate("analyze", "train.py", "--save").out
     assert "moved" not in deviate("run", "train.py", "--dry-run").out
     script.write_text("import os\n" + TRAIN.replace('"loss %.4f" % loss', '"cost %.4f" % cost'))
@@ -320,7 +317,7 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
     (project / "train.py").write_text(TRAIN)
     answer = deviate("run", "train.py", "--dry-run")
     assert answer.code == 0
-    assert "Primary  test_acc" in answer.out
+    assert "Result   acc is expected to lead; the first run decides" in answer.out
     assert not (project / ".deviate").exists()
 
 

@@ -35,8 +35,8 @@ finally:
 SCRIPT = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n"
 
 
-CORE = "base cli errors eventlog logs model pipeline project records registry stability workflows"
-LOOKED = "base cli errors logs model project registry"
+CORE = "base cli errors eventlog logs model pipeline project records registry series stability workflows"
+LOOKED = "base cli errors logs model project registry series"
 SCRIPTS = f"{CORE} analysis replay report sinks"
 JUDGED = f"{CORE} replay report stats"
 FIGURES = "jinja2 matplotlib msgspec numpy rich scipy typer"
@@ -47,10 +47,10 @@ CASES = {
     "show a": ("msgspec numpy rich scipy typer", f"{CORE} replay report stats"),
     "clean": ("msgspec typer", f"{CORE} replay report"),
     "import b.csv --name c": ("msgspec typer", f"{CORE} replay report"),
-    "doctor --python ./bare": ("typer", "base cli doctor errors logs model project registry report"),
+    "doctor --python ./bare": ("typer", "base cli doctor errors logs model project registry report series"),
     "plan --effect 0.5": (
         "numpy rich scipy typer",
-        "base cli errors logs model project records registry report stats stability workflows",
+        "base cli errors logs model project records registry report series stats stability workflows",
     ),
     "plugins": ("rich typer", "base cli errors logs model registry report workflows"),
     "check a b": ("msgspec numpy rich scipy typer", JUDGED),

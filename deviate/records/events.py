@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from msgspec import convert
 from msgspec.structs import asdict
@@ -36,8 +36,10 @@ from deviate.records.columns import NO_STEP
 from deviate.records.files import BAD, json_lines, read_record
 from deviate.records.layout import event_files
 from deviate.records.schema import ProfileFile
-from deviate.series.captions import Caption
-from deviate.series.naming import Phase
+
+if TYPE_CHECKING:  # a command that only lists or shows compiles no patterns of lines
+    from deviate.series.captions import Caption
+    from deviate.series.naming import Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ class Source:
     name: str | None
     path: tuple[Place, ...]
     label: str | None
-    caption: Caption | None = None
-    phase: Phase = "along"
+    caption: "Caption | None" = None
+    phase: "Phase" = "along"
 
 
 @dataclass(slots=True)
@@ -193,7 +195,7 @@ def read_events(
     path: Path,
     main_loop: int | None,
     name: Callable[[Source], str | None],
-    captions: Mapping[int, Caption] = MappingProxyType({}),
+    captions: "Mapping[int, Caption]" = MappingProxyType({}),
 ) -> ProcessLog:
     """Read the events of one process.
 

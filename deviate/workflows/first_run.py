@@ -64,7 +64,8 @@ class FirstRun:
         self._decided.add(experiment.folder.name)
         runs = [run for variant in variants for run in variant.runs]
         reported = list(dict.fromkeys(name for run in runs for name in run.series))
-        if not reported and experiment.script is not None:
+        kept = {metric.name for metric in variants[0].metrics if metric.role != "other"}
+        if kept.isdisjoint(reported) and experiment.script is not None:
             raise _explain_silence(experiment.script, next(run for run in runs if run.status == "completed"))
         choice = _resolve(plan.selection.primary, reported) if plan.selection.primary else variants[0].primary
         if choice is None or choice == plan.selection.primary:
