@@ -116,7 +116,8 @@ def read_output(
             all_lines.append(lines)
             for name, process in processes.items():
                 of_file = captions.setdefault(name, {})
-                left = [value for value in process.values if value.recorded.ordinal not in of_file]
+                written = {value.recorded.statement for value in process.values if value.recorded.ordinal in of_file}
+                left = [value for value in process.values if value.recorded.statement not in written]
                 places = align([value.recorded for value in left], lines)
                 by_ordinal = {value.recorded.ordinal: value for value in left}
                 for ordinal, (line, place) in places.items():
