@@ -71,6 +71,9 @@ class Catalog:
         unrecorded = {one.key for one in output.unrecorded}
         told = {frozenset(name_words(name)) for name in output.named}
         kept = [one for one in kept if one.key not in unrecorded or _words(one) not in told]
+        kept = [one for one in kept if not _is_setting(one) or one.key not in unrecorded or not _is_dumped(one)]
+        if output.has_main:  # sizes and options, before training
+            kept = [one for one in kept if not _is_setting(one) or one.phase != "before"]
         names = names_of(kept, (metric.name for metric in self.metrics))
         lasts = {names[stream.key]: stream.values[-1] for stream in kept}
         self._copies = {
@@ -98,7 +101,9 @@ class Catalog:
             if listed is not None or self.selection.is_fixed:
                 return listed
         caption = source.caption
-        if caption is not None and (caption.has_words or caption.form in ("counter", "size")):
+        if caption is not None and (
+            caption.has_words or source.label is not None or caption.form in ("counter", "size")
+        ):
             return self._by_words(source, caption)
         return self._by_source(source)
 
@@ -148,8 +153,7 @@ class Catalog:
 
     def _append_stream(self, stream: Stream, name: str) -> None:
         caption = stream.caption
-        words = " ".join(filter(None, (caption.own, caption.row, caption.column, stream.restates)))
-        kind = kind_of(words, caption.unit, is_whole=stream.is_whole)
+        words, kind = _own_text(stream), _kind(stream)
         if words_of(caption.heading) & LISTINGS or stream.key.phase == "before":
             kind = "setting"
         direction = None if caption.form == "spread" else direction_of(split_identifier(words))
@@ -259,8 +263,27 @@ def _is_kept(stream: Stream) -> bool:
     caption = stream.caption
     if caption.form not in ("value", "spread"):
         return False
-    words = " ".join(filter(None, (caption.own, caption.row, caption.column, stream.restates)))
-    return kind_of(words, caption.unit, is_whole=stream.is_whole) != "none"
+    return _kind(stream) != "none"
+
+
+def _is_setting(stream: Stream) -> bool:
+    return _kind(stream) == "setting"
+
+
+def _is_dumped(stream: Stream) -> bool:
+    """Whether it is a number of a line that tells of something else: an integer, an attribute of an object."""
+    return stream.is_whole or stream.caption.is_attribute
+
+
+def _kind(stream: Stream) -> Kind:
+    if stream.caption.is_attribute and not words_of(stream.caption.own) & MEASURES:
+        return "setting"
+    return kind_of(_own_text(stream), stream.caption.unit, is_whole=stream.is_whole)
+
+
+def _own_text(stream: Stream) -> str:
+    caption = stream.caption
+    return " ".join(filter(None, (caption.own, caption.row, caption.column, stream.restates)))
 
 
 def _with_means(streams: Sequence[Stream]) -> Iterable[Stream]:

@@ -116,7 +116,8 @@ def read_output(
             all_lines.append(lines)
             for name, process in processes.items():
                 of_file = captions.setdefault(name, {})
-                left = [value for value in process.values if value.recorded.ordinal not in of_file]
+                written = {value.recorded.statement for value in process.values if value.recorded.ordinal in of_file}
+                left = [value for value in process.values if value.recorded.statement not in written]
                 places = align([value.recorded for value in left], lines)
                 by_ordinal = {value.recorded.ordinal: value for value in left}
                 for ordinal, (line, place) in places.items():
@@ -238,13 +239,14 @@ def _unrecorded(
     """The series of one log that no value was recorded of: their first place, and the step of each number."""
     words_known = {key.words for key in known}
     steps_of_lines = {line: value.step for (line, _), value in shown.items()}
+    begun = {line for (line, _), value in shown.items() if value.phase != "before"}
     streams: dict[tuple[str, ...], tuple[tuple[int, int], Stream, list[int | None]]] = {}
     last: int | None = None
     is_begun = False
     for index, (line, captions) in enumerate(zip(lines, table, strict=True)):
         if index in steps_of_lines:
             last = steps_of_lines[index]
-            is_begun = True
+            is_begun = is_begun or index in begun
         if any(mark in line.text for mark in PROGRESS):
             continue
         for place, (one, caption) in enumerate(zip(line.numbers, captions, strict=True)):

@@ -3,9 +3,10 @@
 A process records a value before it writes the line that shows it, so values and lines come in the same order, and the
 values of one execution of a statement stand in one line or in lines that follow one another. A value that no line
 shows, because the statement writes elsewhere, is passed over; what a statement's lines look like is learned from those
-that were found.
+that were found. A line further down that agrees by chance is told by the values that come next, which stand before it.
 """
 
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,12 +19,19 @@ MOST_LINES = 4
 """Lines that one execution of a statement may write."""
 AHEAD = 400
 """Lines that are searched for an execution."""
-MOST_SEARCHES = 2
-"""Executions of a statement that are searched in all lines, if none was found yet."""
 MOST_MISSES = 30
 """Executions of a statement that are not found, with none that is, after which it is taken to write elsewhere."""
 TELLING_DIGITS = 3
 """Significant digits from which a number is hardly equal by chance."""
+NEARBY = 4
+"""Lines among which an execution is expected, whatever its digits tell."""
+MOST_SEARCHES = 2
+"""Executions of a statement that are searched in all lines, if none was found yet."""
+NEXT = 6
+"""Executions after one that may show that its line is not the one that agrees with it."""
+
+Shown = list[tuple[int, int, int]]
+"""Ordinal, line and number of each value of an execution that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +57,93 @@ class _Statement:
     n_found: int = 0
     n_missed: int = 0
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether none of many executions was found."""
+        return self.n_missed >= MOST_MISSES and not self.n_found
+
 
 def align(values: Sequence[Recorded], lines: Sequence[Line]) -> dict[int, tuple[int, int]]:
     """The place of each value that the log shows: its ordinal to the index of the line and of the number in it."""
     places: dict[int, tuple[int, int]] = {}
     numbered = [index for index, line in enumerate(lines) if line.numbers]
     by_shape: dict[tuple[str, int], list[int]] = {}
-    for place, index in enumerate(numbered):
-        by_shape.setdefault(_shape(lines[index]), []).append(place)
+    for place, line in enumerate(numbered):
+        by_shape.setdefault(_shape(lines[line]), []).append(place)
     statements: dict[tuple[str, int], _Statement] = {}
     taken: set[tuple[int, int]] = set()
     pointer = 0
-    for execution in _executions(values):
+    executions = _executions(values)
+    for index, execution in enumerate(executions):
         statement = statements.setdefault(execution[0].statement, _Statement())
-        if statement.n_missed >= MOST_MISSES and not statement.n_found:
+        if statement.is_elsewhere:
             continue
         starts = _starts(pointer, len(numbered), statement, by_shape)
-        match = _find(execution, lines, numbered, starts, pointer, statement, taken)
+        match = _find(execution, lines, numbered, starts, statement, taken, near=pointer)
+        if match is not None:
+            following = (
+                one
+                for one in executions[index + 1 : index + 1 + NEXT]
+                if not statements.setdefault(one[0].statement, _Statement()).is_elsewhere
+            )
+            if _is_chance(match, following, lines, numbered, pointer, taken):
+                match = None
         if match is None:
             statement.n_missed += 1
             continue
         statement.n_found += 1
-        pointer, shown = match
+        pointer, shown = match.after, match.shown
         for ordinal, line, number in shown:
             places[ordinal] = (line, number)
             taken.add((line, number))
-        statement.shapes.add(_shape(lines[shown[0][1]]))
+        if len(shown) == len(execution) or match.digits >= TELLING_DIGITS:
+            statement.shapes.add(_shape(lines[shown[0][1]]))
     return places
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """Where an execution is shown.
+
+    Attributes:
+        start: index in `numbered` of its first line. after: the one to go on from.
+        digits: significant digits that agree. first: those of the first line.
+        is_known: whether the statement wrote such a line before.
+    """
+
+    start: int
+    after: int
+    shown: Shown
+    digits: float
+    first: float
+    is_known: bool
+
+
+def _is_chance(
+    match: _Match,
+    following: Iterable[Sequence[Recorded]],
+    lines: Sequence[Line],
+    numbered: Sequence[int],
+    pointer: int,
+    taken: set[tuple[int, int]],
+) -> bool:
+    """Whether an execution that comes later is shown before the line of this one, or in its place by more digits."""
+    if match.start == pointer and (match.is_known or match.digits >= TELLING_DIGITS):
+        return False
+    for execution in following:
+        places = range(pointer, match.start + 1)
+        other = _find(execution, lines, numbered, places, _Statement(), taken)
+        if other is None or other.first < TELLING_DIGITS:
+            continue
+        if other.start < match.start or other.first > match.digits:
+            return not _is_beside(match, other)
+    return False
+
+
+def _is_beside(match: _Match, other: _Match) -> bool:
+    """Whether both are shown in one line, the later one behind."""
+    last, first = match.shown[-1], other.shown[0]
+    return last[1] == first[1] and last[2] < first[2]
 
 
 def _shape(line: Line) -> tuple[str, int]:
@@ -108,10 +176,8 @@ def _starts(
     """
     yield from range(pointer, min(pointer + AHEAD, end))
     if statement.shapes:
-        further = (
-            places[bisect_left(places, pointer + AHEAD) :] for shape in statement.shapes for places in [by_shape[shape]]
-        )
-        yield from islice(merge(*further), AHEAD)
+        known = [by_shape[shape] for shape in statement.shapes]
+        yield from islice(merge(*(places[bisect_left(places, pointer + AHEAD) :] for places in known)), AHEAD)
     elif statement.n_missed < MOST_SEARCHES:
         yield from range(pointer + AHEAD, end)
 
@@ -120,38 +186,50 @@ def _find(
     execution: Sequence[Recorded],
     lines: Sequence[Line],
     numbered: Sequence[int],
-    starts: Iterable[int],
-    pointer: int,
+    places: Iterable[int],
     statement: _Statement,
     taken: set[tuple[int, int]],
-) -> tuple[int, list[tuple[int, int, int]]] | None:
-    """Where an execution is shown, from a place in `numbered` on; None where it is not.
+    *,
+    near: int | None = None,
+) -> _Match | None:
+    """Where an execution is shown, among places in `numbered`; None where it is not.
 
     Args:
-        starts: places to look. pointer: the first of them.
         taken: lines and numbers that show other values.
-
-    Returns: the next place to search from, and for each value that is shown its ordinal, line and number.
+        near: from where on some places need no digits that tell.
     """
-    for start in starts:
+    partial: _Match | None = None
+    for start in places:
+        if start >= len(numbered):
+            break
         shown = _match(execution, lines, numbered[start : start + MOST_LINES], taken)
         if not shown or shown[0][1] != numbered[start]:
             continue
+        digits = _digits(execution, shown, lines)
         is_known = _shape(lines[numbered[start]]) in statement.shapes
-        if start == pointer or is_known or _is_telling(shown, lines):
-            last = shown[-1][1]
-            end = start
-            while end < len(numbered) and numbered[end] <= last:
-                end += 1
-            # A further value of the same line may be another statement's, as with `print(..., end="")`.
-            is_open = shown[-1][2] + 1 < len(lines[last].numbers)
-            return (end - 1 if is_open else end), shown
-    return None
+        is_near = near is not None and start < near + NEARBY
+        if not (is_near or is_known or digits >= TELLING_DIGITS):
+            continue
+        is_whole = len(shown) == len(execution)
+        if partial is not None and not (is_whole and digits > partial.digits):
+            continue
+        last = shown[-1][1]
+        end = start
+        while end < len(numbered) and numbered[end] <= last:
+            end += 1
+        # A further value of the same line may be another statement's, as with `print(..., end="")`.
+        is_open = shown[-1][2] + 1 < len(lines[last].numbers)
+        first = _digits(execution, [one for one in shown if one[1] == numbered[start]], lines)
+        match = _Match(start, end - 1 if is_open else end, shown, digits, first, is_known)
+        if is_whole or is_known:
+            return match
+        partial = match
+    return partial
 
 
 def _match(
     execution: Sequence[Recorded], lines: Sequence[Line], candidates: Sequence[int], taken: set[tuple[int, int]]
-) -> list[tuple[int, int, int]]:
+) -> Shown:
     """The numbers that show the values of an execution, in order; empty where fewer than half of them are shown."""
     tokens = [
         (index, place)
@@ -159,21 +237,44 @@ def _match(
         for place in range(len(lines[index].numbers))
         if (index, place) not in taken
     ]
-    shown: list[tuple[int, int, int]] = []
+    shown = _in_order(execution, tokens, lines)
+    if len(shown) < len(execution):  # decimals are seldom left out
+        loose = _in_order(execution, tokens, lines, is_exact=False)
+        shown = loose if len(loose) > len(shown) else shown
+    return shown if 2 * len(shown) >= len(execution) else []
+
+
+def _in_order(
+    execution: Sequence[Recorded], tokens: Sequence[tuple[int, int]], lines: Sequence[Line], *, is_exact: bool = True
+) -> Shown:
+    """The first number for each value, behind that of the one before.
+
+    Args:
+        is_exact: whether a number without decimals shows whole values only.
+    """
+    shown: Shown = []
     begin = 0
     for value in execution:
         for token in range(begin, len(tokens)):
             index, place = tokens[token]
-            if lines[index].numbers[place].shows(value.value):
+            number = lines[index].numbers[place]
+            if is_exact and number.is_whole and not value.value.is_integer():
+                continue
+            if number.shows(value.value):
                 shown.append((value.ordinal, index, place))
                 begin = token + 1
                 break
-    return shown if 2 * len(shown) >= len(execution) else []
+    return shown
 
 
-def _is_telling(shown: Sequence[tuple[int, int, int]], lines: Sequence[Line]) -> bool:
-    """Whether the numbers could hardly agree by chance: three of them, or one with many digits."""
-    return len(shown) >= TELLING_DIGITS or any(
-        abs(number.value) >= number.rounding * 2 * 10 ** (TELLING_DIGITS - 1)
-        for number in (lines[line].numbers[place] for _, line, place in shown)
-    )
+def _digits(execution: Sequence[Recorded], shown: Shown, lines: Sequence[Line]) -> float:
+    """Significant digits in which values agree with what is written; each number counts for one at least."""
+    values = {value.ordinal: value.value for value in execution}
+    found = 0.0
+    for ordinal, line, place in shown:
+        number = lines[line].numbers[place]
+        if number.is_whole and not values[ordinal].is_integer():
+            continue
+        size = abs(number.value) / (2 * number.rounding) if number.rounding else 0.0
+        found += max(1.0, 1 + math.floor(math.log10(size)) if size else 0.0)
+    return found

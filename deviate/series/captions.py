@@ -32,6 +32,7 @@ class Caption:
         row, column: of a table; empty elsewhere. prefix: other words of the line, before all of its numbers.
         trainings: the word by which the line counts trainings ("fold"), if it does.
         suffix: "avg" of a mean in parentheses behind a value, "sd" of a spread.
+        is_attribute: whether it is one of an object that is written whole: `Adam(lr=0.1)`.
     """
 
     own: str
@@ -46,6 +47,7 @@ class Caption:
     suffix: str = ""
     is_whole: bool = False
     is_labelled: bool = False
+    is_attribute: bool = False
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -111,6 +113,7 @@ RULE = re.compile(r"[\s|+=_~*-]*")
 LETTERS = re.compile(r"[^\W\d_]")
 PLUS_MINUS = re.compile(r"±|\+/?-|\+\s*/\s*-")
 BRACKETED = re.compile(r"[\[<(]\s*([A-Za-z][\w \-/@]*?)\s*[\])>]")
+OBJECT = re.compile(r"\b[A-Z]\w*\((?=\w+=)")
 QUOTES = re.compile(r"""["'`{}\[\]()<>]""")
 CLAUSES = re.compile(r"\s*[|;,]\s*|\s+[-–—]+\s+|\.\s+|\s{4,}|->|→|!|\*{2,}|={2,}|#{2,}")
 DATA_BEHIND = re.compile(r"\s*\(\s*([A-Za-z]+)\s*\)(?=\s*(?:[,;|/]|$))")
@@ -127,6 +130,7 @@ class _Slot:
     own: str = ""
     section: str = ""
     suffix: str = ""
+    is_attribute: bool = False
 
 
 @dataclass(slots=True)
@@ -208,6 +212,7 @@ class Captions:
                     suffix=slot.suffix,
                     is_whole=number.is_whole,
                     is_labelled=own != slot.own or section != slot.section,
+                    is_attribute=slot.is_attribute,
                 )
             )
         return captions
@@ -286,6 +291,8 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
                 if n_bare == 2:
                     _make_cells(slots)
         waiting = ""
+    for slot, is_attribute in zip(slots, _attributes(pieces), strict=True):
+        slot.is_attribute = is_attribute
     beside = " ".join(dict.fromkeys(name_words(" ".join(prefix)))) if prefix else ""
     return _Layout(slots, beside, trainings if counts_trainings else "")
 
@@ -299,6 +306,17 @@ def _take_data_behind(pieces: Sequence[str]) -> tuple[list[str], dict[int, str]]
             data[index] = match[1]
             texts[index + 1] = text[match.end() :]
     return texts, data
+
+
+def _attributes(pieces: Sequence[str]) -> Iterator[bool]:
+    """Whether each number of a line is an attribute of an object that is written whole."""
+    depth = 0
+    for before in pieces[:-1]:
+        opened = None if depth else OBJECT.search(before)
+        depth += 1 if opened else 0
+        for char in before[opened.end() :] if opened else before if depth else "":
+            depth += {"(": 1, ")": -1}.get(char, 0) if depth else 0
+        yield depth > 0
 
 
 def _make_cells(slots: list[_Slot]) -> None:

@@ -1,6 +1,7 @@
 """Names of series, made of the words that the run wrote; the same words at different places get different names."""
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ PHASE_WORDS = {"before": "before_training", "after": "after_training"}
 LONGEST_NAME = 60
 EXTREMES = frozenset({"max", "min", "best", "worst", "final", "last", "median"})
 MOST_WORDS = 8
+NUMBER_OF_SITE = re.compile(r"^\d+(?: |$)")
+"""Start of a place: it says nothing to a reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,8 @@ def _told_apart(members: Sequence[Stream]) -> list[str]:
 def _word(stream: Stream, kind: str) -> str:
     if kind == "phase":
         return PHASE_WORDS.get(stream.phase, "")
-    return f"({stream.key.place})" if stream.key.place else ""
+    way = NUMBER_OF_SITE.sub("", stream.key.place)
+    return f"({way})" if way else ""
 
 
 def _without_common(names: Sequence[str], shortest: Sequence[str]) -> list[str]:

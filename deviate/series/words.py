@@ -22,10 +22,10 @@ Kind = Literal["result", "loss", "time", "setting", "none"]
 """What a series is: a measure of merit or of a word that is not known; a loss; times, speeds and memory; a setting, a
 counter or a size, which is recorded and is no result; nothing that is kept."""
 
-TEST_WORDS = word_set("test tst testing heldout holdout unseen testdaten testset outofsample")
+TEST_WORDS = word_set("test tst testing heldout holdout unseen testdaten testset outofsample dtest")
 HELD_OUT = re.compile(r"\b(held|hold)[- ]out\b|\bout[- ]of[- ]sample\b", re.IGNORECASE)
-VALIDATION_WORDS = word_set("val valid validation eval evaluation dev valset validierung")
-TRAINING_WORDS = word_set("train training trn tr trainset trainingsdaten")
+VALIDATION_WORDS = word_set("val valid validation eval evaluation dev valset validierung dval dvalid")
+TRAINING_WORDS = word_set("train training trn tr trainset trainingsdaten dtrain")
 DATA_WORDS = TEST_WORDS | VALIDATION_WORDS | TRAINING_WORDS
 COUNTERS = word_set(
     "epoch epochs ep step steps iter iters iteration iterations batch batches episode episodes eps round rounds "
@@ -71,6 +71,8 @@ STOP = word_set(
     "the of on set data for in a an is at to are was were our my over under with by and der die das auf im mit von "
     "info debug warning root critical dataset so far after np numpy float64 float32"
 )
+TOOK = re.compile(r"\b(finished|done|completed?|took|takes|trained|fitted|ran|built|loaded)\b.*\bin\W*$", re.IGNORECASE)
+"""Words before a time that has no unit: `Finished squared error in: 0.54`."""
 _NAME = re.compile(r"[^\W_]+(?:[-@][^\W_]+)*|_", re.UNICODE)
 
 
@@ -111,6 +113,8 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
     words = words_of(text)
     ordered = split_identifier(text)
     if unit and unit not in ("%", "dB"):
+        return "time"
+    if TOOK.search(text):
         return "time"
     measures = words & (MEASURES - NEUTRAL)
     if words & (SHORT_TIMES | SPEEDS | MEMORY | ESTIMATES) and not measures - word_set("return returns score"):

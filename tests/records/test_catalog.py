@@ -183,6 +183,22 @@ def test_without_any_words_a_site_is_called_what_the_source_calls_it_and_ways_te
     assert it.name(Source(1, None, (A,), None)) is None
 
 
+def test_a_line_without_words_leaves_the_name_to_the_source(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("epoch_loss"), make_metric("row", number=1, site=1)])
+    written, sources = output("0 0.5\n1 0.25\n")
+    it.learn(written)
+    assert it.name(sources[""]) == "epoch_loss"
+    assert it.name(replace(sources[""], site=1, label="0")) is None
+
+
+def test_sizes_and_options_that_are_written_before_training_are_no_metrics(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    written, _ = output("vocab size: 27\nlearning rate: 0.1\nval acc: 0.5\n")
+    streams = tuple(replace(stream, phase="before") for stream in written.streams)
+    it.learn(replace(written, streams=streams, has_main=True))
+    assert [one.name for one in it.metrics] == ["val_acc"]
+
+
 def test_of_a_recursion_no_more_ways_than_eight_are_metrics(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("accuracy")])
     names = {it.name(Source(0, None, (A,) * depth, None)) for depth in range(20)}

@@ -67,6 +67,23 @@ def test_lines_between_are_passed_over_where_the_digits_tell() -> None:
     assert shown(record((0, 0.51234)), f"{noise}loss 0.51234\n") == {0: (30, 0.51234)}
 
 
+def test_a_number_further_down_that_agrees_by_chance_does_not_mislead_what_comes_next() -> None:
+    values = record((9, 0.4181234), *((site, step / 7 + site) for step in range(8) for site in range(3)))
+    lines = [f"{['loss', 'acc', 'time'][one.site]} {one.value:.3f}" for one in values[1:]]
+    lines.insert(13, "grad 0.418")
+    log = "".join(f"{line}\n" for line in lines)
+    places = align(values, list(read_lines(log)))
+    assert [places[ordinal][0] for ordinal in range(1, len(values))] == [*range(13), *range(14, 25)]
+
+
+def test_a_counter_is_not_the_rounded_value_of_what_comes_next() -> None:
+    values = record((0, 0.0), (1, 2.2021), (0, 1.0), (1, 2.3599), (0, 2.0), (1, 2.3558))
+    log = "".join(
+        f"-- generation {step} --\nfitness {value:.4f}\n" for step, value in enumerate([2.2021, 2.3599, 2.3558])
+    )
+    assert [line for line, _ in shown(values, log).values()] == [0, 1, 2, 3, 4, 5]
+
+
 def test_no_number_shows_two_values() -> None:
     values = record((0, 0.5), (1, 0.5))
     assert list(shown(values, "loss 0.5\n")) == [0]

@@ -177,3 +177,10 @@ def test_a_column_of_spreads_holds_spreads() -> None:
 def test_every_number_of_every_line_has_a_caption(log: str) -> None:
     lines = list(read_lines(log))
     assert [len(captions) for captions in captions_of(lines)] == [len(line.numbers) for line in lines]
+
+
+def test_what_an_object_is_made_of_are_attributes() -> None:
+    log = "Adam(lr=0.1, betas=(0.9, 0.99)) loss 0.5\nNode(key=3, bias=-0.5)\nf1(macro) 0.7 score=0.8 mean(0.3)\n"
+    found = [(value, caption.is_attribute) for value, caption in captioned(log)]
+    assert [value for value, is_attribute in found if is_attribute] == [0.1, 0.9, 0.99, 3, -0.5]
+    assert [value for value, is_attribute in found if not is_attribute] == [0.5, 0.7, 0.8, 0.3]

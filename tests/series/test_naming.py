@@ -61,6 +61,8 @@ def test_the_phase_and_then_the_place_tell_apart_what_no_words_do() -> None:
     assert names(stream("acc", place="train.py:3"), stream("acc", place="train.py:9")) == [
         "acc_(train.py:3)", "acc_(train.py:9)",
     ]  # fmt: skip
+    assert names(stream("acc", place="3 train.py:3"), stream("acc", place="19 ")) == ["acc_(train.py:3)", "acc"]
+    assert names(stream("acc", place="3 "), stream("acc", place="19 ")) == ["acc", "acc #2"]
 
 
 def test_a_mean_without_words_of_its_own_carries_the_name_of_what_it_restates() -> None:
