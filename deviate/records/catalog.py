@@ -109,8 +109,7 @@ class Catalog:
         fitting = [
             selected
             for selected in of_site
-            if selected.metric.label in (None, source.label)
-            and (len(of_site) == 1 or _ends_with(source.path, selected.metric.path))
+            if selected.metric.label in (None, source.label) and _ends_with(source.path, selected.metric.path)
         ]
         if not fitting:
             return None

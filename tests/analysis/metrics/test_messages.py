@@ -45,7 +45,7 @@ def metrics(analyse: Analyse, statement: str, before: str = "") -> list[tuple[st
     """Expression and line of each metric, items aside; lines count from that of the statement."""
     text = HEAD.format(before, textwrap.indent(statement, "    "))
     first = text.count("\n") - statement.count("\n")
-    return [(metric.expression, metric.line - first) for metric in analyse(text).metrics if not metric.is_item]
+    return [(metric.expression, metric.line - first) for metric in analyse(text).metrics]
 
 
 @pytest.mark.parametrize(

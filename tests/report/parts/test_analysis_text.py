@@ -48,7 +48,7 @@ def test_the_table_shows_what_is_recorded_and_why() -> None:
         "  accuracy  61    correct / total  quality  higher  named with correct\n"
         "  (time)    61    end - begin      time     lower   not selected in deviate.toml\n"
         "\n"
-        "Primary    none yet: the names that the first run reports may decide it. To decide it now: --metric NAME.\n"
+        "Result     accuracy is expected to lead; the first run decides. Another: --metric NAME.\n"
         "\n"
         "Reported, but no metrics    1, by reason (--all shows each)\n"
         "  setting:\n"
