@@ -2,9 +2,9 @@
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Edge
+from deviate.analysis.resolve.abstract_values import Edge
 from deviate.analysis.resolve.index import Binding, Function
-from deviate.analysis.resolve.message_items import Stars, Substitute
+from deviate.analysis.resolve.message_items import Substitute
 from deviate.analysis.resolve.resolve import Resolver
 from deviate.analysis.resolve.tree import last_name
 
@@ -22,11 +22,6 @@ def arguments_of(edge: Edge) -> dict[tuple[Function, str], Substitute]:
                 arguments[callee, name] = argument
             elif isinstance(default, cst.BaseExpression):
                 arguments[callee, name] = default, callee
-        elif bindings[0].how == "stars":
-            mappings = [("", argument) for argument in _unpacked_arguments(edge, "**")]
-            arguments[callee, name] = Stars(
-                (*edge.rest, *_unpacked_arguments(edge, "*")), (*edge.named_rest, *mappings)
-            )
     return arguments
 
 
@@ -43,11 +38,5 @@ def looped_parameter(binding: Binding, scope: Function, resolver: Resolver) -> t
     if not isinstance(root, cst.Name):
         return None
     owner, bindings = resolver.find(root.value, scope)
-    is_open = bool(bindings) and bindings[0].how in ("parameter", "stars") and root.value != owner.receiver
+    is_open = bool(bindings) and bindings[0].how == "parameter" and root.value != owner.receiver
     return (owner, root.value) if is_open and len(bindings) == 1 else None
-
-
-def _unpacked_arguments(edge: Edge, star: str) -> list[Argument]:
-    """The values that a call unpacks, each as a whole."""
-    arguments = edge.node.args if isinstance(edge.node, cst.Call) else ()
-    return [(argument.value, edge.caller) for argument in arguments if argument.star == star]

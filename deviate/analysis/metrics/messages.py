@@ -16,7 +16,6 @@ from deviate.analysis.resolve.message_items import (
     MessageItem,
     ReportedValue,
     Scene,
-    Stars,
     Style,
     Substitute,
     format_fields,
@@ -26,12 +25,10 @@ from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.tree import (
     constant_text,
     dotted_name,
-    element,
     keywords,
     last_name,
     named_items,
     positional,
-    walk,
 )
 
 ROUNDING = frozenset(
@@ -123,15 +120,7 @@ class MessageParser:
 
     def record(self, node: cst.BaseExpression, function: Function, prefix: str = "") -> list[list[MessageItem]]:
         """The named values of a mapping, one message each; a single message if its items are unknown."""
-        argument_value = self.argument_value(node.value, function) if isinstance(node, cst.Name) else None
-        if isinstance(argument_value, Stars):
-            return [
-                message
-                for key, (value, where) in argument_value.by_name
-                if isinstance(value, cst.BaseExpression)
-                for message in self._parse_keyword(key, value, where, prefix)
-            ]
-        argument = _expression(argument_value)
+        argument = self._argument(node, function)
         if argument is not None:
             return self.record(*argument, prefix)
         items = self.displays.mapping_items(node, function)
@@ -157,14 +146,6 @@ class MessageParser:
                 messages.append([prefix, *parts, ": ", *self.scalar(value, where)])
         return messages
 
-    def _parse_keyword(
-        self, key: str, value: cst.BaseExpression, function: Function, prefix: str
-    ) -> list[list[MessageItem]]:
-        """A keyword argument; one without a key is an unpacked mapping."""
-        if not key:
-            return self.record(value, function, prefix)
-        return [[f"{prefix}{key}: ", *self.scalar(value, function)]]
-
     def row(self, node: cst.BaseExpression, function: Function) -> list[list[MessageItem]]:
         """The values of a row of a table."""
         argument = self._argument(node, function)
@@ -185,22 +166,6 @@ class MessageParser:
             if self.displays.sequence_items(value, where) or self.displays.mapping_items(value, where)
             for message in self.row(value, where)
         ]
-
-    def unpack(
-        self, node: cst.BaseExpression, callee: cst.BaseExpression, fields: tuple[str, ...], function: Function
-    ) -> list[MessageItem]:
-        """The values that a call unpacks; the callee is tapped if they are known only at run time."""
-        argument_value = self.argument_value(node.value, function) if isinstance(node, cst.Name) else None
-        if isinstance(argument_value, Stars):
-            return self.join_messages(
-                self.take(value, where)
-                for value, where in argument_value.arguments
-                if isinstance(value, cst.BaseExpression)
-            )
-        argument = _expression(argument_value)
-        if argument is not None:
-            return self.join_messages(self.row(*argument))
-        return [ReportedValue(callee, node, function, self.nodes.code(node), "", Style.UNPACKED, "call", fields)]
 
     def join_messages(self, messages: Iterable[list[MessageItem]]) -> list[MessageItem]:
         return [item for message in messages for item in (*message, ", ")]
@@ -242,12 +207,6 @@ class MessageParser:
         argument_value = self.argument_value(node.value, function)
         if isinstance(argument_value, str):
             return [argument_value]
-        if isinstance(argument_value, Stars):
-            return self.join_messages(
-                [f"{key}: " if key else "", *self.take(value, where)]
-                for key, (value, where) in argument_value.by_name
-                if isinstance(value, cst.BaseExpression)
-            )
         scope, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
         for binding in bindings:
@@ -261,7 +220,7 @@ class MessageParser:
         argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument) if item not in items]
-        return items or self._texts_in(node, function) or self._yielded(bindings) or None
+        return items or self._texts_in(node, function) or None
 
     def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
         """The texts that a variable takes from the results of a function of the project."""
@@ -275,20 +234,6 @@ class MessageParser:
                 if holds_values(part) and self.texts.is_text(part, where)
             ]
         return self._returned[key]
-
-    def _yielded(self, bindings: list[Binding]) -> list[MessageItem]:
-        """The texts that a loop variable takes from a generator of the project."""
-        items: list[MessageItem] = []
-        for binding in bindings:
-            if binding.how != "for" or not isinstance(binding.value, cst.Call):
-                continue
-            where = self.nodes.function_of(binding.node)
-            for callee in self.resolver.functions(binding.value.func, where):
-                for part in walk(callee.function.node):
-                    value = _item(part.value, binding.position) if isinstance(part, cst.Yield) else None
-                    if value is not None and self.texts.is_text(value, callee.function):
-                        items += self.take(value, callee.function)
-        return items
 
     def _texts_in(self, node: cst.Name, function: Function) -> list[MessageItem]:
         """The items of a list variable that is shown as a whole, if they are strings with values."""
@@ -305,7 +250,7 @@ class MessageParser:
         argument_value = self.scene.get((scope, name))
         if argument_value is not None or not bindings:
             return argument_value
-        if bindings[0].how in ("parameter", "stars") and name != scope.receiver:
+        if bindings[0].how == "parameter" and name != scope.receiver:
             self.open[(scope, name)] = None
         elif all(binding.how == "for" for binding in bindings):
             over = looped_parameter(bindings[0], scope, self.resolver)
@@ -390,13 +335,6 @@ class MessageParser:
                 items.append(self._of_mapping(arguments[0], part, function))
         return items
 
-    def _format_map_template(self, text: str, mapping: cst.BaseExpression, function: Function) -> list[MessageItem]:
-        """Items of `template.format_map(mapping)`."""
-        return [
-            part if isinstance(part, str) else self._of_mapping(mapping, part, function, Style.FORMAT)
-            for part in format_fields(text)
-        ]
-
     def _format_template(
         self,
         text: str,
@@ -452,16 +390,14 @@ class MessageParser:
             value = argument if self.origins.of(argument, function).kind == "duration" else node
         return ReportedValue(value, value, function, self.nodes.code(node), style=Style.PERCENT)
 
-    def _of_mapping(
-        self, container: cst.BaseExpression, part: Field, function: Function, style: str = Style.PERCENT
-    ) -> ReportedValue:
+    def _of_mapping(self, container: cst.BaseExpression, part: Field, function: Function) -> ReportedValue:
         """A value that a template looks up in a mapping; the file has no expression for it."""
         is_scope = isinstance(container, cst.Call) and dotted_name(container.func) in ("locals", "vars", "globals")
         key = str(part.argument)
         spelled = key if is_scope else _spell_path(self.nodes.code(container), container, f"[{key!r}]")
         source = cst.Name(key) if is_scope else container
         path = "" if is_scope else f".{key}"
-        return ReportedValue(container, source, function, spelled, part.spec, style, "mapping", (key,), path)
+        return ReportedValue(container, source, function, spelled, part.spec, Style.PERCENT, "mapping", (key,), path)
 
     # ------------------------------------------------------------ operations and calls
 
@@ -514,7 +450,7 @@ class MessageParser:
         arguments = positional(node)
         if isinstance(node.func, cst.Attribute):
             method, base = node.func.attr.value, node.func.value
-            if method in ("format", "format_map"):
+            if method == "format":
                 return self._format_call(node, base, function)
             if method == "join" and arguments and self.texts.is_text(node, function):
                 return self._join(arguments[0], constant_text(base) or " ", function)
@@ -539,28 +475,12 @@ class MessageParser:
 
     def _format_call(self, node: cst.Call, base: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         arguments, by_name = positional(node), keywords(node)
-        if last_name(node.func) == "format_map" and arguments:
-            text = self.texts.template(base, function)
-            mapping = _text_keys(arguments[0])
-            if text is None or mapping is None:
-                return None if text is None else self._format_map_template(text, arguments[0], function)
-            arguments, by_name = [], mapping
         if dotted_name(base) == "str" and arguments:  # str.format("…", x)
             base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
-            return self._unknown_template(node, base, function)
-        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
-
-    def _unknown_template(
-        self, node: cst.Call, base: cst.BaseExpression, function: Function
-    ) -> list[MessageItem] | None:
-        """The arguments of an unknown template: each may be shown, keyword arguments under their names."""
-        if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
-        named = [(f" {name}: ", value) for name, value in keywords(node).items()]
-        shown = [(" ", value) for value in positional(node)] + named
-        return [item for text, value in shown for item in (text, *self.take(value, function))] or None
+        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
 
     def _join(self, values: cst.BaseExpression, glue: str, function: Function) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted_name(values.func) == "map" and len(values.args) == 2:
@@ -608,13 +528,6 @@ def _expression(argument: Substitute | None) -> Placed | None:
     if isinstance(argument, tuple) and isinstance(argument[0], cst.BaseExpression):
         return argument[0], argument[1]
     return None
-
-
-def _item(node: cst.CSTNode | None, position: tuple[int, ...]) -> cst.BaseExpression | None:
-    """An item of nested tuples by its position in them."""
-    for place in position:
-        node = element(node, place) if isinstance(node, cst.BaseExpression) else None
-    return node if isinstance(node, cst.BaseExpression) else None
 
 
 def _joined(node: cst.ConcatenatedString) -> list[cst.BaseExpression]:

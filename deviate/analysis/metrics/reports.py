@@ -9,7 +9,6 @@ import libcst as cst
 from deviate.analysis.metrics.texts import Texts
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import PUTTING, Function
-from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.project import FRAMEWORKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
@@ -212,8 +211,6 @@ class Reports:
                 unpacked = self.texts.displays.sequence_items(argument.value, function)
                 if unpacked and all(where is function for _, where in unpacked):
                     arguments += [value for value, _ in unpacked]
-                else:
-                    arguments.append(Starred(argument.value))
             elif argument.keyword is None and not argument.star:
                 arguments.append(argument.value)
         return arguments

@@ -124,7 +124,7 @@ class Texts:
     def _is_text_call(self, node: cst.Call, function: Function, depth: int) -> bool:
         if isinstance(node.func, cst.Attribute):
             method, base = node.func.attr.value, node.func.value
-            if method in ("format", "format_map"):
+            if method == "format":
                 is_template = dotted_name(base) == "str" or self.template(base, function) is not None
                 return is_template or self.is_text(base, function, depth - 1)
             if method == "join" and constant_text(base) is not None:
