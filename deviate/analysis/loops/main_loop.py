@@ -294,28 +294,13 @@ class LoopFinder:
         """
         if outer.is_managed or outer.counts == "epochs":
             return True
-        if outer.counts == "repeats" or (inner.counts in TELLING and self._retries(outer, inner)):
+        if outer.counts == "repeats":
             return False
         if inner.is_managed and outer.counts not in TELLING:
             return False
         if outer.counts == "steps":
             return True
         return inner.counts not in TELLING or self._trains_besides(outer, inner)
-
-    def _retries(self, outer: Training, inner: Training) -> bool:
-        """Whether a `while` that counts nothing only runs another loop again after an error."""
-        if not isinstance(outer.node, cst.While):
-            return False
-        if outer.variable and (EPOCHS | STEPS) & set(split_identifier(outer.variable)):
-            return False
-        for call_path in self.graph.call_paths(inner.node):
-            for frame in call_path:
-                around = [parent for parent, _ in self.nodes.around(frame.node)]
-                if outer.node in around:
-                    return any(
-                        isinstance(part, cst.Try) and part.handlers for part in around[: around.index(outer.node)]
-                    )
-        return False
 
     def _nests(self, outer: Training, inner: Training) -> bool:
         return outer.node in self._leading_to(inner.node)

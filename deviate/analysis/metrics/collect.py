@@ -151,7 +151,7 @@ class Collector:
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
-        if any(self._is_handed_built(one.get((scope, name))) for one in arguments for name in whole):
+        if any(_is_built(one.get((scope, name)), self.parser) for one in arguments for name in whole):
             return [{**scene, **one} for one in arguments]
         names_of = [(value, _names_in(value.node)) for value in values]
         is_value = any(value.function is scope and names & {*mine} for value, names in names_of)
@@ -163,28 +163,6 @@ class Collector:
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
         return [{**scene, **one} for one in arguments]
-
-    def _is_handed_built(self, argument: object) -> bool:
-        """Whether an argument is built to be reported, or is a text that a call of the function around builds."""
-        if _is_built(argument, self.parser):
-            return True
-        waiting = [argument]
-        passed: set[tuple[Function, str]] = set()
-        while waiting:
-            argument = waiting.pop()
-            if not isinstance(argument, tuple) or not isinstance(argument[0], cst.BaseExpression):
-                continue
-            node, function = argument
-            if self.parser.texts.is_text(node, function) and holds_values(node):
-                return True
-            if not isinstance(node, cst.Name):
-                continue
-            scope, bindings = self.graph.resolver.find(node.value, function)
-            is_parameter = [binding.how for binding in bindings] == ["parameter"] and node.value != scope.receiver
-            if is_parameter and (scope, node.value) not in passed and len(passed) < DEEPEST:
-                passed.add((scope, node.value))
-                waiting += [edge.argument(node.value) for edge in self.graph.edges_into(scope) if not edge.is_handed]
-        return False
 
     # ------------------------------------------------------------ judgement
 

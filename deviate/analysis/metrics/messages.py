@@ -10,7 +10,7 @@ from deviate.analysis.metrics.flows import arguments_of, looped_parameter
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     Field,
     MessageItem,
@@ -60,7 +60,6 @@ class MessageParser:
         self.scene: Scene = {}
         self.open: dict[tuple[Function, str], None] = {}
         self._active: list[object] = []
-        self._returned: dict[tuple[cst.CSTNode, tuple[int, ...]], list[Placed]] = {}
 
     # ------------------------------------------------------------ kinds of arguments
 
@@ -192,8 +191,6 @@ class MessageParser:
                 return self.take(text, function) if is_text(text, function) else None
             case cst.Name():
                 return self._variable(node, function)
-            case cst.Attribute():
-                return self._attribute(node, function)
             case cst.Dict():
                 return self.join_messages(self.record(node, function))
             case cst.List() | cst.Tuple() if node.elements:
@@ -207,42 +204,17 @@ class MessageParser:
         argument_value = self.argument_value(node.value, function)
         if isinstance(argument_value, str):
             return [argument_value]
-        scope, bindings = self.resolver.find(node.value, function)
+        _, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
         for binding in bindings:
             value = binding.whole("assign", "add")
             if value is not None and holds_values(value):
                 where = self.nodes.function_of(binding.node)
                 items += self.take(value, where) if self.texts.is_text(value, where) else []
-            elif binding.how == "assign" and binding.position and isinstance(binding.value, cst.Call):
-                for part, where in self._returned_texts(binding, scope):
-                    items += self.take(part, where)
         argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument) if item not in items]
-        return items or self._texts_in(node, function) or None
-
-    def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
-        """The texts that a variable takes from the results of a function of the project."""
-        key = binding.node, binding.position
-        if key not in self._returned:
-            parts = self.resolver.unpacked_items(binding.value, binding.position, scope)  # type: ignore[arg-type]
-            self._returned[key] = [
-                (part, where)
-                for part, where in parts
-                if where is not scope and isinstance(part, cst.BaseExpression)
-                if holds_values(part) and self.texts.is_text(part, where)
-            ]
-        return self._returned[key]
-
-    def _texts_in(self, node: cst.Name, function: Function) -> list[MessageItem]:
-        """The items of a list variable that is shown as a whole, if they are strings with values."""
-        return [
-            item
-            for value, where in self.displays.sequence_items(node, function) or ()
-            if holds_values(value) and self.texts.is_text(value, where)
-            for item in self.take(value, where)
-        ]
+        return items or None
 
     def argument_value(self, name: str, function: Function) -> Substitute | None:
         """The expression behind a parameter or loop variable; an unknown parameter is added to `open`."""
@@ -261,20 +233,6 @@ class MessageParser:
     def _argument(self, node: cst.BaseExpression, function: Function) -> Placed | None:
         """The expression behind a parameter or loop variable; None for any other expression."""
         return _expression(self.argument_value(node.value, function)) if isinstance(node, cst.Name) else None
-
-    def _attribute(self, node: cst.Attribute, function: Function) -> list[MessageItem] | None:
-        """A string that a method stores in `self.x`."""
-        if not isinstance(node.value, cst.Name):
-            return None
-        scope, _ = self.resolver.find(node.value.value, function)
-        if scope.receiver != node.value.value or scope.owner is None:
-            return None
-        items: list[MessageItem] = []
-        for binding, where in scope.owner.attributes.get(node.attr.value, ()):
-            value = binding.whole("assign", "add")
-            if value is not None and holds_values(value) and self.texts.is_text(value, where):
-                items += self.take(value, where)
-        return items or None
 
     def _object(self, node: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         """An object of the project that formats itself: the values that were fed to it."""
@@ -479,8 +437,18 @@ class MessageParser:
             base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
-            return None
+            return self._unknown_template(node, base, function)
         return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
+
+    def _unknown_template(
+        self, node: cst.Call, base: cst.BaseExpression, function: Function
+    ) -> list[MessageItem] | None:
+        """The arguments of an unknown template: each may be shown, keyword arguments under their names."""
+        if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
+            return None
+        named = [(f" {name}: ", value) for name, value in keywords(node).items()]
+        shown = [(" ", value) for value in positional(node)] + named
+        return [item for text, value in shown for item in (text, *self.take(value, function))] or None
 
     def _join(self, values: cst.BaseExpression, glue: str, function: Function) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted_name(values.func) == "map" and len(values.args) == 2:
