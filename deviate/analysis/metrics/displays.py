@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import element, keywords, last_name, positional
+from deviate.analysis.resolve.tree import keywords, last_name, positional
 
 Shown = tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]
 """An item of a mapping: key (None if unpacked into it), value, and the function in which both are written."""
@@ -56,16 +56,7 @@ class Displays:
     def _items_of_call(self, node: cst.Call, function: Function) -> list[Shown] | None:
         items: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
         items += [(None, argument.value, function) for argument in node.args if argument.star == "**"]
-        for argument in positional(node):
-            if isinstance(argument, cst.Dict):
-                items += self.mapping_items(argument, function) or []
-            elif isinstance(argument, cst.List | cst.Tuple):
-                pairs = [(element(item.value, 0), element(item.value, 1)) for item in argument.elements]
-                if any(key is None or value is None for key, value in pairs):
-                    return None
-                items += [(key, value, function) for key, value in pairs if value is not None]
-            else:
-                items.append((None, argument, function))
+        items += [(None, argument, function) for argument in positional(node)]
         return items or None
 
     # ------------------------------------------------------------ sequences

@@ -6,7 +6,7 @@ from dataclasses import replace
 import libcst as cst
 
 from deviate.analysis.metrics.displays import Displays
-from deviate.analysis.metrics.flows import arguments_of, looped_parameter
+from deviate.analysis.metrics.flows import arguments_of
 from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
@@ -224,10 +224,6 @@ class MessageParser:
             return argument_value
         if bindings[0].how == "parameter" and name != scope.receiver:
             self.open[(scope, name)] = None
-        elif all(binding.how == "for" for binding in bindings):
-            over = looped_parameter(bindings[0], scope, self.resolver)
-            if over is not None:
-                self.open[over] = None
         return None
 
     def _argument(self, node: cst.BaseExpression, function: Function) -> Placed | None:
