@@ -7,7 +7,7 @@ import libcst as cst
 
 from deviate.analysis.metrics.displays import Displays
 from deviate.analysis.metrics.flows import arguments_of
-from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
+from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
@@ -186,9 +186,6 @@ class MessageParser:
                 return self.take(node.left, function) + self.take(node.right, function)
             case cst.Call():
                 return self._call(node, function)
-            case cst.Subscript(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=method)))) if method in SPLITTING:
-                text = node.value.func.value  # type: ignore[attr-defined]
-                return self.take(text, function) if is_text(text, function) else None
             case cst.Name():
                 return self._variable(node, function)
             case cst.Dict():
@@ -361,7 +358,7 @@ class MessageParser:
             text = self.texts.template(node.left, function)
             if text is None and not self.texts.is_text(node.left, function):
                 return None
-            values = self._percent_values(node.right, function)
+            values = [item.value for item in node.right.elements] if isinstance(node.right, cst.Tuple) else [node.right]
             if text is None:  # `"%10.4g" * n_losses`: which field a value fills is open
                 return self.join_messages(self.take(value, function) for value in values)
             mapping = _text_keys(node.right)
@@ -383,21 +380,6 @@ class MessageParser:
             summands.append(node.right)
             node = node.left
         return [node, *reversed(summands)]
-
-    def _percent_values(self, node: cst.BaseExpression, function: Function) -> list[cst.BaseExpression]:
-        """The values right of `%`; a value with unknown items stands for all of them."""
-        if not isinstance(node, cst.Tuple):
-            return [node]
-        values: list[cst.BaseExpression] = []
-        for item in node.elements:
-            unpacked = (
-                self.displays.sequence_items(item.value, function) if isinstance(item, cst.StarredElement) else None
-            )
-            if unpacked is not None and all(where is function for _, where in unpacked):
-                values += [value for value, _ in unpacked]
-            else:
-                values.append(item.value)
-        return values
 
     def _call(self, node: cst.Call, function: Function) -> list[MessageItem] | None:
         """Items of a call whose result is shown."""

@@ -44,7 +44,6 @@ TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) 
 
 FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
-COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
 WRAPPED_AS = ("module", "_orig_mod")
 """Attributes by which a wrapper gives back the model that it wraps, and resolves to."""
@@ -492,9 +491,6 @@ class Resolver:
                 yield FunctionRef(
                     callee.function, callee.receiver, (*callee.arguments, *more), (*callee.by_name, *by_name)
                 )
-            return
-        if name in COPIES and arguments:
-            yield from self.resolve(arguments[0], function)
             return
         yield External(f"{name}()")
         if not name.startswith("builtins.") and name != "functools.wraps":
