@@ -112,8 +112,6 @@ def _counting_words(node: cst.BaseExpression) -> Iterator[str]:
         name = last_name(node.func)
         if name in RANGES:
             yield from all_words(identifiers(node))
-        elif name == "split" and isinstance(node.func, cst.Attribute):
-            yield from split_identifier(dotted_name(node.func.value))
         title = constant_text(keywords(node).get("desc"))
         yield from split_identifier(title) if title is not None else ()
 

@@ -58,9 +58,9 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A list, tuple, dict or set, or the value of `*values`; its items are resolved on demand."""
+    """A list, tuple, dict or set; its items are resolved on demand."""
 
-    node: cst.BaseExpression | cst.Param
+    node: cst.BaseExpression
     function: Function
 
 
@@ -94,16 +94,6 @@ class Edge:
     @property
     def is_handed(self) -> bool:
         return self.how == "handed"
-
-    @property
-    def rest(self) -> tuple[Argument, ...]:
-        """The arguments that go into `*values` of the function."""
-        return self.arguments[max(0, self.callee.n_positional - self.skipped) :]
-
-    @property
-    def named_rest(self) -> tuple[tuple[str, Argument], ...]:
-        """The keyword arguments that go into `**options` of the function."""
-        return tuple(pair for pair in self.by_name if pair[0] not in self.callee.parameters)
 
     def argument(self, parameter: str) -> Argument | None:
         """The argument for a parameter; None if its default is used or the argument is unknown."""

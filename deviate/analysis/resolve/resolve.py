@@ -331,8 +331,6 @@ class Resolver:
             return self._of_definition(binding.node, scope)
         if binding.how == "parameter":
             return self._of_parameter(name, binding, scope)
-        if binding.how == "stars" and isinstance(binding.node, cst.Param):
-            return (Container(binding.node, scope),)
         if not isinstance(value, cst.BaseExpression):
             return ()
         where = self.project.nodes.function_of(value)
@@ -506,10 +504,7 @@ class Resolver:
         text = constant_text(key)
         if text is not None:
             under_key: list[Argument] = [*self.values_under_key(holder, text, function)]
-            options = [container for container in containers if isinstance(container.node, cst.Param)]
-            for container in options:
-                under_key += self._option(text, container.function)
-            if under_key or (options and len(options) == len(containers)):
+            if under_key:
                 yield from self._resolve_each(under_key)
                 return
         items = self.items(holder, function) if containers or not isinstance(holder, cst.Name) else []
@@ -609,8 +604,6 @@ class Resolver:
     def _container_items(self, container: Container) -> list[Argument]:
         node, function = container.node, container.function
         match node:
-            case cst.Param():
-                return self._star_parameter_items(node, function)
             case cst.List() | cst.Tuple() | cst.Set():
                 return [
                     inner
@@ -631,17 +624,6 @@ class Resolver:
                 inner = [item for value in positional(node) for item in self.items(value, function)]
                 return inner + [(value, function) for value in keywords(node).values()]
         return []
-
-    def _star_parameter_items(self, node: cst.Param, function: Function) -> list[Argument]:
-        """The arguments that the calls of a function pass to its `*values` or `**options`."""
-        items: list[Argument] = []
-        for edge in self.edges_into(function):
-            items += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
-        return items
-
-    def _option(self, name: str, function: Function) -> list[Argument]:
-        """The arguments of one name that the calls of a function pass to its `**options`."""
-        return [argument for edge in self.edges_into(function) for key, argument in edge.named_rest if key == name]
 
     def _default_value(self, container: Container) -> Iterator[Value]:
         """The default value of a container: `defaultdict(Meter)[key]` is a Meter."""
