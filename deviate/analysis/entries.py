@@ -68,7 +68,6 @@ class Signs:
         loop: word for the counter of its training loop, "epoch" or "step"; empty without one.
         starts: whether running it does more than define names.
         parser: package that reads its command line; empty for none.
-        framework: framework that it imports; empty for none.
         error: why it cannot be read as Python 3; empty when it can.
     """
 
@@ -78,7 +77,6 @@ class Signs:
     has_guard: bool = False
     starts: bool = False
     parser: str = ""
-    framework: str = ""
     is_test: bool = False
     error: str = ""
 
@@ -98,7 +96,6 @@ def read_signs(path: Path) -> Signs:
         imports,
         has_guard=bool(GUARD.search(text)),
         parser=min(packages & PARSERS, default=""),
-        framework=min(packages & FRAMEWORKS, default=""),
         is_test=not packages.isdisjoint(TESTING) or "absl.testing" in imports,
     )
     if common.is_test or not (common.has_guard or AT_TOP.search(text)):
@@ -404,8 +401,6 @@ class _Project:
             yield 1.0, "works at its top level"
         if signs.parser:
             yield 1.0, f"reads its command line ({signs.parser})"
-        if signs.framework:
-            yield 0.5, f"imports {signs.framework}"
 
     def _against(self, name: str) -> Iterator[tuple[float, str]]:
         signs = self.signs[name]

@@ -129,7 +129,6 @@ def _exits(loop: cst.While) -> list[cst.BaseExpression]:
 
 EVALUATIONS = word_set("eval evaluate evaluation test val valid validate validation plot predict")
 DATA_WORDS = word_set("plot plots ax axs axes fig download extract file files line lines row path image subplot")
-PRELIMINARIES = word_set("pretrain pretraining pre warmup warm burn burnin init initialize initialise")
 SURE, LIKELY = 3, 2
 """Scores from which a loop is the main loop: always, or only if no other loop is."""
 
@@ -256,7 +255,6 @@ class LoopFinder:
                 "1 metric is reported in it" if n_metrics == 1 else f"{n_metrics} metrics are reported in it"
             )
         score -= 2 * (counts == "repeats") + 2 * bool(DATA_WORDS & variable_words)
-        score -= 0.5 * bool(PRELIMINARIES & {*split_identifier(function.name), *variable_words})
         if sign is None and self._evaluates(loop, function):
             score = 0
         return Training(loop, function, variable, score, counts, sign is not None, None, tuple(evidence))
@@ -292,13 +290,23 @@ class LoopFinder:
         """
         if outer.is_managed or outer.counts == "epochs":
             return True
-        if outer.counts == "repeats":
+        if outer.counts == "repeats" or (inner.counts in TELLING and self._retries(outer, inner)):
             return False
         if inner.is_managed and outer.counts not in TELLING:
             return False
         if outer.counts == "steps":
             return True
         return inner.counts not in TELLING or self._trains_besides(outer, inner)
+
+    def _retries(self, outer: Training, inner: Training) -> bool:
+        """Whether a `while` that counts nothing only runs another loop again after an error."""
+        counts = outer.variable and (EPOCHS | STEPS) & set(split_identifier(outer.variable))
+        if counts or not isinstance(outer.node, cst.While):
+            return False
+        frames = (frame.node for call_path in self.graph.call_paths(inner.node) for frame in call_path)
+        ways = ([parent for parent, _ in self.nodes.around(node)] for node in frames)
+        around = next((way for way in ways if outer.node in way), [outer.node])
+        return any(isinstance(part, cst.Try) and part.handlers for part in around[: around.index(outer.node)])
 
     def _nests(self, outer: Training, inner: Training) -> bool:
         return outer.node in self._leading_to(inner.node)

@@ -151,7 +151,7 @@ class Collector:
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
-        if any(_is_built(one.get((scope, name)), self.parser) for one in arguments for name in whole):
+        if any(self._is_handed_built(one.get((scope, name)), 2) for one in arguments for name in whole):
             return [{**scene, **one} for one in arguments]
         names_of = [(value, _names_in(value.node)) for value in values]
         is_value = any(value.function is scope and names & {*mine} for value, names in names_of)
@@ -163,6 +163,19 @@ class Collector:
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
         return [{**scene, **one} for one in arguments]
+
+    def _is_handed_built(self, argument: object, depth: int) -> bool:
+        """Whether an argument is built to be reported, also by a call of the function that hands it on."""
+        if _is_built(argument, self.parser):
+            return True
+        if not depth or not isinstance(argument, tuple) or not isinstance(argument[0], cst.Name):
+            return False
+        name = argument[0].value
+        scope, bindings = self.graph.resolver.find(name, argument[1])
+        if [binding.how for binding in bindings] != ["parameter"] or name == scope.receiver:
+            return False
+        edges = [edge for edge in self.graph.edges_into(scope) if not edge.is_handed]
+        return any(self._is_handed_built(edge.argument(name), depth - 1) for edge in edges)
 
     # ------------------------------------------------------------ judgement
 

@@ -36,22 +36,12 @@ class Displays:
             ]
         if isinstance(node, cst.Call) and last_name(node.func) in MAPPINGS:
             return self._items_of_call(node, function)
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
-            return [(None, node.left, function), (None, node.right, function)]
         if isinstance(node, cst.Name) and depth:
             scope, bindings = self.resolver.find(node.value, function)
             value = bindings[0].whole("assign") if len(bindings) == 1 else None
             if value is not None:
-                items = self.mapping_items(value, scope, depth - 1)
-                return None if items is None else [*items, *self.update_items(node.value, scope)]
+                return self.mapping_items(value, scope, depth - 1)
         return None
-
-    def update_items(self, name: str, scope: Function) -> Iterator[Shown]:
-        """The items that `update` adds to a mapping later."""
-        for call, function in scope.module.calls_of(name, "update"):
-            if self.resolver.find(name, function)[0] is scope:
-                yield from ((None, value, function) for value in positional(call))
-                yield from ((key, value, function) for key, value in keywords(call).items())
 
     def _items_of_call(self, node: cst.Call, function: Function) -> list[Shown] | None:
         items: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]

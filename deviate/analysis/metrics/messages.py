@@ -415,18 +415,8 @@ class MessageParser:
             base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
-            return self._unknown_template(node, base, function)
-        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
-
-    def _unknown_template(
-        self, node: cst.Call, base: cst.BaseExpression, function: Function
-    ) -> list[MessageItem] | None:
-        """The arguments of an unknown template: each may be shown, keyword arguments under their names."""
-        if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
-        named = [(f" {name}: ", value) for name, value in keywords(node).items()]
-        shown = [(" ", value) for value in positional(node)] + named
-        return [item for text, value in shown for item in (text, *self.take(value, function))] or None
+        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
 
     def _join(self, values: cst.BaseExpression, glue: str, function: Function) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted_name(values.func) == "map" and len(values.args) == 2:

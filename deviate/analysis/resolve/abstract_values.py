@@ -58,9 +58,9 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A list, tuple, dict or set; its items are resolved on demand."""
+    """A list, tuple, dict or set, or the value of `*values`; its items are resolved on demand."""
 
-    node: cst.BaseExpression
+    node: cst.BaseExpression | cst.Param
     function: Function
 
 
@@ -94,6 +94,11 @@ class Edge:
     @property
     def is_handed(self) -> bool:
         return self.how == "handed"
+
+    @property
+    def rest(self) -> tuple[Argument, ...]:
+        """The arguments that go into `*values` of the function."""
+        return self.arguments[max(0, self.callee.n_positional - self.skipped) :]
 
     def argument(self, parameter: str) -> Argument | None:
         """The argument for a parameter; None if its default is used or the argument is unknown."""

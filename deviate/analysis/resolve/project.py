@@ -158,8 +158,6 @@ class Project:
             place = self._longest(base, parts, is_relative=bool(level))
             if place is not None:
                 return place
-        if not level and len(parts) > 1 and self._package(""):  # the root is a package that imports itself by name
-            return self._longest("", parts[1:], is_relative=False)
         return None
 
     def load(self, file: str) -> Module | None:

@@ -331,6 +331,8 @@ class Resolver:
             return self._of_definition(binding.node, scope)
         if binding.how == "parameter":
             return self._of_parameter(name, binding, scope)
+        if binding.how == "stars" and isinstance(binding.node, cst.Param):
+            return (Container(binding.node, scope),)
         if not isinstance(value, cst.BaseExpression):
             return ()
         where = self.project.nodes.function_of(value)
@@ -604,6 +606,8 @@ class Resolver:
     def _container_items(self, container: Container) -> list[Argument]:
         node, function = container.node, container.function
         match node:
+            case cst.Param():
+                return [item for edge in self.edges_into(function) for item in edge.rest if node.star == "*"]
             case cst.List() | cst.Tuple() | cst.Set():
                 return [
                     inner
