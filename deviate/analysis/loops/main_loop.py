@@ -129,6 +129,7 @@ def _exits(loop: cst.While) -> list[cst.BaseExpression]:
 
 EVALUATIONS = word_set("eval evaluate evaluation test val valid validate validation plot predict")
 DATA_WORDS = word_set("plot plots ax axs axes fig download extract file files line lines row path image subplot")
+PRELIMINARIES = word_set("pretrain pretraining pre warmup warm burn burnin init initialize initialise")
 SURE, LIKELY = 3, 2
 """Scores from which a loop is the main loop: always, or only if no other loop is."""
 
@@ -255,6 +256,7 @@ class LoopFinder:
                 "1 metric is reported in it" if n_metrics == 1 else f"{n_metrics} metrics are reported in it"
             )
         score -= 2 * (counts == "repeats") + 2 * bool(DATA_WORDS & variable_words)
+        score -= 0.5 * bool(PRELIMINARIES & {*split_identifier(function.name), *variable_words})
         if sign is None and self._evaluates(loop, function):
             score = 0
         return Training(loop, function, variable, score, counts, sign is not None, None, tuple(evidence))

@@ -449,9 +449,6 @@ class MessageParser:
     def _formatter_call(self, node: cst.Call, function: Function) -> list[MessageItem]:
         """A call of a formatting function: its argument is the value, as the result is a string."""
         arguments = [argument.value for argument in node.args if constant_text(argument.value) is None]
-        texts = [value for value in arguments if self.texts.is_text(value, function)]
-        if texts:
-            return [item for value in texts if holds_values(value) for item in self.take(value, function)]
         spelled = self.nodes.code(node)
         if not arguments:
             return [spelled]

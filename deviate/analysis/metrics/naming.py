@@ -11,7 +11,6 @@ from deviate.analysis.resolve.identifier_words import (
     PHASES,
     expression_words,
     phase_of,
-    phases_in,
     tag_words,
     text_words,
 )
@@ -61,8 +60,7 @@ def _parts(judged: Judged) -> NameParts:
         words += of_value
     owner = value.function.owner
     spelled = re.sub(r"(?<=\w)\.val\b", "", value.spelled)  # the latest value of a meter
-    is_compared = len(set(phases_in(spelled))) > 1  # what compares phases is of none
-    phase = None if is_compared else phase_of(*candidate.heading, *(() if text else (spelled,)))
+    phase = phase_of(*candidate.heading, *(() if text else (spelled,)))
     of_place = phase_of(spelled, value.function.name, owner.name if owner is not None else "")
     return NameParts(words, phase, of_place)
 

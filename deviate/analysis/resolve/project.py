@@ -9,7 +9,7 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Module, Nodes
 from deviate.analysis.resolve.source import Source, read_source
-from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional
+from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, last_name, positional
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import word_set
 
@@ -59,6 +59,11 @@ def _path(node: cst.BaseExpression, module: Module, depth: int) -> str | None:
             return _path(value, module, depth - 1) if value is not None else None
         case cst.Attribute(attr=cst.Name(value="parent")):
             return _parent(_path(node.value, module, depth - 1))
+        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="parents"), value=inner)):
+            path, number = _path(inner, module, depth - 1), index_of(node)
+            for _ in range(1 + int(number.value) if isinstance(number, cst.Integer) else 0):
+                path = _parent(path)
+            return path if isinstance(number, cst.Integer) else None
         case cst.BinaryOperation(operator=cst.Divide() | cst.Add()):
             return _join([_path(part, module, depth - 1) for part in (node.left, node.right)])
         case cst.Call():
@@ -158,6 +163,8 @@ class Project:
             place = self._longest(base, parts, is_relative=bool(level))
             if place is not None:
                 return place
+        if not level and len(parts) > 1 and self._package(""):  # the root is a package that imports itself by name
+            return self._longest("", parts[1:], is_relative=False)
         return None
 
     def load(self, file: str) -> Module | None:

@@ -389,11 +389,7 @@ class Resolver:
             yield from self.resolve(binding.value, function.parent or function)
 
     def _of_annotation(self, annotation: cst.BaseExpression, scope: Function) -> Iterator[Value]:
-        text = constant_text(annotation)
-        if text is not None:
-            node: cst.BaseExpression = cst.Name(text) if text.isidentifier() else annotation
-        else:
-            node = annotation.left if isinstance(annotation, cst.BinaryOperation) else annotation
+        node = annotation.left if isinstance(annotation, cst.BinaryOperation) else annotation
         if not isinstance(node, cst.Name | cst.Attribute):
             return
         key = ("declared", scope, node.value) if isinstance(node, cst.Name) else None
