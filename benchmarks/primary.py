@@ -18,7 +18,6 @@ from typing import Any
 from deviate.analysis import analyze
 from deviate.errors import DeviateError
 from deviate.model import SelectedMetric
-from deviate.model.metric_vocabulary import snake
 from deviate.project.selection import select_metrics
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,8 +61,6 @@ def _is_same(root: Path, chosen: SelectedMetric, place: dict[str, Any], aggregat
         return False
     if metric.sink == "history":
         return is_by_framework and metric.expression == key
-    if metric.is_item and key and metric.name != snake(key):
-        return False
     path = root / metric.file
     return _statement(path, metric.line) == _statement(path, place["line"])
 

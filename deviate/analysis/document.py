@@ -16,15 +16,8 @@ LOOP_FIELDS = ("file", "line", "kind", "variable", "evidence")
 HAZARD_FIELDS = ("name", "file", "line", "code", "message")
 SIDE_EFFECT_FIELDS = ("kind", "what", "file", "line")
 MOST_SHOWN = 8
-NEARNESS: tuple[tuple[RejectionReason, ...], ...] = (
-    (RejectionReason.UNMARKED,),
-    (RejectionReason.EARLY,),
-    (RejectionReason.NEVER_CALLED, RejectionReason.BEHIND_EXIT),
-    (RejectionReason.WHOLE_NUMBER,),
-    (RejectionReason.CALLED_COUNTER,),
-    (RejectionReason.NAMED_COUNTER,),
-)
-"""Reasons of rejected values that may be metrics after all, most likely first."""
+NEAREST = (RejectionReason.UNMARKED, RejectionReason.EARLY)
+"""Reasons of rejected values that may be metrics after all."""
 
 
 def to_document(analysis: Analysis, selection: Selection | None = None) -> dict[str, object]:
@@ -66,7 +59,7 @@ def _select(record: object, names: Sequence[str]) -> dict[str, object]:
 def explain_nothing_found(analysis: Analysis) -> InputError:
     """The error for a script without metrics: the near misses, and how to name one."""
     near = [rejected for rejected in analysis.rejected if rejected.site is not None] or list(analysis.rejected)
-    near.sort(key=lambda rejected: _distance(rejected.cause))
+    near.sort(key=lambda rejected: rejected.cause not in NEAREST)
     if not near:
         return InputError(
             f"{analysis.script} reports no values that deviate could find",
@@ -84,8 +77,3 @@ def explain_nothing_found(analysis: Analysis) -> InputError:
         f'Name one in deviate.toml: [metrics.NAME] where = "{place_text(first.file, first.line)}" '
         f"expression = {quote}{first.expression}{quote}.",
     )
-
-
-def _distance(cause: RejectionReason) -> int:
-    """How far a rejected value is from being a metric."""
-    return next((place for place, causes in enumerate(NEARNESS) if cause in causes), len(NEARNESS))

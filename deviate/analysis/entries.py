@@ -38,7 +38,6 @@ PARSERS = word_set(
     "argparse click typer fire hydra absl docopt tyro jsonargparse simple_parsing configargparse gin sacred optparse"
 )
 TESTING = word_set("pytest unittest nose hypothesis")
-SAVERS = word_set("save save_weights save_checkpoint save_pretrained save_model save_state")
 EPOCHS = word_set("epoch epochs ep epo")
 STEPS = word_set("step steps iter iters iteration iterations it itr episode episodes update round")
 GUARD = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*["']__main__["']""", re.MULTILINE)
@@ -69,7 +68,6 @@ class Signs:
         loop: word for the counter of its training loop, "epoch" or "step"; empty without one.
         starts: whether running it does more than define names.
         parser: package that reads its command line; empty for none.
-        framework: framework that it imports; empty for none.
         error: why it cannot be read as Python 3; empty when it can.
     """
 
@@ -79,9 +77,7 @@ class Signs:
     has_guard: bool = False
     starts: bool = False
     parser: str = ""
-    framework: str = ""
     is_test: bool = False
-    saves: bool = False
     error: str = ""
 
 
@@ -100,7 +96,6 @@ def read_signs(path: Path) -> Signs:
         imports,
         has_guard=bool(GUARD.search(text)),
         parser=min(packages & PARSERS, default=""),
-        framework=min(packages & FRAMEWORKS, default=""),
         is_test=not packages.isdisjoint(TESTING) or "absl.testing" in imports,
     )
     if common.is_test or not (common.has_guard or AT_TOP.search(text)):
@@ -112,34 +107,19 @@ def read_signs(path: Path) -> Signs:
         line = f" at line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = f"is no valid Python 3{line}"
         return replace(common, training=_spelling(text), loop=_loop(COUNTING.findall(text)), error=reason)
-    nodes = list(_telling_nodes(tree))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.For)]
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     return replace(
         common,
         training=tuple(dict.fromkeys(_training_calls(nodes))),
         loop=_loop(_counters(nodes)),
         starts=common.has_guard or any(_does_something(statement) for statement in tree.body),
-        saves=any(isinstance(node, ast.Call) and _calls(node)[-1] in SAVERS for node in nodes),
     )
 
 
 def _spelling(text: str) -> tuple[str, ...]:
     """The training calls in a text that is not parsed; names in strings and comments count too."""
     return tuple(dict.fromkeys(name for name in CALLED.findall(text) if name in TRAINING_CALLS))
-
-
-def _telling_nodes(tree: ast.Module) -> Iterator[ast.Call | ast.For]:
-    """Calls and loops in source order; twice as fast as `ast.walk`, as names and constants are skipped."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Call | ast.For):
-            yield node
-        for field in reversed(node._fields):
-            value = getattr(node, field, None)
-            if isinstance(value, list):
-                waiting.extend(item for item in reversed(value) if isinstance(item, ast.AST))
-            elif isinstance(value, ast.AST) and value._fields and not isinstance(value, ast.Name | ast.Constant):
-                waiting.append(value)
 
 
 def _imports(text: str) -> Iterator[str]:
@@ -421,10 +401,6 @@ class _Project:
             yield 1.0, "works at its top level"
         if signs.parser:
             yield 1.0, f"reads its command line ({signs.parser})"
-        if signs.framework:
-            yield 0.5, f"imports {signs.framework}"
-        if signs.saves:
-            yield 0.5, "saves what it has"
 
     def _against(self, name: str) -> Iterator[tuple[float, str]]:
         signs = self.signs[name]

@@ -1,6 +1,5 @@
 """What is known of a script before it runs."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -114,11 +113,9 @@ class Metric:
 
     Attributes:
         site: id of its site; None for a metric of a managed loop, which is known by `expression` (its key) alone.
-        path: call lines from the outermost frame of the project to the site, without the site's own line. The analysis
-            leaves it empty: the one metric of a site takes the values of every path.
-        label: value of the site's label variable; of an item, its key. The analysis knows none: runs show them.
-        is_item: whether it is one item of a mapping that the site reports whole, known by its key from a run. The
-            metric of the whole, with the same site and path and without a label, takes the items that only runs show.
+        path: the last call lines on the way to the site, without the site's own line. The analysis leaves it empty:
+            the one metric of a site takes the values of every path. The user may name one; runs show them.
+        label: value of the site's label variable, or the key of an item of a mapping that the site reports; likewise.
         direction: whether a higher or a lower value is better; None when unknown.
         evidence: why it was taken for a metric, most telling reason first.
         words: what the run wrote around its values; empty where that is not known.
@@ -138,17 +135,9 @@ class Metric:
     site: int | None
     path: tuple[Place, ...] = ()
     label: str | None = None
-    is_item: bool = False
     words: str = ""
     over: str = ""
     kin: str = ""
-
-
-def with_known_items(metrics: Iterable[Metric]) -> frozenset[int]:
-    """Ids of the mappings among some metrics of which others are items."""
-    listed = list(metrics)
-    places = {(metric.site, metric.path) for metric in listed if metric.is_item}
-    return frozenset(one.id for one in listed if not one.is_item and (one.site, one.path) in places)
 
 
 class RejectionReason(Enum):

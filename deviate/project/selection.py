@@ -372,15 +372,11 @@ def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric
             f"deviate.toml [metrics.{section.name}]: no metric at {section.where}",
             'Add expression = "…" to name the value.',
         )
-    if section.path is not None or section.label is not None:
-        elsewhere = [
-            metric for metric in analysis.metrics if _fits(metric, dataclasses.replace(section, path=None, label=None))
-        ]
-        wholes = [metric for metric in elsewhere if metric.label is None]
-        if section.label is not None and len(wholes) == 1:
-            return _with_item(analysis, wholes[0], section.name, section.label)
-        if elsewhere:
-            raise _ambiguous(section, elsewhere)
+    of_sites = {metric.site: metric for metric in analysis.metrics if _is_at(metric, section)}
+    if len(of_sites) == 1:
+        return _with_part(analysis, *of_sites.values(), section)
+    if of_sites:
+        raise _ambiguous(section, list(of_sites.values()))
     return _add(analysis, section, section.where, section.expression)
 
 
@@ -405,9 +401,8 @@ def _add(analysis: Analysis, section: MetricConfig, where: Place, expression: st
 
 
 def _with_metric(analysis: Analysis, site: Site, section: MetricConfig) -> tuple[Analysis, Metric]:
-    number = 1 + max((metric.id for metric in analysis.metrics), default=-1)
     metric = Metric(
-        id=number,
+        id=-1,
         name=section.name,
         expression=site.expression,
         file=site.file,
@@ -418,17 +413,26 @@ def _with_metric(analysis: Analysis, site: Site, section: MetricConfig) -> tuple
         evidence=(NAMED,),
         site=site.id,
     )
-    return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric
+    return _with_part(analysis, metric, section)
 
 
-def _with_item(analysis: Analysis, whole: Metric, name: str, key: str) -> tuple[Analysis, Metric]:
-    """Add an item of a mapping that is reported whole, which the file names by its key."""
-    number = 1 + max(metric.id for metric in analysis.metrics)
-    role, direction = item_traits(key, whole.role, whole.direction)
-    item = dataclasses.replace(
-        whole, id=number, name=name, role=role, direction=direction, evidence=(NAMED,), label=key, is_item=True
+def _with_part(analysis: Analysis, whole: Metric, section: MetricConfig) -> tuple[Analysis, Metric]:
+    """Add what the file names of what a site reports: a part by its call path or label, or the whole."""
+    number = 1 + max((metric.id for metric in analysis.metrics), default=-1)
+    role, direction = ("quality", None) if whole.label is not None else (whole.role, whole.direction)
+    if section.label is not None:
+        role, direction = item_traits(section.label, role, direction)
+    part = dataclasses.replace(
+        whole,
+        id=number,
+        name=section.name,
+        role=role,
+        direction=direction,
+        evidence=(NAMED,),
+        path=section.path or (),
+        label=section.label,
     )
-    return dataclasses.replace(analysis, metrics=(*analysis.metrics, item)), item
+    return dataclasses.replace(analysis, metrics=(*analysis.metrics, part)), part
 
 
 def _with_pattern(analysis: Analysis, section: MetricConfig, pattern: str) -> tuple[Analysis, Metric]:
@@ -461,13 +465,7 @@ def _line_of(pattern: str, path: Path) -> int:
 def _fits(metric: Metric, section: MetricConfig) -> bool:
     if section.where is None and section.expression is None:
         return metric.name == section.name
-    if metric.is_item and section.label is None:
-        return False  # the place and expression are those of the whole mapping
-    if section.path is not None and metric.path != section.path:
-        return False
-    if section.label is not None and metric.label != section.label:
-        return False
-    return _is_at(metric, section)
+    return (metric.path, metric.label) == (section.path or (), section.label) and _is_at(metric, section)
 
 
 def _is_at(item: Metric | Rejected, section: MetricConfig) -> bool:
@@ -481,8 +479,8 @@ def _ambiguous(section: MetricConfig, candidates: Sequence[Metric]) -> Ambiguous
 
     listing = "".join(f"\n  {metric.name}: {', '.join(section_lines(section_of(metric)))}" for metric in candidates)
     return AmbiguousError(
-        f"deviate.toml [metrics.{section.name}] matches several metrics, or none of these exactly:{listing}",
-        "Add the expression, path or label of the intended one.",
+        f"deviate.toml [metrics.{section.name}] matches several metrics:{listing}",
+        "Add the expression of the intended one, or name the section as it is named.",
     )
 
 

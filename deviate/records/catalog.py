@@ -116,7 +116,7 @@ class Catalog:
             selected
             for selected in of_site
             if (source.site is None or selected.metric.label in (None, source.label))
-            and (len(of_site) == 1 or _ends_with(source.path, selected.metric.path))
+            and _ends_with(source.path, selected.metric.path)
         ]
         if not fitting:
             return None

@@ -12,13 +12,13 @@ from deviate.project.selection import choose_loop, describe_moves, match, select
 SCRIPT = """
 def evaluate(model, loader):
     acc = accuracy(model, loader)
-    print(f"acc {acc:.4f}")
+    return acc
 for epoch in range(3):
     loss = criterion(model(x), "it's \\\\n")
     loss.backward()
+    print(f"train acc {evaluate(model, train_loader):.4f}")
+    print(f"test acc {evaluate(model, test_loader):.4f}")
     print(epoch, "loss", criterion(model(x), "it's \\\\n"))
-    evaluate(model, train_loader)
-    evaluate(model, test_loader)
     hidden = combine(a, b[0])
 """
 
@@ -54,9 +54,8 @@ def test_only_the_listed_metrics_are_selected_with_what_the_user_says(analysis: 
         analysis,
         """
         [metrics.final]
-        where = "train.py:4"
-        expression = "( acc )"
-        path = ["train.py:10"]
+        where = "train.py:9"
+        expression = "evaluate( model,test_loader )"
         direction = "none"
         aggregate = "at:2"
         unit = "%"
@@ -67,7 +66,7 @@ def test_only_the_listed_metrics_are_selected_with_what_the_user_says(analysis: 
         """,
     )
     final, loss = selection.metrics
-    assert (final.name, final.metric.name, final.metric.path[0].line) == ("final", "test_acc", 10)
+    assert (final.name, final.metric.name, final.metric.line) == ("final", "test_acc", 9)
     assert (final.direction, final.aggregate, final.unit, final.role) == (None, "at:2", "%", "other")
     assert (final.is_primary, final.margin) == (True, 0.2)
     assert (loss.metric.name, loss.direction, loss.is_primary) == ("loss", "min", False)
@@ -105,18 +104,16 @@ def test_a_value_that_the_analysis_did_not_list_is_added_with_a_site(analysis: A
         ("[metrics.loss\n", ["not valid TOML", "line 1"]),
         ("[metrics.los]\n", ["no metric of this name", "loss"]),
         ("[metrics.train_acc]\nprimary = true\n[metrics.loss]\nprimary = true\n", ["2 primary metrics"]),
-        ("[metrics.a]\nwhere = 'train.py:4'\nexpression = 'acc'\n", ["several metrics", "train.py:9", "train.py:10"]),
-        ("[metrics.a]\nwhere = 'train.py:4'\nexpression = 'acc'\npath = ['train.py:7']\n", ["train.py:9", "path"]),
         ("[metrics.a]\nwhere = 'train.py:11'\n", ["no metric at train.py:11", "expression"]),
         ("[metrics.a]\nwhere = 'train.py:11'\nexpression = 'b[1]'\n", ["b[0]"]),
-        ("[metrics.a]\nwhere = 'train.py:2'\nexpression = 'x'\n", ["It stands at train.py:6, train.py:8"]),
+        ("[metrics.a]\nwhere = 'train.py:2'\nexpression = 'x'\n", ["It stands at train.py:6, train.py:10"]),
         ("[metrics.a]\nwhere = 'train.py:99'\nexpression = 'x + y'\n", ["train.py:99", "beyond the end"]),
         ("[metrics.a]\nwhere = 'util.py:2'\nexpression = 'x'\n", ["util.py:2", "no such file", "train.py:2"]),
         ("[metrics.a]\nwhere = '../x/train.py:2'\nexpression = 'acc'\n", ["../x/train.py:2", "no such file"]),
         ("[metrics.test_acc]\naggregate = 'best'\ndirection = 'none'\n", ["best", "direction"]),
         ("[metrics.loss]\naggregate = 'at-best:los'\n", ["at-best:los", "at-best:loss"]),
         ("[metrics.loss]\ndirection = 'none'\naggregate = 'at-best:loss'\n", ["direction", "metrics.loss"]),
-        ("[metrics.loss]\n[metrics.b]\nwhere = 'train.py:8'\n", ["two sections"]),
+        ("[metrics.loss]\n[metrics.b]\nwhere = 'train.py:10'\n", ["two sections"]),
     ],
 )
 def test_what_cannot_be_obeyed_is_answered_with_what_to_do(analysis: Analysis, text: str, words: list[str]) -> None:
@@ -126,7 +123,7 @@ def test_what_cannot_be_obeyed_is_answered_with_what_to_do(analysis: Analysis, t
 
 
 def test_a_value_that_was_rejected_keeps_its_site(analysis: Analysis) -> None:
-    added, selection = chosen(analysis, "[metrics.step]\nwhere = 'train.py:8'\nexpression = 'epoch'\n")
+    added, selection = chosen(analysis, "[metrics.step]\nwhere = 'train.py:10'\nexpression = 'epoch'\n")
     assert selection.metrics[0].metric.site in {item.site for item in analysis.rejected}
     assert added.sites == analysis.sites
 
@@ -214,22 +211,70 @@ def test_a_section_whose_statement_is_gone_says_what_stood_there_and_what_to_do(
     assert "--review" in caught.value.hint
 
 
-def test_a_section_of_a_mapping_does_not_mean_its_items(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(
-        "import wandb\nfor epoch in range(3):\n    loss.backward()\n"
-        "    stats = {'loss': loss}\n    stats['acc'] = test()\n    wandb.log(stats)\n",
-        encoding="utf-8",
+def written(folder: Path, text: str) -> Analysis:
+    script = folder / "train.py"
+    script.write_text(text, encoding="utf-8")
+    return analyze(script, folder)
+
+
+def test_a_section_means_one_of_the_metrics_of_a_line(tmp_path: Path) -> None:
+    analysis = written(tmp_path, "for epoch in range(3):\n    loss.backward()\n    print('f1', f1(x), 'auc', auc(x))\n")
+    answer = refusal(analysis, '[metrics.a]\nwhere = "train.py:3"\n')
+    for word in ("several metrics", "f1(x)", "auc(x)", "expression"):
+        assert word in answer
+    _, selection = chosen(analysis, '[metrics.auc]\nwhere = "train.py:3"\n')
+    assert selection.metrics[0].metric.expression == "auc(x)"
+
+
+CALLED = """
+import wandb
+def report(stats, loss):
+    wandb.log(stats)
+    print("loss", loss)
+for epoch in range(3):
+    loss.backward()
+    report(evaluate(train), loss)
+    report(evaluate(test), loss)
+"""
+
+
+def test_a_label_or_a_call_path_means_a_part_of_what_a_place_reports(tmp_path: Path) -> None:
+    analysis = written(tmp_path, CALLED)
+    place = 'where = "train.py:4"\nexpression = "stats"\n'
+    loss = 'where = "train.py:5"\nexpression = "loss"\n'
+    _, selection = chosen(
+        analysis,
+        f'[metrics.exact]\n{place}label = "acc"\n[metrics.mine]\n{place}[metrics.more]\n{place}label = "top5_error"\n'
+        f'[metrics.train]\n{loss}path = ["train.py:8"]\n[metrics.test]\n{loss}path = ["train.py:9"]\n',
     )
-    analysis = analyze(script, tmp_path)
-    assert [metric.name for metric in analysis.metrics] == ["stats", "loss", "acc"]
-    place = 'where = "train.py:6"\nexpression = "stats"\n'
-    sections = (
-        f'[metrics.mine]\n{place}[metrics.exact]\n{place}label = "acc"\n[metrics.more]\n{place}label = "top5_error"\n'
-    )
-    _, selection = chosen(analysis, sections)
-    assert [(item.name, item.metric.label, item.direction) for item in selection.metrics] == [
-        ("mine", None, None),
+    assert [(item.name, item.metric.label, item.direction) for item in selection.metrics[:3]] == [
         ("exact", "acc", "max"),
+        ("mine", None, None),
         ("more", "top5_error", "min"),
     ]
+    train, test = selection.metrics[3:]
+    assert train.metric.site == test.metric.site
+    assert [train.metric.path[0].line, test.metric.path[0].line] == [8, 9]
+    assert (train.direction, test.direction) == ("min", "min")
+
+
+def test_a_call_path_moves_with_its_call(tmp_path: Path) -> None:
+    analysis = written(tmp_path, f"import os{CALLED}")
+    text = (
+        '[metrics.test]\nwhere = "train.py:4"\nexpression = "loss"\npath = ["train.py:8"]\n'
+        '[statements]\n"train.py:4" = "report: print(\'loss\', loss)"\n"train.py:8" = "report(evaluate(test), loss)"\n'
+    )
+    _, selection = chosen(analysis, text)
+    (item,) = selection.metrics
+    assert (item.metric.line, item.metric.path[0].line) == (5, 9)
+
+
+def test_a_value_that_only_the_user_named_has_parts_too(analysis: Analysis) -> None:
+    place = 'where = "train.py:3"\nexpression = "acc"\n'
+    added, selection = chosen(
+        analysis,
+        f'[metrics.train]\n{place}path = ["train.py:8"]\n[metrics.test]\n{place}path = ["train.py:9"]\n',
+    )
+    train, test = selection.metrics
+    assert train.metric.site == test.metric.site == added.sites[-1].id
+    assert [train.metric.path[0].line, test.metric.path[0].line] == [8, 9]

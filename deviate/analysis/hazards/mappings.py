@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.metrics.displays import Displays
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Binding, Function
-from deviate.analysis.resolve.tree import constant_text
+from deviate.analysis.resolve.tree import constant_text, keywords, positional
 
 DEEPEST = 6
 VIEWS = ("items", "copy")
@@ -47,11 +47,10 @@ class Mappings:
     def _of_variable(self, name: str, function: Function, depth: int) -> Iterator[tuple[str, cst.BaseExpression]]:
         scope, bindings = self.resolver.find(name, function)
         yield from self._of_bindings(bindings, depth)
-        for key, value, where in self.displays.update_items(name, scope):
-            if isinstance(key, str):
-                yield key, value
-            else:
-                yield from self.items(value, where, depth)
+        for call, where in scope.module.calls_of(name, "update"):
+            if self.resolver.find(name, where)[0] is scope:
+                yield from (item for value in positional(call) for item in self.items(value, where, depth))
+                yield from keywords(call).items()
 
     def _of_bindings(self, bindings: list[Binding], depth: int) -> Iterator[tuple[str, cst.BaseExpression]]:
         for binding in bindings:

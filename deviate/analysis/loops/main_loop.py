@@ -112,8 +112,6 @@ def _counting_words(node: cst.BaseExpression) -> Iterator[str]:
         name = last_name(node.func)
         if name in RANGES:
             yield from all_words(identifiers(node))
-        elif name == "split" and isinstance(node.func, cst.Attribute):
-            yield from split_identifier(dotted_name(node.func.value))
         title = constant_text(keywords(node).get("desc"))
         yield from split_identifier(title) if title is not None else ()
 
@@ -304,18 +302,13 @@ class LoopFinder:
 
     def _retries(self, outer: Training, inner: Training) -> bool:
         """Whether a `while` that counts nothing only runs another loop again after an error."""
-        if not isinstance(outer.node, cst.While):
+        counts = outer.variable and (EPOCHS | STEPS) & set(split_identifier(outer.variable))
+        if counts or not isinstance(outer.node, cst.While):
             return False
-        if outer.variable and (EPOCHS | STEPS) & set(split_identifier(outer.variable)):
-            return False
-        for call_path in self.graph.call_paths(inner.node):
-            for frame in call_path:
-                around = [parent for parent, _ in self.nodes.around(frame.node)]
-                if outer.node in around:
-                    return any(
-                        isinstance(part, cst.Try) and part.handlers for part in around[: around.index(outer.node)]
-                    )
-        return False
+        frames = (frame.node for call_path in self.graph.call_paths(inner.node) for frame in call_path)
+        ways = ([parent for parent, _ in self.nodes.around(node)] for node in frames)
+        around = next((way for way in ways if outer.node in way), [outer.node])
+        return any(isinstance(part, cst.Try) and part.handlers for part in around[: around.index(outer.node)])
 
     def _nests(self, outer: Training, inner: Training) -> bool:
         return outer.node in self._leading_to(inner.node)

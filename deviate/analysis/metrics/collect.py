@@ -19,8 +19,6 @@ from deviate.analysis.resolve.message_items import (
     MessageItem,
     ReportedValue,
     Scene,
-    Starred,
-    Stars,
     Style,
 )
 from deviate.analysis.resolve.tree import constant_key, walk
@@ -90,17 +88,11 @@ class Collector:
     def _read_messages(self, report: Report) -> Iterator[list[MessageItem]]:
         """The messages of the arguments of one report; string arguments form one line together."""
         line: list[MessageItem] = []
-        for number, part in enumerate(report.carried):
-            starred = self._parse_starred(report, number)
-            if starred:
-                line += [*starred, " "]
-                continue
-            # Unpacking nothing: `print(*values)` in a function that is called without arguments.
-            rest = _without_unpacked(part)
-            if isinstance(rest, Message | Template | FormatTemplate):
-                line += [*self._parse_text(rest, report.function), " "]
-            elif rest is not None:
-                yield from self._parse_values(rest, report)
+        for part in report.carried:
+            if isinstance(part, Message | Template | FormatTemplate):
+                line += [*self._parse_text(part, report.function), " "]
+            else:
+                yield from self._parse_values(part, report)
         if line:
             yield line
 
@@ -129,27 +121,6 @@ class Collector:
                 yield from parser.row(part.values, function)
             case Table():
                 yield from parser.table(part.rows, function)
-
-    def _parse_starred(self, report: Report, number: int) -> list[MessageItem]:
-        """The values that a starred argument unpacks; the guest asks the sink for that argument or all that follow."""
-        part = report.carried[number]
-        inside: list[object] = []
-        match part:
-            case Message():
-                inside = [part.value]
-            case Template() | FormatTemplate():
-                inside = [part.template, *part.arguments]
-            case Scalar():
-                inside = [part.name, part.value]
-            case Record():
-                inside = [part.mapping]
-        starred = next((part for part in inside if isinstance(part, Starred)), None)
-        if starred is None or not isinstance(report.node, cst.Call):
-            return []
-        behind = len(report.carried) - number - 1
-        wanted = f"{number}:{-behind if behind else ''}" if isinstance(part, Message) else str(number)
-        fields = (report.key, wanted)
-        return self.parser.unpack(starred.node, report.node.func, fields, report.function)
 
     def _parse_name(self, name: object, prefix: object, function: Function) -> list[MessageItem]:
         items: list[MessageItem] = []
@@ -180,7 +151,7 @@ class Collector:
         values = [item for item in items if isinstance(item, ReportedValue)]
         keyed = {name for value in values if value.function is scope for name in _keyed_names(value.node)}
         whole = [name for name in mine if name not in keyed]  # items taken by a constant key are named here
-        if any(self._is_handed_built(one.get((scope, name))) for one in arguments for name in whole):
+        if any(self._is_handed_built(one.get((scope, name)), 2) for one in arguments for name in whole):
             return [{**scene, **one} for one in arguments]
         names_of = [(value, _names_in(value.node)) for value in values]
         is_value = any(value.function is scope and names & {*mine} for value, names in names_of)
@@ -193,27 +164,18 @@ class Collector:
             return []  # `save(metrics)` calls them what the function calls them
         return [{**scene, **one} for one in arguments]
 
-    def _is_handed_built(self, argument: object) -> bool:
-        """Whether an argument is built to be reported, or is a text that a call of the function around builds."""
+    def _is_handed_built(self, argument: object, depth: int) -> bool:
+        """Whether an argument is built to be reported, also by a call of the function that hands it on."""
         if _is_built(argument, self.parser):
             return True
-        waiting = [argument]
-        passed: set[tuple[Function, str]] = set()
-        while waiting:
-            argument = waiting.pop()
-            if not isinstance(argument, tuple) or not isinstance(argument[0], cst.BaseExpression):
-                continue
-            node, function = argument
-            if self.parser.texts.is_text(node, function) and holds_values(node):
-                return True
-            if not isinstance(node, cst.Name):
-                continue
-            scope, bindings = self.graph.resolver.find(node.value, function)
-            is_parameter = [binding.how for binding in bindings] == ["parameter"] and node.value != scope.receiver
-            if is_parameter and (scope, node.value) not in passed and len(passed) < DEEPEST:
-                passed.add((scope, node.value))
-                waiting += [edge.argument(node.value) for edge in self.graph.edges_into(scope) if not edge.is_handed]
-        return False
+        if not depth or not isinstance(argument, tuple) or not isinstance(argument[0], cst.Name):
+            return False
+        name = argument[0].value
+        scope, bindings = self.graph.resolver.find(name, argument[1])
+        if [binding.how for binding in bindings] != ["parameter"] or name == scope.receiver:
+            return False
+        edges = [edge for edge in self.graph.edges_into(scope) if not edge.is_handed]
+        return any(self._is_handed_built(edge.argument(name), depth - 1) for edge in edges)
 
     # ------------------------------------------------------------ judgement
 
@@ -283,9 +245,7 @@ class Collector:
 
 
 def _is_built(argument: object, parser: MessageParser) -> bool:
-    """Whether an argument is built to be reported: a string with values, a list, a dict, or an unpacked one."""
-    if isinstance(argument, Stars):
-        return bool(argument.by_name or argument.arguments)
+    """Whether an argument is built to be reported: a string with values, a list or a dict."""
     if not isinstance(argument, tuple):
         return False
     node, function = argument
@@ -327,20 +287,3 @@ def _texts_between(items: list[MessageItem]) -> list[str]:
         else:
             texts.append("")
     return texts
-
-
-def _without_unpacked(part: Carried) -> Carried | None:
-    """A part without the arguments that a call unpacks into it; None where nothing else is left."""
-    match part:
-        case Message(value=Starred()) | Template(template=Starred()) | FormatTemplate(template=Starred()):
-            return None
-        case Scalar(name=Starred()) | Scalar(value=Starred()) | Record(mapping=Starred()):
-            return None
-        case Template():
-            return Template(
-                part.template, [argument for argument in part.arguments if not isinstance(argument, Starred)]
-            )
-        case FormatTemplate():
-            arguments = [argument for argument in part.arguments if not isinstance(argument, Starred)]
-            return FormatTemplate(part.template, arguments, part.named)
-    return part

@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import element, keywords, last_name, positional
+from deviate.analysis.resolve.tree import keywords, last_name, positional
 
 Shown = tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]
 """An item of a mapping: key (None if unpacked into it), value, and the function in which both are written."""
@@ -36,36 +36,17 @@ class Displays:
             ]
         if isinstance(node, cst.Call) and last_name(node.func) in MAPPINGS:
             return self._items_of_call(node, function)
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
-            return [(None, node.left, function), (None, node.right, function)]
         if isinstance(node, cst.Name) and depth:
             scope, bindings = self.resolver.find(node.value, function)
             value = bindings[0].whole("assign") if len(bindings) == 1 else None
             if value is not None:
-                items = self.mapping_items(value, scope, depth - 1)
-                return None if items is None else [*items, *self.update_items(node.value, scope)]
+                return self.mapping_items(value, scope, depth - 1)
         return None
-
-    def update_items(self, name: str, scope: Function) -> Iterator[Shown]:
-        """The items that `update` adds to a mapping later."""
-        for call, function in scope.module.calls_of(name, "update"):
-            if self.resolver.find(name, function)[0] is scope:
-                yield from ((None, value, function) for value in positional(call))
-                yield from ((key, value, function) for key, value in keywords(call).items())
 
     def _items_of_call(self, node: cst.Call, function: Function) -> list[Shown] | None:
         items: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
         items += [(None, argument.value, function) for argument in node.args if argument.star == "**"]
-        for argument in positional(node):
-            if isinstance(argument, cst.Dict):
-                items += self.mapping_items(argument, function) or []
-            elif isinstance(argument, cst.List | cst.Tuple):
-                pairs = [(element(item.value, 0), element(item.value, 1)) for item in argument.elements]
-                if any(key is None or value is None for key, value in pairs):
-                    return None
-                items += [(key, value, function) for key, value in pairs if value is not None]
-            else:
-                items.append((None, argument, function))
+        items += [(None, argument, function) for argument in positional(node)]
         return items or None
 
     # ------------------------------------------------------------ sequences

@@ -2,13 +2,9 @@
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Argument, Edge
-from deviate.analysis.resolve.index import Binding, Function
-from deviate.analysis.resolve.message_items import Stars, Substitute
-from deviate.analysis.resolve.resolve import Resolver
-from deviate.analysis.resolve.tree import last_name
-
-PEELED = ("sorted", "list", "tuple", "reversed", "iter", "tqdm", "map")
+from deviate.analysis.resolve.abstract_values import Edge
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.message_items import Substitute
 
 
 def arguments_of(edge: Edge) -> dict[tuple[Function, str], Substitute]:
@@ -22,32 +18,4 @@ def arguments_of(edge: Edge) -> dict[tuple[Function, str], Substitute]:
                 arguments[callee, name] = argument
             elif isinstance(default, cst.BaseExpression):
                 arguments[callee, name] = default, callee
-        elif bindings[0].how == "stars":
-            mappings = [("", argument) for argument in _unpacked_arguments(edge, "**")]
-            arguments[callee, name] = Stars(
-                (*edge.rest, *_unpacked_arguments(edge, "*")), (*edge.named_rest, *mappings)
-            )
     return arguments
-
-
-def looped_parameter(binding: Binding, scope: Function, resolver: Resolver) -> tuple[Function, str] | None:
-    """The parameter whose items a loop variable takes; None if the loop is over something else."""
-    root = binding.value
-    while isinstance(root, cst.Call):
-        if last_name(root.func) in ("items", "values", "keys") and isinstance(root.func, cst.Attribute):
-            root = root.func.value
-        elif root.args and last_name(root.func) in (*PEELED, "enumerate", "zip"):
-            root = root.args[0].value
-        else:
-            return None
-    if not isinstance(root, cst.Name):
-        return None
-    owner, bindings = resolver.find(root.value, scope)
-    is_open = bool(bindings) and bindings[0].how in ("parameter", "stars") and root.value != owner.receiver
-    return (owner, root.value) if is_open and len(bindings) == 1 else None
-
-
-def _unpacked_arguments(edge: Edge, star: str) -> list[Argument]:
-    """The values that a call unpacks, each as a whole."""
-    arguments = edge.node.args if isinstance(edge.node, cst.Call) else ()
-    return [(argument.value, edge.caller) for argument in arguments if argument.star == star]

@@ -6,17 +6,16 @@ from dataclasses import replace
 import libcst as cst
 
 from deviate.analysis.metrics.displays import Displays
-from deviate.analysis.metrics.flows import arguments_of, looped_parameter
-from deviate.analysis.metrics.texts import DEEPEST, DUMPING, SPLITTING, TEXT_METHODS, Texts, holds_values
+from deviate.analysis.metrics.flows import arguments_of
+from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     Field,
     MessageItem,
     ReportedValue,
     Scene,
-    Stars,
     Style,
     Substitute,
     format_fields,
@@ -26,12 +25,10 @@ from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.tree import (
     constant_text,
     dotted_name,
-    element,
     keywords,
     last_name,
     named_items,
     positional,
-    walk,
 )
 
 ROUNDING = frozenset(
@@ -63,7 +60,6 @@ class MessageParser:
         self.scene: Scene = {}
         self.open: dict[tuple[Function, str], None] = {}
         self._active: list[object] = []
-        self._returned: dict[tuple[cst.CSTNode, tuple[int, ...]], list[Placed]] = {}
 
     # ------------------------------------------------------------ kinds of arguments
 
@@ -123,15 +119,7 @@ class MessageParser:
 
     def record(self, node: cst.BaseExpression, function: Function, prefix: str = "") -> list[list[MessageItem]]:
         """The named values of a mapping, one message each; a single message if its items are unknown."""
-        argument_value = self.argument_value(node.value, function) if isinstance(node, cst.Name) else None
-        if isinstance(argument_value, Stars):
-            return [
-                message
-                for key, (value, where) in argument_value.by_name
-                if isinstance(value, cst.BaseExpression)
-                for message in self._parse_keyword(key, value, where, prefix)
-            ]
-        argument = _expression(argument_value)
+        argument = self._argument(node, function)
         if argument is not None:
             return self.record(*argument, prefix)
         items = self.displays.mapping_items(node, function)
@@ -157,14 +145,6 @@ class MessageParser:
                 messages.append([prefix, *parts, ": ", *self.scalar(value, where)])
         return messages
 
-    def _parse_keyword(
-        self, key: str, value: cst.BaseExpression, function: Function, prefix: str
-    ) -> list[list[MessageItem]]:
-        """A keyword argument; one without a key is an unpacked mapping."""
-        if not key:
-            return self.record(value, function, prefix)
-        return [[f"{prefix}{key}: ", *self.scalar(value, function)]]
-
     def row(self, node: cst.BaseExpression, function: Function) -> list[list[MessageItem]]:
         """The values of a row of a table."""
         argument = self._argument(node, function)
@@ -186,22 +166,6 @@ class MessageParser:
             for message in self.row(value, where)
         ]
 
-    def unpack(
-        self, node: cst.BaseExpression, callee: cst.BaseExpression, fields: tuple[str, ...], function: Function
-    ) -> list[MessageItem]:
-        """The values that a call unpacks; the callee is tapped if they are known only at run time."""
-        argument_value = self.argument_value(node.value, function) if isinstance(node, cst.Name) else None
-        if isinstance(argument_value, Stars):
-            return self.join_messages(
-                self.take(value, where)
-                for value, where in argument_value.arguments
-                if isinstance(value, cst.BaseExpression)
-            )
-        argument = _expression(argument_value)
-        if argument is not None:
-            return self.join_messages(self.row(*argument))
-        return [ReportedValue(callee, node, function, self.nodes.code(node), "", Style.UNPACKED, "call", fields)]
-
     def join_messages(self, messages: Iterable[list[MessageItem]]) -> list[MessageItem]:
         return [item for message in messages for item in (*message, ", ")]
 
@@ -222,13 +186,8 @@ class MessageParser:
                 return self.take(node.left, function) + self.take(node.right, function)
             case cst.Call():
                 return self._call(node, function)
-            case cst.Subscript(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=method)))) if method in SPLITTING:
-                text = node.value.func.value  # type: ignore[attr-defined]
-                return self.take(text, function) if is_text(text, function) else None
             case cst.Name():
                 return self._variable(node, function)
-            case cst.Attribute():
-                return self._attribute(node, function)
             case cst.Dict():
                 return self.join_messages(self.record(node, function))
             case cst.List() | cst.Tuple() if node.elements:
@@ -242,62 +201,17 @@ class MessageParser:
         argument_value = self.argument_value(node.value, function)
         if isinstance(argument_value, str):
             return [argument_value]
-        if isinstance(argument_value, Stars):
-            return self.join_messages(
-                [f"{key}: " if key else "", *self.take(value, where)]
-                for key, (value, where) in argument_value.by_name
-                if isinstance(value, cst.BaseExpression)
-            )
-        scope, bindings = self.resolver.find(node.value, function)
+        _, bindings = self.resolver.find(node.value, function)
         items: list[MessageItem] = []
         for binding in bindings:
             value = binding.whole("assign", "add")
             if value is not None and holds_values(value):
                 where = self.nodes.function_of(binding.node)
                 items += self.take(value, where) if self.texts.is_text(value, where) else []
-            elif binding.how == "assign" and binding.position and isinstance(binding.value, cst.Call):
-                for part, where in self._returned_texts(binding, scope):
-                    items += self.take(part, where)
         argument = _expression(argument_value)
         if argument is not None:
             return items + [item for item in self.take(*argument) if item not in items]
-        return items or self._texts_in(node, function) or self._yielded(bindings) or None
-
-    def _returned_texts(self, binding: Binding, scope: Function) -> list[Placed]:
-        """The texts that a variable takes from the results of a function of the project."""
-        key = binding.node, binding.position
-        if key not in self._returned:
-            parts = self.resolver.unpacked_items(binding.value, binding.position, scope)  # type: ignore[arg-type]
-            self._returned[key] = [
-                (part, where)
-                for part, where in parts
-                if where is not scope and isinstance(part, cst.BaseExpression)
-                if holds_values(part) and self.texts.is_text(part, where)
-            ]
-        return self._returned[key]
-
-    def _yielded(self, bindings: list[Binding]) -> list[MessageItem]:
-        """The texts that a loop variable takes from a generator of the project."""
-        items: list[MessageItem] = []
-        for binding in bindings:
-            if binding.how != "for" or not isinstance(binding.value, cst.Call):
-                continue
-            where = self.nodes.function_of(binding.node)
-            for callee in self.resolver.functions(binding.value.func, where):
-                for part in walk(callee.function.node):
-                    value = _item(part.value, binding.position) if isinstance(part, cst.Yield) else None
-                    if value is not None and self.texts.is_text(value, callee.function):
-                        items += self.take(value, callee.function)
-        return items
-
-    def _texts_in(self, node: cst.Name, function: Function) -> list[MessageItem]:
-        """The items of a list variable that is shown as a whole, if they are strings with values."""
-        return [
-            item
-            for value, where in self.displays.sequence_items(node, function) or ()
-            if holds_values(value) and self.texts.is_text(value, where)
-            for item in self.take(value, where)
-        ]
+        return items or None
 
     def argument_value(self, name: str, function: Function) -> Substitute | None:
         """The expression behind a parameter or loop variable; an unknown parameter is added to `open`."""
@@ -305,31 +219,13 @@ class MessageParser:
         argument_value = self.scene.get((scope, name))
         if argument_value is not None or not bindings:
             return argument_value
-        if bindings[0].how in ("parameter", "stars") and name != scope.receiver:
+        if bindings[0].how == "parameter" and name != scope.receiver:
             self.open[(scope, name)] = None
-        elif all(binding.how == "for" for binding in bindings):
-            over = looped_parameter(bindings[0], scope, self.resolver)
-            if over is not None:
-                self.open[over] = None
         return None
 
     def _argument(self, node: cst.BaseExpression, function: Function) -> Placed | None:
         """The expression behind a parameter or loop variable; None for any other expression."""
         return _expression(self.argument_value(node.value, function)) if isinstance(node, cst.Name) else None
-
-    def _attribute(self, node: cst.Attribute, function: Function) -> list[MessageItem] | None:
-        """A string that a method stores in `self.x`."""
-        if not isinstance(node.value, cst.Name):
-            return None
-        scope, _ = self.resolver.find(node.value.value, function)
-        if scope.receiver != node.value.value or scope.owner is None:
-            return None
-        items: list[MessageItem] = []
-        for binding, where in scope.owner.attributes.get(node.attr.value, ()):
-            value = binding.whole("assign", "add")
-            if value is not None and holds_values(value) and self.texts.is_text(value, where):
-                items += self.take(value, where)
-        return items or None
 
     def _object(self, node: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         """An object of the project that formats itself: the values that were fed to it."""
@@ -390,13 +286,6 @@ class MessageParser:
                 items.append(self._of_mapping(arguments[0], part, function))
         return items
 
-    def _format_map_template(self, text: str, mapping: cst.BaseExpression, function: Function) -> list[MessageItem]:
-        """Items of `template.format_map(mapping)`."""
-        return [
-            part if isinstance(part, str) else self._of_mapping(mapping, part, function, Style.FORMAT)
-            for part in format_fields(text)
-        ]
-
     def _format_template(
         self,
         text: str,
@@ -452,16 +341,14 @@ class MessageParser:
             value = argument if self.origins.of(argument, function).kind == "duration" else node
         return ReportedValue(value, value, function, self.nodes.code(node), style=Style.PERCENT)
 
-    def _of_mapping(
-        self, container: cst.BaseExpression, part: Field, function: Function, style: str = Style.PERCENT
-    ) -> ReportedValue:
+    def _of_mapping(self, container: cst.BaseExpression, part: Field, function: Function) -> ReportedValue:
         """A value that a template looks up in a mapping; the file has no expression for it."""
         is_scope = isinstance(container, cst.Call) and dotted_name(container.func) in ("locals", "vars", "globals")
         key = str(part.argument)
         spelled = key if is_scope else _spell_path(self.nodes.code(container), container, f"[{key!r}]")
         source = cst.Name(key) if is_scope else container
         path = "" if is_scope else f".{key}"
-        return ReportedValue(container, source, function, spelled, part.spec, style, "mapping", (key,), path)
+        return ReportedValue(container, source, function, spelled, part.spec, Style.PERCENT, "mapping", (key,), path)
 
     # ------------------------------------------------------------ operations and calls
 
@@ -471,7 +358,7 @@ class MessageParser:
             text = self.texts.template(node.left, function)
             if text is None and not self.texts.is_text(node.left, function):
                 return None
-            values = self._percent_values(node.right, function)
+            values = [item.value for item in node.right.elements] if isinstance(node.right, cst.Tuple) else [node.right]
             if text is None:  # `"%10.4g" * n_losses`: which field a value fills is open
                 return self.join_messages(self.take(value, function) for value in values)
             mapping = _text_keys(node.right)
@@ -494,27 +381,12 @@ class MessageParser:
             node = node.left
         return [node, *reversed(summands)]
 
-    def _percent_values(self, node: cst.BaseExpression, function: Function) -> list[cst.BaseExpression]:
-        """The values right of `%`; a value with unknown items stands for all of them."""
-        if not isinstance(node, cst.Tuple):
-            return [node]
-        values: list[cst.BaseExpression] = []
-        for item in node.elements:
-            unpacked = (
-                self.displays.sequence_items(item.value, function) if isinstance(item, cst.StarredElement) else None
-            )
-            if unpacked is not None and all(where is function for _, where in unpacked):
-                values += [value for value, _ in unpacked]
-            else:
-                values.append(item.value)
-        return values
-
     def _call(self, node: cst.Call, function: Function) -> list[MessageItem] | None:
         """Items of a call whose result is shown."""
         arguments = positional(node)
         if isinstance(node.func, cst.Attribute):
             method, base = node.func.attr.value, node.func.value
-            if method in ("format", "format_map"):
+            if method == "format":
                 return self._format_call(node, base, function)
             if method == "join" and arguments and self.texts.is_text(node, function):
                 return self._join(arguments[0], constant_text(base) or " ", function)
@@ -539,28 +411,12 @@ class MessageParser:
 
     def _format_call(self, node: cst.Call, base: cst.BaseExpression, function: Function) -> list[MessageItem] | None:
         arguments, by_name = positional(node), keywords(node)
-        if last_name(node.func) == "format_map" and arguments:
-            text = self.texts.template(base, function)
-            mapping = _text_keys(arguments[0])
-            if text is None or mapping is None:
-                return None if text is None else self._format_map_template(text, arguments[0], function)
-            arguments, by_name = [], mapping
         if dotted_name(base) == "str" and arguments:  # str.format("…", x)
             base, arguments = arguments[0], arguments[1:]
         text = self.texts.template(base, function)
         if text is None:
-            return self._unknown_template(node, base, function)
-        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
-
-    def _unknown_template(
-        self, node: cst.Call, base: cst.BaseExpression, function: Function
-    ) -> list[MessageItem] | None:
-        """The arguments of an unknown template: each may be shown, keyword arguments under their names."""
-        if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
             return None
-        named = [(f" {name}: ", value) for name, value in keywords(node).items()]
-        shown = [(" ", value) for value in positional(node)] + named
-        return [item for text, value in shown for item in (text, *self.take(value, function))] or None
+        return self._format_template(text, node.func, (arguments, by_name, _starred_arguments(node)), function)
 
     def _join(self, values: cst.BaseExpression, glue: str, function: Function) -> list[MessageItem] | None:
         if isinstance(values, cst.Call) and dotted_name(values.func) == "map" and len(values.args) == 2:
@@ -593,9 +449,6 @@ class MessageParser:
     def _formatter_call(self, node: cst.Call, function: Function) -> list[MessageItem]:
         """A call of a formatting function: its argument is the value, as the result is a string."""
         arguments = [argument.value for argument in node.args if constant_text(argument.value) is None]
-        texts = [value for value in arguments if self.texts.is_text(value, function)]
-        if texts:
-            return [item for value in texts if holds_values(value) for item in self.take(value, function)]
         spelled = self.nodes.code(node)
         if not arguments:
             return [spelled]
@@ -608,13 +461,6 @@ def _expression(argument: Substitute | None) -> Placed | None:
     if isinstance(argument, tuple) and isinstance(argument[0], cst.BaseExpression):
         return argument[0], argument[1]
     return None
-
-
-def _item(node: cst.CSTNode | None, position: tuple[int, ...]) -> cst.BaseExpression | None:
-    """An item of nested tuples by its position in them."""
-    for place in position:
-        node = element(node, place) if isinstance(node, cst.BaseExpression) else None
-    return node if isinstance(node, cst.BaseExpression) else None
 
 
 def _joined(node: cst.ConcatenatedString) -> list[cst.BaseExpression]:

@@ -2,17 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.judge import TRACKERS
 from deviate.analysis.resolve.identifier_words import (
     PHASES,
-    STATISTICS,
     expression_words,
     phase_of,
-    phases_in,
     tag_words,
     text_words,
 )
@@ -27,23 +25,19 @@ class NameParts:
         words: those before the value in its message, its tag or key, or else the last ones of its expression.
         phase: train, test, val or eval, where the message says so. of_place: where the expression or the function does;
             it tells equal names apart, and is in no other one.
-        statistic: what of a meter is shown: `current`, `avg`, ….
     """
 
     words: Sequence[str]
     phase: str | None
     of_place: str | None
-    sink: str
-    statistic: str
 
 
 def give_names(metrics: Sequence[Judged]) -> list[str]:
-    """A name for each, in order; equal ones get the phase, what is shown of a meter, the sink, and then a number."""
+    """A name for each, in order; equal ones get the phase, and then a number."""
     parts = [_parts(judged) for judged in metrics]
     names = [_first(one) for one in parts]
-    for change in CHANGES:
-        names = _lengthen(names, [change(name, one) for name, one in zip(names, parts, strict=True)])
-    return _number(names)
+    longer = [_with_phase(name, one.phase or one.of_place) for name, one in zip(names, parts, strict=True)]
+    return _number(_lengthen(names, longer))
 
 
 def _lengthen(names: list[str], longer: list[str]) -> list[str]:
@@ -57,7 +51,7 @@ def _lengthen(names: list[str], longer: list[str]) -> list[str]:
 def _parts(judged: Judged) -> NameParts:
     candidate, value = judged.candidate, judged.candidate.value
     if candidate.sink == "deviate" and candidate.message.count("{}") == 1:  # the name that `deviate.log` was given
-        return NameParts([re.sub(r"\W+", "_", candidate.before).strip("_")], None, None, candidate.sink, "")
+        return NameParts([re.sub(r"\W+", "_", candidate.before).strip("_")], None, None)
     is_tagged = candidate.sink in TRACKERS
     text = tag_words(candidate.lead) if is_tagged else text_words(candidate.lead, candidate.earlier)
     of_value = expression_words(value.spelled)
@@ -66,11 +60,9 @@ def _parts(judged: Judged) -> NameParts:
         words += of_value
     owner = value.function.owner
     spelled = re.sub(r"(?<=\w)\.val\b", "", value.spelled)  # the latest value of a meter
-    is_compared = len(set(phases_in(spelled))) > 1  # what compares phases is of none
-    statistic = STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), "")
-    phase = None if is_compared else phase_of(*candidate.heading, *(() if text else (spelled,)))
+    phase = phase_of(*candidate.heading, *(() if text else (spelled,)))
     of_place = phase_of(spelled, value.function.name, owner.name if owner is not None else "")
-    return NameParts(words, phase, of_place, candidate.sink, statistic)
+    return NameParts(words, phase, of_place)
 
 
 def _first(parts: NameParts) -> str:
@@ -81,14 +73,6 @@ def _first(parts: NameParts) -> str:
 
 def _with_phase(name: str, phase: str | None) -> str:
     return f"{phase}_{name}" if phase and not PHASES.keys() & {*name.split("_")} else name
-
-
-CHANGES: tuple[Callable[[str, NameParts], str], ...] = (
-    lambda name, parts: _with_phase(name, parts.phase or parts.of_place),
-    lambda name, parts: f"{name}_{parts.statistic}" if parts.statistic else name,
-    lambda name, parts: f"{name}_{parts.sink.replace('-', '_')}",
-)
-"""What is added, one after the other, as long as several share a name."""
 
 
 def _number(names: list[str]) -> list[str]:

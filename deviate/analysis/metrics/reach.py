@@ -6,13 +6,9 @@ import libcst as cst
 
 from deviate.analysis.loops.main_loop import Training
 from deviate.analysis.metrics.judge import Objection
-from deviate.analysis.resolve.calls import SPAWNS, CallGraph, CallPath, Frame
+from deviate.analysis.resolve.calls import CallGraph, CallPath, Frame
 from deviate.analysis.resolve.index import Nodes, is_exit
-from deviate.analysis.resolve.tree import last_name
 from deviate.model import RejectionReason
-from deviate.model.metric_vocabulary import word_set
-
-REGISTERING = word_set("set_defaults add_command add_typer add_parser register")
 
 
 def objection_to_place(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) -> Objection | None:
@@ -45,18 +41,7 @@ def _is_inside(call_path: CallPath, trainings: Sequence[Training], graph: CallGr
             return True
         if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in call_path):
             return True  # the framework calls it, and it drives the training too
-        if _is_started(call_path) and all(_is_started(other_path) for other_path in graph.call_paths(training.node)):
-            return True  # in a process or thread beside that of the training
     return False
-
-
-def _is_started(call_path: CallPath) -> bool:
-    """Whether a call path leads through the start of a process or thread."""
-    return any(
-        isinstance(frame.node, cst.Call) and frame.edge is not None and frame.edge.is_handed
-        for frame in call_path
-        if isinstance(frame.node, cst.Call) and last_name(frame.node.func) in SPAWNS
-    )
 
 
 def _is_after(call_path: CallPath, trainings: Sequence[Training], graph: CallGraph) -> bool:
@@ -72,10 +57,9 @@ def _is_after(call_path: CallPath, trainings: Sequence[Training], graph: CallGra
 def _runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
     """Whether the node of a frame follows that of another frame of the same function, and may run after it.
 
-    It may not if the two are on mutually exclusive branches, if the branch of the earlier one leaves the function, or
-    if both are alternative commands: registered functions.
+    It may not if the two are on mutually exclusive branches, or if the branch of the earlier one leaves the function.
     """
-    if frame.function is not earlier.function or (_is_registered(frame) and _is_registered(earlier)):
+    if frame.function is not earlier.function:
         return False
     last = earlier.node.body if isinstance(earlier.node, cst.For | cst.While) else earlier.node
     source = frame.function.source
@@ -92,13 +76,6 @@ def _runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
 def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
     """The branches of `if` statements in which a node stands: (statement, branch)."""
     return [(parent, below) for parent, below in nodes.around(node) if type(parent) is cst.If]
-
-
-def _is_registered(frame: Frame) -> bool:
-    """Whether a function is only registered, to be called on request."""
-    if frame.edge is None or not frame.edge.is_handed:
-        return False
-    return not isinstance(frame.node, cst.Call) or last_name(frame.node.func) in REGISTERING
 
 
 def _leaves(branch: cst.CSTNode) -> bool:

@@ -9,13 +9,12 @@ import libcst as cst
 from deviate.analysis.metrics.texts import Texts
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import PUTTING, Function
-from deviate.analysis.resolve.message_items import Starred
 from deviate.analysis.resolve.project import FRAMEWORKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.registry import SINKS, load_plugins
 from deviate.sinks import SINKS as REGISTERED
-from deviate.sinks import Carried, Message, Record, Scalar, Sink, Template
+from deviate.sinks import Carried, Message, Scalar, Sink, Template
 from deviate.sinks import find_sink as find_known_sink
 
 SHOWING = word_set("suffix comment desc postfix message msg text title status description caption")
@@ -29,8 +28,6 @@ GRAPH_SUMMARY = "graph-summary"
 
 SPEAKING = word_set("info log write print report message show display tell say notify announce note")
 """Methods that, of whatever object, take a text to a reader."""
-
-FRAME_WRITERS = word_set("to_csv to_excel to_json to_html to_latex to_markdown to_string")
 KEEPING = word_set("append setdefault update extend add")
 UNKNOWN_LOGGER = "report_at_unknown"
 """End of the key of the sink for a logger whose type is unknown."""
@@ -86,9 +83,6 @@ class Reports:
                 yield Report(call, function, self._name(sink), sink.key, carried)
             elif self._speaks(call, function):
                 yield Report(call, function, "logging", "", [Template(*_first_and_rest(call))])
-            frame = self._written_frame(call, function)
-            if frame is not None:
-                yield Report(call, function, "pandas", "", [Record(frame)])
         for function in self.functions:
             for target, value in function.assigned:
                 if target.attr.value in SHOWING and self._shows(target, value, function):
@@ -97,8 +91,6 @@ class Reports:
                 sink = self._sink_of_assignment(place, function)
                 if sink is not None:
                     yield Report(value, function, sink.name, sink.key, sink.carried([index_of(place), value], {}))
-                elif self._is_history(place, function):
-                    yield Report(value, function, "keras", "", [Scalar(index_of(place), value)])
 
     def _is_named(self, call: cst.Call, function: Function) -> bool:
         """Whether a logger of unknown type takes a name and a value: `logger.log("loss", loss, step)`; no level."""
@@ -173,34 +165,9 @@ class Reports:
             else None
         )
 
-    def _is_history(self, place: cst.Subscript, function: Function) -> bool:
-        """Whether a callback of Keras puts a value into the logs that it is handed: they are shown and kept."""
-        if not (isinstance(place.value, cst.Name) and place.value.value == "logs" and function.name.startswith("on_")):
-            return False
-        bases = self.resolver.order(function.owner)[1] if function.owner is not None else ()
-        return "logs" in function.parameters and any("keras" in base and base.endswith("Callback") for base in bases)
-
     def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
         scope = self.resolver.find(dotted_name(target.value), function)[0]
         return scope.receiver != dotted_name(target.value) and self.texts.is_text(value, function)
-
-    def _written_frame(self, call: cst.Call, function: Function) -> cst.BaseExpression | None:
-        """The data frame that a call writes to a file, unless its rows are literals where it is created."""
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in FRAME_WRITERS:
-            return None
-        frame = call.func.value
-        values: list[cst.CSTNode | None] = [frame]
-        if isinstance(frame, cst.Name):
-            values = [binding.value for binding in self.resolver.find(frame.value, function)[1]]
-        calls = [(value, self.graph.nodes.function_of(value)) for value in values if isinstance(value, cst.Call)]
-        frames = [pair for pair in calls if "pandas.DataFrame" in self.resolver.names(pair[0].func, pair[1])]
-        rows = [
-            row
-            for value, where in frames
-            for data in positional(value)[:1]
-            for row in self.texts.displays.sequence_items(data, where) or ()
-        ]
-        return frame if frames and not rows else None
 
     # ------------------------------------------------------------ arguments
 
@@ -212,8 +179,6 @@ class Reports:
                 unpacked = self.texts.displays.sequence_items(argument.value, function)
                 if unpacked and all(where is function for _, where in unpacked):
                     arguments += [value for value, _ in unpacked]
-                else:
-                    arguments.append(Starred(argument.value))
             elif argument.keyword is None and not argument.star:
                 arguments.append(argument.value)
         return arguments

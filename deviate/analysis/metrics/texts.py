@@ -17,13 +17,11 @@ TEXT_METHODS = word_set(
 DUMPING = frozenset(
     {"json.dumps", "pprint.pformat", "builtins.str", "builtins.repr", "tabulate.tabulate", "yaml.dump", "ujson.dumps"}
 )
-SPLITTING = word_set("split rsplit splitlines partition rpartition")
 TEXT_CALLS = DUMPING | {"builtins.format"}
 ANYTHING = " "
 """Stands for an unknown part of a template."""
 
 DEEPEST = 14
-MOST_TIMES = 64
 
 
 class Texts:
@@ -55,9 +53,6 @@ class Texts:
             case cst.BinaryOperation(operator=cst.Add()):
                 left_text, right_text = (self.template(side, function, depth - 1) for side in (node.left, node.right))
                 return None if left_text is None or right_text is None else left_text + right_text
-            case cst.BinaryOperation(operator=cst.Multiply(), right=cst.Integer() as times):
-                text = self.template(node.left, function, depth - 1)
-                return None if text is None else text * min(int(times.evaluated_value), MOST_TIMES)
         return None
 
     def _fullest(self, bindings: list[Binding], depth: int) -> str | None:
@@ -102,8 +97,6 @@ class Texts:
                 return any(self.is_text(side, function, depth - 1) for side in (node.body, node.orelse))
             case cst.Subscript() if any(isinstance(piece.slice, cst.Slice) for piece in node.slice):
                 return self.is_text(node.value, function, depth - 1)
-            case cst.Subscript(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=method)))) if method in SPLITTING:
-                return self.is_text(node.value.func.value, function, depth - 1)  # type: ignore[attr-defined]
             case cst.Name():
                 return self._is_text_variable(node, function, depth)
             case cst.Call():
@@ -124,12 +117,10 @@ class Texts:
     def _is_text_call(self, node: cst.Call, function: Function, depth: int) -> bool:
         if isinstance(node.func, cst.Attribute):
             method, base = node.func.attr.value, node.func.value
-            if method in ("format", "format_map"):
+            if method == "format":
                 is_template = dotted_name(base) == "str" or self.template(base, function) is not None
                 return is_template or self.is_text(base, function, depth - 1)
             if method == "join" and constant_text(base) is not None:
-                return True
-            if method == "join" and len(node.args) == 1 and self._are_texts(node.args[0].value, function, depth - 4):
                 return True
             if (method == "join" or method in TEXT_METHODS) and self.is_text(base, function, depth - 1):
                 return True
@@ -141,11 +132,6 @@ class Texts:
             if depth > 4
             for value in callee.function.returns
         )
-
-    def _are_texts(self, node: cst.BaseExpression, function: Function, depth: int) -> bool:
-        """Whether an expression is a sequence that is filled with texts: what joins them makes a text."""
-        items = self.displays.sequence_items(node, function) if depth > 0 else None
-        return any(self.is_text(value, where, depth) for value, where in items or ())
 
     def _is_text_variable(self, node: cst.Name, function: Function, depth: int) -> bool:
         _, bindings = self.resolver.find(node.value, function)

@@ -100,11 +100,6 @@ class Edge:
         """The arguments that go into `*values` of the function."""
         return self.arguments[max(0, self.callee.n_positional - self.skipped) :]
 
-    @property
-    def named_rest(self) -> tuple[tuple[str, Argument], ...]:
-        """The keyword arguments that go into `**options` of the function."""
-        return tuple(pair for pair in self.by_name if pair[0] not in self.callee.parameters)
-
     def argument(self, parameter: str) -> Argument | None:
         """The argument for a parameter; None if its default is used or the argument is unknown."""
         for name, argument in self.by_name:

@@ -1,6 +1,6 @@
 """Call graph over the files of a project: which functions a script reaches, by which calls, on which call paths."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -138,10 +138,9 @@ class EdgeFinder:
         spawned = SPAWNS.get(last_name(call.func))
         for name in names:
             if name in RUNNERS and not call.args:
-                yield from self._mains(call, function, ["main"])
-            elif name in COMMANDS and not call.args:
-                tops = [inner.name for inner in function.module.functions if inner.parent is function.module.top]
-                yield from self._mains(call, function, tops)
+                for referent in self.resolver.in_module(function.module, "main"):
+                    if isinstance(referent, FunctionRef):
+                        yield Edge(call, function, referent.function, "handed")
         arguments: tuple[Argument, ...] = ()
         if spawned is not None:
             tupled = argument(call, 1, "args")
@@ -152,22 +151,14 @@ class EdgeFinder:
         is_returned = any(call is returned for returned in function.returns)
         for each in call.args:
             values = self._referents_in(each.value, function) if type(each.value) in TELLING else ()
-            for callee in self._run_each(values, is_command=not COMMANDS.isdisjoint(names)):
+            is_command = not COMMANDS.isdisjoint(names)
+            run = (one for value in dict.fromkeys(values) for one in self._run_by_others(value, is_command=is_command))
+            for callee in run:
                 if is_returned and self.resolver.is_decorated(callee.function, function):
                     continue  # the decorator gives it back, in what a library makes of it
                 skipped = int(callee.receiver is not None) + (spawned or 0)
                 passed = (*callee.arguments, *arguments)
                 yield Edge(call, function, callee.function, "handed", passed, callee.by_name, skipped)
-
-    def _run_each(self, values: Iterable[Value], *, is_command: bool) -> Iterator[FunctionRef]:
-        for value in dict.fromkeys(values):
-            yield from self._run_by_others(value, is_command=is_command)
-
-    def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
-        for name in names:
-            for referent in self.resolver.in_module(function.module, name):
-                if isinstance(referent, FunctionRef):
-                    yield Edge(call, function, referent.function, "handed")
 
     def _referents_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Value]:
         """The values of an argument, those of the items of a container; none where too many could be meant."""

@@ -23,7 +23,6 @@ class Style(StrEnum):
     MAPPING = "mapping"
     METER = "meter"
     NAME = "name"
-    UNPACKED = "unpacked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +54,7 @@ class ReportedValue:
 MessageItem = str | ReportedValue
 
 
-@dataclass(frozen=True, slots=True)
-class Stars:
-    """The arguments in `*values`, or (by_name) in `**options`, of a function in one call of it."""
-
-    arguments: tuple[Argument, ...] = ()
-    by_name: tuple[tuple[str, Argument], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Starred:
-    """An unpacked positional argument with unknown items."""
-
-    node: cst.BaseExpression
-
-
-Substitute = Argument | Stars | str
+Substitute = Argument | str
 """The value of a parameter or loop variable: an expression elsewhere, or a string (a keyword used as a key)."""
 
 

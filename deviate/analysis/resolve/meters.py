@@ -61,10 +61,6 @@ class Meters:
         for name, value in keywords(call).items():
             yield f"{title} {name}: "
             yield feed(value, name)
-        for argument in call.args:
-            if argument.star == "**":
-                yield f"{title} "
-                yield feed(argument.value)
         values = positional(call)
         named = constant_text(values[0]) if len(values) > 1 else None
         if named is not None:  # `monitor.update("loss", loss)`

@@ -44,11 +44,6 @@ TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) 
 
 FLUENT = word_set("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
-REMOTE = "remote"
-"""The attribute of a task or actor, or of its method, that is called as itself in another process (Ray)."""
-REMOTE_MAKERS = ("ray.remote", "ray.remote()")
-"""What makes a task or actor of a function or class, which it resolves to."""
-COPIES = ("copy.copy", "copy.deepcopy")
 WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
 WRAPPED_AS = ("module", "_orig_mod")
 """Attributes by which a wrapper gives back the model that it wraps, and resolves to."""
@@ -58,9 +53,6 @@ CONTAINERS = word_set(
 )
 TAKING = ("get", "pop", "__getitem__", "popleft")
 """Methods of containers that return an item."""
-
-MOST_NAMESAKES = 16
-"""An unknown name chooses among at most so many definitions of a module: of more, it tells nothing."""
 
 _Answer = tuple[cst.CSTNode | None, tuple[Value, ...]]
 """A node, which lives as long as its answer, and its values."""
@@ -247,10 +239,6 @@ class Resolver:
         match referent:
             case External():
                 return (External(f"{referent.name}.{name}"),)
-            case FunctionRef():
-                return (referent,) if name == REMOTE else ()
-            case ClassRef() if name == REMOTE and self.method(referent.cls, name) is None:
-                return (referent,)
             case ModuleRef(module=None):
                 file = self.project.within(referent.file, name)
                 return (ModuleRef(file, self.project.load(file)),) if file is not None else ()
@@ -401,11 +389,7 @@ class Resolver:
             yield from self.resolve(binding.value, function.parent or function)
 
     def _of_annotation(self, annotation: cst.BaseExpression, scope: Function) -> Iterator[Value]:
-        text = constant_text(annotation)
-        if text is not None:
-            node: cst.BaseExpression = cst.Name(text) if text.isidentifier() else annotation
-        else:
-            node = annotation.left if isinstance(annotation, cst.BinaryOperation) else annotation
+        node = annotation.left if isinstance(annotation, cst.BinaryOperation) else annotation
         if not isinstance(node, cst.Name | cst.Attribute):
             return
         key = ("declared", scope, node.value) if isinstance(node, cst.Name) else None
@@ -435,9 +419,6 @@ class Resolver:
             yield from self._of_item(call.func.value, arguments[0] if arguments else None, function)
             for default in arguments[1:2]:
                 yield from self.resolve(default, function)
-        if method == "options":  # of a task or actor
-            values = self.resolve(call.func.value, function)
-            yield from (value for value in values if isinstance(value, ClassRef | FunctionRef))
         if method in FLUENT:
             yield from (
                 referent for referent in self.resolve(call.func.value, function) if isinstance(referent, Instance)
@@ -491,9 +472,13 @@ class Resolver:
         if name in CONTAINERS:
             yield Container(call, function)
             return
-        chosen = self._of_choosing_call(name, call, function)
-        if chosen is not None:
-            yield from chosen
+        text = constant_text(arguments[-1]) if arguments else None
+        if name == "builtins.getattr" and text is not None:
+            for referent in self.resolve(arguments[0], function):
+                yield from self.attribute(referent, text)
+            return
+        if name == "importlib.import_module" and text is not None:
+            yield from self._of_import(text, function.module)
             return
         if name in PARTIALS and arguments:
             more = tuple((value, function) for value in arguments[1:])
@@ -503,44 +488,9 @@ class Resolver:
                     callee.function, callee.receiver, (*callee.arguments, *more), (*callee.by_name, *by_name)
                 )
             return
-        if (name in COPIES or name in REMOTE_MAKERS) and arguments:
-            yield from self.resolve(arguments[0], function)
-            return
         yield External(f"{name}()")
         if not name.startswith("builtins.") and name != "functools.wraps":
             yield from self._inside_wrapper(call, function)
-
-    # ------------------------------------------------------------ chosen by name
-
-    def _of_choosing_call(self, name: str, call: cst.Call, function: Function) -> Iterable[Value] | None:
-        """The results of a call of a library function that chooses by name; None for any other."""
-        arguments = positional(call)
-        if name == "builtins.getattr" and len(arguments) > 1:
-            return self._of_getattr(arguments[0], arguments[1], function)
-        text = constant_text(arguments[0]) if arguments else None
-        if name == "importlib.import_module" and text is not None:
-            return self._of_import(text, function.module)
-        return None
-
-    def _of_getattr(self, holder: cst.BaseExpression, name: cst.BaseExpression, function: Function) -> Iterator[Value]:
-        """The attribute of a value under a constant name; an unknown one can be any definition of a small module."""
-        text = constant_text(name)
-        for referent in self.resolve(holder, function):
-            if text is not None:
-                yield from self.attribute(referent, text)
-            elif isinstance(referent, ModuleRef) and referent.module is not None:
-                yield from self._definitions(referent.module)
-
-    def _definitions(self, module: Module) -> Iterator[Value]:
-        """The public functions and classes of a module; none where there are too many to tell anything."""
-        ways = ("define", "import") if module.is_package else ("define",)
-        names = [
-            bound
-            for bound, bindings in module.top.bindings.items()
-            if not bound.startswith("_") and any(binding.how in ways for binding in bindings)
-        ]
-        for name in names if len(names) <= MOST_NAMESAKES else ():
-            yield from self.in_module(module, name)
 
     def _of_item(
         self, holder: cst.BaseExpression, key: cst.BaseExpression | None, function: Function
@@ -552,10 +502,7 @@ class Resolver:
         text = constant_text(key)
         if text is not None:
             under_key: list[Argument] = [*self.values_under_key(holder, text, function)]
-            options = [container for container in containers if isinstance(container.node, cst.Param)]
-            for container in options:
-                under_key += self._option(text, container.function)
-            if under_key or (options and len(options) == len(containers)):
+            if under_key:
                 yield from self._resolve_each(under_key)
                 return
         items = self.items(holder, function) if containers or not isinstance(holder, cst.Name) else []
@@ -656,7 +603,7 @@ class Resolver:
         node, function = container.node, container.function
         match node:
             case cst.Param():
-                return self._star_parameter_items(node, function)
+                return [item for edge in self.edges_into(function) for item in edge.rest if node.star == "*"]
             case cst.List() | cst.Tuple() | cst.Set():
                 return [
                     inner
@@ -678,32 +625,13 @@ class Resolver:
                 return inner + [(value, function) for value in keywords(node).values()]
         return []
 
-    def _star_parameter_items(self, node: cst.Param, function: Function) -> list[Argument]:
-        """The arguments that the calls of a function pass to its `*values` or `**options`."""
-        items: list[Argument] = []
-        for edge in self.edges_into(function):
-            items += edge.rest if node.star == "*" else [argument for _, argument in edge.named_rest]
-        return items
-
-    def _option(self, name: str, function: Function) -> list[Argument]:
-        """The arguments of one name that the calls of a function pass to its `**options`."""
-        return [argument for edge in self.edges_into(function) for key, argument in edge.named_rest if key == name]
-
     def _default_value(self, container: Container) -> Iterator[Value]:
         """The default value of a container: `defaultdict(Meter)[key]` is a Meter."""
         node = container.node
-        if not isinstance(node, cst.Call) or last_name(node.func) != "defaultdict" or not node.args:
-            return
-        factory = node.args[0].value
-        if isinstance(factory, cst.Lambda):
-            yield from self.resolve(factory.body, container.function)
-            return
-        for referent in self.resolve(factory, container.function):
-            if isinstance(referent, ClassRef):
-                yield Instance(referent.cls)
-            elif isinstance(referent, FunctionRef):
-                for value in referent.function.returns:
-                    yield from self.resolve(value, referent.function)
+        if isinstance(node, cst.Call) and last_name(node.func) == "defaultdict" and node.args:
+            for referent in self.resolve(node.args[0].value, container.function):
+                if isinstance(referent, ClassRef):
+                    yield Instance(referent.cls)
 
     def values_under_key(self, node: cst.BaseExpression, key: str, function: Function) -> list[Placed]:
         """The values under a constant key in the dict displays that an expression can be."""

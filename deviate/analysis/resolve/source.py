@@ -131,7 +131,7 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
     python = platform.python_version()
     lines = io.StringIO(text, newline="").readlines()
     if complaint is None:
-        line, column = _place(lines, error) or _first_unread(text)
+        line, column = _place(lines, error) or (1, 1)
         complaint_text = (
             f"valid Python {python}, but libcst {cst.LIBCST_VERSION}, which deviate reads scripts with, refuses it"
         )
@@ -178,17 +178,6 @@ def _reads_up_to(lines: list[str], line: int) -> bool:
     except (cst.ParserSyntaxError, cst.CSTValidationError, cst.CSTLogicError):
         return False
     return True
-
-
-def _first_unread(text: str) -> tuple[int, int]:
-    """Line and column (from 1) of the first top-level statement that libcst cannot read, though Python can."""
-    for statement in ast.parse(text).body:
-        source = ast.get_source_segment(text, statement) or ""
-        try:
-            cst.parse_module(source)
-        except (cst.ParserSyntaxError, cst.CSTValidationError, cst.CSTLogicError):
-            return statement.lineno, statement.col_offset + 1
-    return 1, 1
 
 
 # ---------------------------------------------------------------- files

@@ -16,7 +16,6 @@ from deviate.model import (
     SelectedMetric,
     Selection,
 )
-from deviate.model.analysis import with_known_items
 from deviate.report.format import group_pairs, printable
 from deviate.report.lines import name
 from deviate.series.headline import DECLARED, choose_headline
@@ -72,9 +71,7 @@ def render_brief(analysis: Analysis, selection: Selection, width: int) -> str:
     headline = choose_headline(selection.metrics, {})
     choice = selection.primary or (headline.choice if headline else None)
     announced = () if choice is None else (choice.name,)
-    mappings = with_known_items(item.metric for item in selection.metrics)
-    listed = [item for item in selection.metrics if item.metric.id not in mappings]
-    others = [name(item.name) for item in listed if item.name not in announced]
+    others = [name(item.name) for item in selection.metrics if item.name not in announced]
     also = "also " if choice else ""
     lines = [f"Script   {analysis.script}, {where}", *filter(None, [_primary_line(selection, "Result   ")])]
     lines += [f"Metrics  {also}{first_few(others, MOST_OTHERS)}"] if others else []

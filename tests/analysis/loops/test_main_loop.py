@@ -322,32 +322,6 @@ def test_a_loop_that_turns_the_model_to_training_trains_where_nothing_else_is_se
     assert main_loop(analyse(text + "for epoch in range(3):\n    loss.backward()\n")) == (5, "for", "epoch")
 
 
-@pytest.mark.parametrize(
-    ("mark", "registered"),
-    [
-        ("", 'add("train").set_defaults(go=train); add("test").set_defaults(go=test)'),
-        ("@cli.command()", "cli()"),
-    ],
-)
-def test_commands_to_choose_from_do_not_follow_each_other(analyse: Analyse, mark: str, registered: str) -> None:
-    analysis = analyse(
-        f"""
-        import click
-        cli = click.Group()
-        {mark}
-        def train(args):
-            for epoch in range(3):
-                loss.backward()
-                print(f"loss {{loss:.3f}}")
-        {mark}
-        def test(args):
-            print(f"test accuracy {{evaluate(model):.3f}}")
-        {registered}
-        """
-    )
-    assert [metric.line for metric in analysis.metrics] == [8]
-
-
 def test_a_loop_of_an_engine_that_runs_handlers_of_a_mapping_is_left_to_the_run_to_confirm(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("""\

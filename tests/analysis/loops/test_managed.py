@@ -238,20 +238,3 @@ def test_a_key_of_the_history_stays_beside_a_metric_of_its_name(analyse: Analyse
         """
     found = {(metric.name, metric.expression, metric.sink) for metric in analyse(text).metrics}
     assert found == {("loss", "loss", "print"), ("loss_history", "loss", "history")}
-
-
-def test_what_a_callback_puts_into_the_logs_of_keras_is_reported(analyse: Analyse) -> None:
-    text = """
-        import keras, time
-        class Timer(keras.callbacks.Callback):
-            def on_epoch_begin(self, epoch, logs=None):
-                self.begin = time.time()
-            def on_epoch_end(self, epoch, logs=None):
-                logs["epoch_minutes"] = (time.time() - self.begin) / 60
-                logs["lr"] = self.model.optimizer.lr
-        model = keras.Sequential()
-        model.compile("adam", "mse")
-        model.fit(x, y, callbacks=[Timer()])
-        """
-    metrics = [(metric.name, metric.role, metric.sink) for metric in analyse(text).metrics]
-    assert metrics == [("epoch_minutes", "time", "keras"), ("loss", "quality", "history")]

@@ -21,9 +21,6 @@ for epoch in range(10):
     ("function", "call", "found"),
     [
         ("def log(text): print(text)", "log(f'loss {loss:.3f}')", ["loss"]),
-        ("def log(*values): print(*values)", "log('loss', loss)", ["loss"]),
-        ("def log(**values): print(values)", "log(loss=loss, acc=acc)", ["loss", "acc"]),
-        ("def log(**values): print(values)", "log(**evaluate())", ["evaluate()"]),
         ("def log(key, value): print(f'{key}: {value}')", "log('loss', loss); log('epoch', epoch)", ["loss"]),
         ("def log(loss): print(f'loss {loss:.3f}')", "log(loss / 2)", ["loss"]),
         ("def log(values): log_line(' '.join(values))\ndef log_line(s): print(s)", "log([f'acc {acc:.3f}'])", ["acc"]),

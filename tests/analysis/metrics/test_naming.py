@@ -56,7 +56,7 @@ for epoch in range(3):
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        ('"train/loss", loss.item()', "train_loss_tensorboard"),
+        ('"train/loss", loss.item()', "train_loss_2"),
         ('"losses/td_loss", x', "td_loss"),
         ('"losses/entropy", x', "entropy"),
         ('"Loss/policy", x', "policy_loss"),

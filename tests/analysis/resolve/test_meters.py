@@ -42,7 +42,7 @@ class Table:
 
 
 def metrics(analyse: Analyse, text: str) -> list[str]:
-    return [metric.expression for metric in analyse(METERS + text).metrics if not metric.is_item]
+    return [metric.expression for metric in analyse(METERS + text).metrics]
 
 
 def test_meters_in_a_list_are_printed_with_what_they_were_fed(analyse: Analyse) -> None:

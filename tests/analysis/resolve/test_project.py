@@ -165,7 +165,6 @@ WAYS_IN = {
     "typer": "import typer\napp = typer.Typer()\n@app.command()\ndef main(lr: float = 1):\n" + indented(4) + "app()\n",
     "typer.run": "import typer\ndef main(lr: float = 1):\n" + indented(4) + "typer.run(main)\n",
     "fire, a function": "import fire\ndef train(lr=1):\n" + indented(4) + "fire.Fire(train)\n",
-    "fire, everything": "import fire\ndef train(lr=1):\n" + indented(4) + "fire.Fire()\n",
     "fire, a dict": "import fire\ndef train(lr=1):\n" + indented(4) + "fire.Fire({'train': train})\n",
     "fire, a class": "import fire\nclass Job:\n    def train(self, lr=1):\n" + indented(8) + "fire.Fire(Job)\n",
     "hydra": "import hydra\n@hydra.main(config_path='conf')\ndef main(cfg):\n" + indented(4) + "main()\n",
@@ -380,35 +379,3 @@ def test_seeds_and_outputs_of_other_files_are_told(tmp_path: Path) -> None:
     )
     assert [(seed.file, seed.line, seed.argument) for seed in analysis.seeds] == [("engine.py", 3, "7")]
     assert analysis.outputs == ("log.txt",)
-
-
-RAY = {
-    "a class": "runner = ray.remote(Runner).options(num_cpus=1).remote(3)\nray.get(runner.run.remote())",
-    "a class with options": "runner = ray.remote(num_cpus=1)(Runner).remote(3)\nray.get(runner.run.remote())",
-    "a decorated class": "runner = Actor.remote(3)\nray.get(runner.run.remote())",
-    "a task": "ray.get([task.remote(3)])",
-}
-
-
-@pytest.mark.parametrize("start", RAY.values(), ids=RAY.keys())
-def test_what_runs_in_another_process_is_followed(tmp_path: Path, start: str) -> None:
-    files = {
-        "train.py": f"""
-import ray
-from engine import train_epoch
-class Runner:
-    def __init__(self, n_epochs):
-        self.n_epochs = n_epochs
-    def run(self):
-        for epoch in range(self.n_epochs):
-            train_epoch(model)
-@ray.remote(num_gpus=1)
-class Actor(Runner): ...
-@ray.remote
-def task(n_epochs):
-    Runner(n_epochs).run()
-{start}
-""",
-        "engine.py": TRAIN,
-    }
-    assert loop_of(found(tmp_path, files)) == "train.py:8"

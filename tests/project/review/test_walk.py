@@ -16,13 +16,13 @@ from deviate.project.config import MetricConfig, load
 SCRIPT = """\
 def evaluate(model, loader):
     acc = accuracy(model, loader)
-    print(f"acc {acc:.4f}")
+    return acc
 for epoch in range(3):
     loss = criterion(model(x), y)
     loss.backward()
+    print(f"train acc {evaluate(model, train_loader):.4f}")
+    print(f"test acc {evaluate(model, test_loader):.4f}")
     print(epoch, "loss", loss)
-    evaluate(model, train_loader)
-    evaluate(model, test_loader)
     hidden = combine(a, b[0])
 """
 FIRST, LAST = ("",), ("f", "")
@@ -81,8 +81,7 @@ def test_going_on_everywhere_is_the_same_as_saving(path: Path, walk: Walk) -> No
     assert "Main loop" in shown
     assert "train.py:4" in shown
     assert "for epoch in range(3):" in shown
-    assert "evaluate(model, train_loader)" in shown
-    assert 'print(f"acc {acc:.4f}")' in shown
+    assert 'print(f"train acc {evaluate(model, train_loader):.4f}")' in shown
 
 
 def test_another_main_loop_can_be_taken(path: Path, walk: Walk) -> None:
@@ -123,7 +122,7 @@ def test_every_setting_can_be_changed_by_letter_or_word(path: Path, walk: Walk) 
         ("m -1", "'-1' is not a margin"),
         ("m nan", "'nan' is not a margin"),
         ("w train", "'train' is not a place"),
-        ("w 7 loss", "this is loss, which is already listed"),
+        ("w 9 loss", "this is loss, which is already listed"),
         ("w 99 loss", "beyond the end"),
         ("what", "exclude"),
     ],
@@ -148,7 +147,14 @@ def test_a_section_that_is_left_out_is_commented_out_where_it_stands(path: Path,
     walk(*FIRST, "x", "n best", *LAST)
     text = path.read_text()
     assert text.startswith("# Excluded in a review.\n# [metrics.loss] # mine\n# keep me\n\n[metrics.best]\n")
-    assert sections(path)["best"].path == (Place("train.py", 9),), "a name alone would not find it any more"
+    assert sections(path)["best"].where == Place("train.py", 8), "a name alone would not find it any more"
+
+
+def test_the_call_path_that_the_user_wrote_is_shown(path: Path, walk: Walk) -> None:
+    path.write_text('[metrics.mine]\nwhere = "train.py:3"\nexpression = "acc"\npath = ["train.py:8"]\n')
+    shown = walk("", *LAST)
+    assert "Called" in shown
+    assert sections(path)["mine"].path == (Place("train.py", 8),)
 
 
 def test_one_step_back_comes_again(path: Path, walk: Walk) -> None:
@@ -167,7 +173,7 @@ def test_near_misses_and_places_become_metrics_and_are_looked_at_next(path: Path
 
 
 def test_a_place_without_such_a_value_shows_what_is_there(path: Path, walk: Walk) -> None:
-    shown = " ".join(walk("", "", "", "", "", "10 b[1]", "nonsense", "7 loss", "", "").split())
+    shown = " ".join(walk("", "", "", "", "", "10 b[1]", "nonsense", "9 loss", "", "").split())
     assert "it holds:" in shown
     assert "'nonsense' is not a place" in shown
     assert "this is loss, which is already listed" in shown
@@ -178,7 +184,7 @@ def test_a_section_that_no_longer_fits_can_be_given_another_place(path: Path, wa
     walk(*FIRST, *LAST)
     script = path.parent / "train.py"
     script.write_text(SCRIPT.replace('print(epoch, "loss", loss)', "report(epoch, cost)"))
-    shown = walk("", "", "", "w 7 cost", *LAST)
+    shown = walk("", "", "", "w 9 cost", *LAST)
     assert "Problem" in shown
     assert sections(path)["loss"].expression == "cost"
     script.write_text(SCRIPT.replace('    print(epoch, "loss", loss)\n', ""))
