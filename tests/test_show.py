@@ -101,9 +101,7 @@ def test_an_experiment_is_shown_in_full(project: Path, deviate) -> None:  # type
     assert re.search(r"^setting +value +from\nruns +3 +--runs\n", answer.out, re.MULTILINE)
     assert re.search(r"^jobs +2 +--jobs$", answer.out, re.MULTILINE)
     assert facts["Defaults"].startswith("executor local, ")
-    assert re.search(
-        r"^control +1 +failed: crashed +1 +\S+ +\S+ s +5 of 5 +test_acc 9\d\.\d+ +ValueError", answer.out, re.MULTILINE
-    )
+    assert re.search(r"^control +1 +failed: crashed +1 +\S+ +\S+ s +5 of 5 +ValueError", answer.out, re.MULTILINE)
     assert re.search(r"^Mean +algo\+impl: test_acc 90\.\d+ \[95% CI \S+ … \S+\], n = 2", answer.out, re.MULTILINE)
     assert " p " not in answer.out
     one = deviate("show", "train:control").out
@@ -192,7 +190,6 @@ def test_another_process_sees_a_running_experiment(project: Path, deviate) -> No
         assert states(document)[3] == "waiting"
         under_way = document["runs"][1]
         assert 0 <= under_way["step"] < 5
-        assert under_way["value"].startswith("test_acc 9")
         assert under_way["wall_time_s"] > 0
         assert [mean["n"] for mean in document["means"]] == [1]
         text = deviate("show", "train").out

@@ -128,7 +128,6 @@ def test_what_is_a_number_is_recorded_and_nothing_else(project: Path, require) -
     found = {name.removesuffix("_acc"): values for name, values in run.values.items()}
     assert math.isnan(float(str(found.pop("nan")[0])))
     assert found == {
-        "decimal": [0.25],
         "fraction": [0.25],
         "inf_loss": [-math.inf],
         "zero": [0.5],
@@ -137,8 +136,6 @@ def test_what_is_a_number_is_recorded_and_nothing_else(project: Path, require) -
         "long": [0.5],
         "mean": [2.0],
         "left": [0.5],
-        "text": [0.1235],
-        "percent": [93.12],
         "spoken": [0.5],
         "level": [3],
         "big": [2**70],

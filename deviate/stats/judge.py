@@ -26,7 +26,7 @@ from deviate.model import (
     refuse_aggregate,
 )
 from deviate.series.copies import distinct_metrics
-from deviate.series.headline import DECLARED, NAMED_AFTER, ask_for_primary, choose_headline, rank_of
+from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, ask_for_primary, choose_headline, rank_of
 from deviate.series.lookup import require_metric
 from deviate.stats.advice import all_warnings, never_reported_warnings
 from deviate.stats.compare import smallest_se
@@ -317,17 +317,24 @@ def _choice(
         names = [named, *(matches.get(named, named) for _ in plans[1:])]
         is_planned = all(plan is not None and plan.name == name for plan, name in zip(plans, names, strict=True))
         is_declared = any(metric.is_primary and metric.name == named for metric in metrics)
+        headline = _headline(experiments[0], metrics)
+        if headline is not None and headline.choice.name == named and not is_planned:
+            return headline.choice, ""  # whoever names what the rule would choose has chosen nothing after the runs
         return planned if is_planned else _named(named, is_declared=is_declared), ""
     if has_tasks and not any(metric.is_primary for metric in metrics):
         return None, ""
     if planned is not None and any(metric.name == planned.name for metric in metrics):
         return planned, ""
-    first = next((run for run in experiments[0].runs if run.status == "completed"), None)
+    headline = _headline(experiments[0], metrics)
+    return (None, ask_for_primary(metrics)) if headline is None else (headline.choice, "")
+
+
+def _headline(experiment: Experiment, metrics: Sequence[SelectedMetric]) -> Headline | None:
+    """What the first completed run announces; None where only the order of the columns of a table would tell."""
+    first = next((run for run in experiment.runs if run.status == "completed"), None)
     headline = choose_headline(metrics, first.series if first else {}, first.trained_s if first else None)
-    is_table = bool(experiments[0].imported)  # the order of columns means nothing
-    if headline is None or (is_table and headline.is_by_order):
-        return None, ask_for_primary(metrics)
-    return headline.choice, ""
+    is_table = bool(experiment.imported) or not experiment.sources_hash
+    return None if headline is None or (is_table and headline.is_by_order) else headline
 
 
 def _differing_plans(
