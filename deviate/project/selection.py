@@ -373,10 +373,10 @@ def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric
             'Add expression = "…" to name the value.',
         )
     of_sites = {metric.site: metric for metric in analysis.metrics if _is_at(metric, section)}
-    if len(of_sites) == 1:
-        return _with_part(analysis, *of_sites.values(), section)
-    if of_sites:
+    if len(of_sites) > 1:
         raise _ambiguous(section, list(of_sites.values()))
+    for metric in of_sites.values():
+        return _with_part(analysis, metric, section)
     return _add(analysis, section, section.where, section.expression)
 
 

@@ -106,6 +106,8 @@ CLOSED = re.compile(r"[|;\n]")
 """What separates the items of a message: what stands before it says nothing about the values after it."""
 PLURALS = frozenset(word for word in COUNTERS if word.endswith("s") and word[:-1] in COUNTERS)
 DENOMINATOR = re.compile(r"//?\s*(?:\([^()]*\)|[\w.]+(?:\([^()]*\))?)")
+GENITIVE = re.compile(r"(?<=[a-zA-Z])['’]s?(?![a-zA-Z])")
+"""The end of a word as in `model's prediction`."""
 PARENTHESES = re.compile(r"(?:(?<![^\s\W])|(?<=@))\([^()]*\)")
 """A remark such as `(batch)` or `@(1,5)`; `D(x)` is a name."""
 
@@ -152,7 +154,7 @@ def expression_words(spelled: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """The words of a text, without remarks in parentheses and without numbers, except in `Acc@1`."""
-    text = PARENTHESES.sub(" ", text)
+    text = GENITIVE.sub("", PARENTHESES.sub(" ", text))
     text = re.sub(r"(?:@\s*|[_ ]at[_ ])(\d)", r"\1", text)
     return [word for word in split_identifier(text) if not word.isdigit()]
 
