@@ -173,7 +173,9 @@ class Catalog:
             kin=shortest_name(stream),
             over=caption.trainings or ("training" if self.n_trainings and stream.phase == "along" else ""),
         )
-        self._streams[stream.key] = self._append(metric, name, unit="%" if caption.unit == "%" else "")
+        self._streams[stream.key] = self._append(
+            metric, name, unit="%" if caption.unit == "%" and not stream.is_share else ""
+        )
 
     def _by_source(self, source: Source) -> str | None:
         """A metric that no line shows: by its tag or key, or by what the source calls it."""

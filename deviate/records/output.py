@@ -97,6 +97,7 @@ def read_output(
     captions: dict[str, dict[int, Caption]] = {}
     interned: dict[Caption, Caption] = {}
     found: list[tuple[tuple[int, int, int], _Value, Caption]] = []
+    shares: set[tuple[int, int, int]] = set()
     named: dict[str, float] = {}
     n_steps, has_main = 0, False
     outputs: set[int] = set()
@@ -126,6 +127,9 @@ def read_output(
                     of_file[ordinal] = caption
                     found.append(((len(tables), line, place), value, caption))
                     shown[len(tables) - 1][line, place] = value
+                    printed = lines[line].numbers[place].value
+                    if caption.unit == "%" and abs(printed - value.recorded.value) > abs(printed) / 2:
+                        shares.add((len(tables), line, place))
         for process in processes.values():
             n_steps = max(n_steps, process.n_steps)
             named.update(process.named)
@@ -140,6 +144,7 @@ def read_output(
         first.setdefault(key, position)
         stream.values.append(value.recorded.value)
         stream.is_whole = stream.is_whole and caption.is_whole
+        stream.is_share = stream.is_share or position in shares
     unrecorded = []
     for index, (lines, table) in enumerate(zip(all_lines, tables, strict=True)):
         if index not in outputs:

@@ -191,7 +191,7 @@ def _rules(
     return (
         (lambda metric: data[metric.name] == "training", "not of training data"),
         (along, "announced after training"),
-        (lambda metric: DATA_ORDER[data[metric.name]], f"{of_test}, by its words"),
+        (lambda metric: DATA_ORDER[data[metric.name]], f"{of_test}, by its name"),
         (loss, "a measure of merit before a loss"),
         (part, "the whole before a part"),
         (lambda metric: bool(words[metric.name] & SIDES_OF_MERIT), "an overall measure before one side of it"),

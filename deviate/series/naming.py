@@ -42,7 +42,8 @@ class Stream:
     Attributes:
         values: in order of time.
         phase: of the first of them. place: of the statement that reports it; None where no tap did.
-        is_whole: whether all are written without decimals.
+        is_whole: whether all are written without decimals. is_share: whether a value is a share of what is written as a
+            percentage.
         restates: name of the series that it is the mean, best or last of, where its own words say no measure.
     """
 
@@ -52,6 +53,7 @@ class Stream:
     phase: Phase = "along"
     place: Place | None = None
     is_whole: bool = True
+    is_share: bool = False
     restates: str = ""
 
 
