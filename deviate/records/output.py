@@ -82,6 +82,21 @@ class _Process:
     n_steps: int = 0
 
 
+@dataclass(slots=True)
+class _Log:
+    """One stream of one attempt: its lines, their captions, and which values they show."""
+
+    lines: Sequence[Line]
+    captions: Sequence[tuple[Caption, ...]]
+    shown: dict[tuple[int, int], _Value] = field(default_factory=dict)
+    is_output: bool = True
+
+    def is_share(self, line: int, place: int) -> bool:
+        """Whether the value is a share of what is written as a percentage."""
+        number = self.lines[line].numbers[place]
+        return number.unit == "%" and abs(number.value - self.shown[line, place].recorded.value) > abs(number.value) / 2
+
+
 def read_output(
     attempts: Sequence[Path],
     sites: Mapping[int, tuple[Place, str]],
@@ -96,65 +111,57 @@ def read_output(
     """
     captions: dict[str, dict[int, Caption]] = {}
     interned: dict[Caption, Caption] = {}
-    found: list[tuple[tuple[int, int, int], _Value, Caption]] = []
-    shares: set[tuple[int, int, int]] = set()
     named: dict[str, float] = {}
-    n_steps, has_main = 0, False
-    outputs: set[int] = set()
-    tables: list[list[tuple[Caption, ...]]] = []
-    all_lines: list[list[Line]] = []
-    shown: dict[int, dict[tuple[int, int], _Value]] = defaultdict(dict)
+    n_steps = 0
+    logs: list[_Log] = []
     for attempt in attempts:
-        streams = [list(read_lines(_text(path))) for path in log_files(attempt)]
         processes = {path.name: _read(path, sites, main_loop) for path in event_files(attempt)}
-        for number_of_stream, lines in enumerate(streams):
-            if not any(line.numbers for line in lines):
-                continue
-            table = captions_of(lines)
-            if number_of_stream == 0:
-                outputs.add(len(tables))
-            tables.append(table)
-            all_lines.append(lines)
-            for name, process in processes.items():
-                of_file = captions.setdefault(name, {})
-                written = {value.recorded.statement for value in process.values if value.recorded.ordinal in of_file}
-                left = [value for value in process.values if value.recorded.statement not in written]
-                places = align([value.recorded for value in left], lines)
-                by_ordinal = {value.recorded.ordinal: value for value in left}
-                for ordinal, (line, place) in places.items():
-                    value, caption = by_ordinal[ordinal], table[line][place]
-                    caption = interned.setdefault(caption, caption)  # one object for all values of a series
-                    of_file[ordinal] = caption
-                    found.append(((len(tables), line, place), value, caption))
-                    shown[len(tables) - 1][line, place] = value
-                    printed = lines[line].numbers[place].value
-                    if caption.unit == "%" and abs(printed - value.recorded.value) > abs(printed) / 2:
-                        shares.add((len(tables), line, place))
+        for path, is_output in zip(log_files(attempt), (True, False), strict=True):
+            lines = list(read_lines(_text(path)))
+            if any(line.numbers for line in lines):
+                logs.append(_Log(lines, captions_of(lines), is_output=is_output))
+                for name, process in processes.items():
+                    _show(logs[-1], process, captions.setdefault(name, {}), interned)
         for process in processes.values():
             n_steps = max(n_steps, process.n_steps)
             named.update(process.named)
-        has_main = has_main or n_steps > 0
-    divided = _divided(found)
-    phased = _phased(found, has_main=has_main)
-    keyed: dict[StreamKey, Stream] = {}
-    first: dict[StreamKey, tuple[int, int, int]] = {}
-    for position, value, caption in sorted(found, key=lambda one: one[0]):
+    found = [
+        (value, interned[log.captions[line][place]], log.is_share(line, place), (number, line, place))
+        for number, log in enumerate(logs)
+        for (line, place), value in sorted(log.shown.items(), key=lambda one: one[0])
+    ]
+    divided, phased = _divided(found), _phased(found, has_main=n_steps > 0)
+    streams: dict[StreamKey, Stream] = {}
+    for value, caption, is_share, order in found:
         key = key_of(caption, value.place, value.phase, divided, phased)
-        stream = keyed.setdefault(key, Stream(key, caption, phase=value.phase, place=Place(*value.recorded.statement)))
-        first.setdefault(key, position)
+        place = Place(*value.recorded.statement)
+        stream = streams.setdefault(key, Stream(key, caption, phase=value.phase, place=place, order=order))
         stream.values.append(value.recorded.value)
         stream.is_whole = stream.is_whole and caption.is_whole
-        stream.is_share = stream.is_share or position in shares
-    unrecorded = []
-    for index, (lines, table) in enumerate(zip(all_lines, tables, strict=True)):
-        if index not in outputs:
-            continue  # what libraries warn of
-        for at, stream, steps in _unrecorded(lines, table, shown[index], n_steps, keyed):
-            first[stream.key] = (index + 1, *at)
-            keyed[stream.key] = stream
-            unrecorded.append(Unrecorded(stream.key, tuple(stream.values), tuple(steps)))
-    ordered = sorted(keyed.values(), key=lambda stream: first[stream.key])
-    return Output(captions, tuple(ordered), tuple(unrecorded), divided, phased, has_main, named)
+        stream.is_share = stream.is_share or is_share
+    unrecorded = [
+        one for number, log in enumerate(logs) if log.is_output for one in _unrecorded(log, number, n_steps, streams)
+    ]
+    streams |= {stream.key: stream for stream, _ in unrecorded}
+    return Output(
+        captions,
+        tuple(sorted(streams.values(), key=lambda stream: stream.order)),
+        tuple(Unrecorded(stream.key, tuple(stream.values), tuple(steps)) for stream, steps in unrecorded),
+        divided,
+        phased,
+        n_steps > 0,
+        named,
+    )
+
+
+def _show(log: _Log, process: _Process, captions: dict[int, Caption], interned: dict[Caption, Caption]) -> None:
+    """Find the values of a process in a log; a statement that writes to one log is not sought in another."""
+    written = {value.recorded.statement for value in process.values if value.recorded.ordinal in captions}
+    left = {value.recorded.ordinal: value for value in process.values if value.recorded.statement not in written}
+    for ordinal, (line, place) in align([value.recorded for value in left.values()], log.lines).items():
+        caption = log.captions[line][place]
+        captions[ordinal] = interned.setdefault(caption, caption)  # one object for all values of a series
+        log.shown[line, place] = left[ordinal]
 
 
 def key_of(
@@ -214,41 +221,43 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
     return process
 
 
-def _divided(found: Sequence[tuple[tuple[int, int, int], _Value, Caption]]) -> frozenset[tuple[str, ...]]:
+_Found = tuple[_Value, Caption, bool, tuple[int, int, int]]
+
+
+def _divided(found: Sequence[_Found]) -> frozenset[tuple[str, ...]]:
     """Words that two places report at one moment of the loops: their lines are of different data."""
     moments: dict[tuple[str, ...], dict[tuple[int, ...], set[str]]] = defaultdict(lambda: defaultdict(set))
-    for _, value, caption in found:
+    for value, caption, *_ in found:
         moments[caption.key][value.loops].add(value.place)
     return frozenset(
         words for words, places in moments.items() if any(len(of_moment) > 1 for of_moment in places.values())
     )
 
 
-def _phased(
-    found: Sequence[tuple[tuple[int, int, int], _Value, Caption]], *, has_main: bool
-) -> frozenset[tuple[str, ...]]:
+def _phased(found: Sequence[_Found], *, has_main: bool) -> frozenset[tuple[str, ...]]:
     """Words that are reported both along the way and before or after it."""
     phases: dict[tuple[str, ...], set[Phase]] = defaultdict(set)
-    for _, value, caption in found:
+    for value, caption, *_ in found:
         phases[caption.key].add(value.phase)
     return frozenset(words for words, those in phases.items() if has_main and len(those) > 1)
 
 
 def _unrecorded(
-    lines: Sequence[Line],
-    table: Sequence[tuple[Caption, ...]],
-    shown: Mapping[tuple[int, int], _Value],
-    n_steps: int,
-    known: Mapping[StreamKey, Stream],
-) -> Iterator[tuple[tuple[int, int], Stream, list[int | None]]]:
-    """The series of one log that no value was recorded of: their first place, and the step of each number."""
+    log: _Log, number: int, n_steps: int, known: Mapping[StreamKey, Stream]
+) -> Iterator[tuple[Stream, list[int | None]]]:
+    """The series of one log that no value was recorded of, with the step of each number.
+
+    Args:
+        number: of the log.
+    """
+    shown = log.shown
     words_known = {key.words for key in known}
     steps_of_lines = {line: value.step for (line, _), value in shown.items()}
     begun = {line for (line, _), value in shown.items() if value.phase != "before"}
-    streams: dict[tuple[str, ...], tuple[tuple[int, int], Stream, list[int | None]]] = {}
+    streams: dict[tuple[str, ...], tuple[Stream, list[int | None]]] = {}
     last: int | None = None
     is_begun = False
-    for index, (line, captions) in enumerate(zip(lines, table, strict=True)):
+    for index, (line, captions) in enumerate(zip(log.lines, log.captions, strict=True)):
         if index in steps_of_lines:
             last = steps_of_lines[index]
             is_begun = is_begun or index in begun
@@ -259,14 +268,14 @@ def _unrecorded(
                 continue
             if not is_begun and steps_of_lines and n_steps:
                 continue  # before training: what is known of the data
-            position, stream, steps = streams.setdefault(
-                caption.key, ((index, place), Stream(StreamKey(caption.key), caption), [])
+            stream, steps = streams.setdefault(
+                caption.key, (Stream(StreamKey(caption.key), caption, order=(number, index, place)), [])
             )
             stream.values.append(one.value)
             stream.is_whole = stream.is_whole and one.is_whole
             steps.append(last)
-    for position, stream, steps in streams.values():
-        yield position, stream, _steps(steps, n_steps, is_last=position[0] > max(steps_of_lines, default=-1))
+    for stream, steps in streams.values():
+        yield stream, _steps(steps, n_steps, is_last=stream.order[1] > max(steps_of_lines, default=-1))
 
 
 def _steps(steps: list[int | None], n_steps: int, *, is_last: bool) -> list[int | None]:

@@ -44,6 +44,7 @@ class Stream:
         phase: of the first of them. place: of the statement that reports it; None where no tap did.
         is_whole: whether all are written without decimals. is_share: whether a value is a share of what is written as a
             percentage.
+        order: log, line and number where it was first reported.
         restates: name of the series that it is the mean, best or last of, where its own words say no measure.
     """
 
@@ -54,6 +55,7 @@ class Stream:
     place: Place | None = None
     is_whole: bool = True
     is_share: bool = False
+    order: tuple[int, int, int] = (0, 0, 0)
     restates: str = ""
 
 
