@@ -300,7 +300,11 @@ def primary_sentence(findings: Findings) -> str:
 def _kin(metric: SelectedMetric | None, findings: Findings) -> str:
     """That a run reports the same measure of several trainings or parts; empty where it does not."""
     kin = "" if metric is None else metric.metric.kin
-    names = [one.name for one in findings.experiments[0].experiment.metrics if kin and one.metric.kin == kin]
+    names = [
+        one.name
+        for one in findings.experiments[0].experiment.metrics
+        if kin and one.metric.kin == kin and one.role == "quality"
+    ]
     if len(names) < 2:
         return ""
     listed = first_few([name_text(one) for one in names], MOST_OTHERS)
