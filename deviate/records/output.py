@@ -19,6 +19,10 @@ from deviate.series.naming import Phase, Stream, StreamKey
 LARGEST_LOG = 256 << 20
 """Bytes of a log beyond which only its first part is read for words."""
 PIECE = 1 << 14
+MOST_KEYS = 24
+"""Keys under which a statement reports values that are results; more are data, as of a model that is written whole."""
+SILENT = Caption("", "size")
+"""Of a value that was computed for a line that was never written."""
 TEXT_SINKS = frozenset({
     "file", "jax", "logger", "logging", "loguru", "print", "progress", "stdout", "structlog", "table", "tqdm",
 })  # fmt: skip
@@ -50,6 +54,7 @@ class Output:
         divided: words that several places report at once, so that the place tells them apart.
         phased: words that are reported in several phases.
         has_main: whether the main loop ran.
+        dumped: sites that report so many keys that they are data.
         named: names under which frameworks and trackers reported values, each with its last value.
     """
 
@@ -60,6 +65,7 @@ class Output:
     phased: frozenset[tuple[str, ...]] = frozenset()
     has_main: bool = False
     named: Mapping[str, float] = field(default_factory=dict)
+    dumped: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -79,6 +85,7 @@ class _Process:
 
     values: list[_Value] = field(default_factory=list)
     named: dict[str, float] = field(default_factory=dict)
+    keys: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     n_steps: int = 0
 
 
@@ -99,7 +106,7 @@ def read_output(
     found: list[tuple[tuple[int, int, int], _Value, Caption]] = []
     named: dict[str, float] = {}
     n_steps, has_main = 0, False
-    outputs: set[int] = set()
+    outputs, dumped = set[int](), set[int]()
     tables: list[list[tuple[Caption, ...]]] = []
     all_lines: list[list[Line]] = []
     shown: dict[int, dict[tuple[int, int], _Value]] = defaultdict(dict)
@@ -126,9 +133,11 @@ def read_output(
                     of_file[ordinal] = caption
                     found.append(((len(tables), line, place), value, caption))
                     shown[len(tables) - 1][line, place] = value
-        for process in processes.values():
+        for name, process in processes.items():
             n_steps = max(n_steps, process.n_steps)
             named.update(process.named)
+            dumped.update(site for site, keys in process.keys.items() if len(keys) > MOST_KEYS)
+            _complete(process.values, captions.setdefault(name, {}))
         has_main = has_main or n_steps > 0
     divided = _divided(found)
     phased = _phased(found, has_main=has_main)
@@ -149,7 +158,30 @@ def read_output(
             keyed[stream.key] = stream
             unrecorded.append(Unrecorded(stream.key, tuple(stream.values), tuple(steps)))
     ordered = sorted(keyed.values(), key=lambda stream: first[stream.key])
-    return Output(captions, tuple(ordered), tuple(unrecorded), divided, phased, has_main, named)
+    return Output(captions, tuple(ordered), tuple(unrecorded), divided, phased, has_main, named, frozenset(dumped))
+
+
+def _complete(values: Sequence[_Value], captions: dict[int, Caption]) -> None:
+    """Give values whose line was not found the words of those whose line was, if these are more and have one caption.
+
+    A value in a phase in which no line was found was computed for a line that was never written.
+    """
+    found: dict[tuple[int, str | None], list[_Value]] = defaultdict(list)
+    missed: dict[tuple[int, str | None], list[_Value]] = defaultdict(list)
+    for value in values:
+        of_kind = found if value.recorded.ordinal in captions else missed
+        of_kind[value.recorded.site, value.recorded.label].append(value)
+    for source, those in missed.items():
+        shown = found[source]
+        if len(shown) <= len(those):
+            continue
+        phases = {value.phase for value in shown}
+        of_all = {captions[value.recorded.ordinal] for value in shown}
+        for value in those:
+            if value.phase not in phases:
+                captions[value.recorded.ordinal] = SILENT
+            elif len(of_all) == 1:
+                captions[value.recorded.ordinal] = next(iter(of_all))
 
 
 def key_of(
@@ -192,6 +224,8 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
             elif kind == "value":
                 _, site, way, loops, _, value, *rest = event
                 place, sink = sites.get(site, (None, ""))
+                if rest and rest[0] is not None:
+                    process.keys[site].add(str(rest[0]))
                 if place is not None and sink in TEXT_SINKS:
                     steps = dict(zip(loops[::2], loops[1::2], strict=True))
                     step = steps.get(main_loop, steps.get(UNKNOWN_MAIN))
@@ -239,13 +273,14 @@ def _unrecorded(
     """The series of one log that no value was recorded of: their first place, and the step of each number."""
     words_known = {key.words for key in known}
     steps_of_lines = {line: value.step for (line, _), value in shown.items()}
+    begun = {line for (line, _), value in shown.items() if value.phase != "before"}
     streams: dict[tuple[str, ...], tuple[tuple[int, int], Stream, list[int | None]]] = {}
     last: int | None = None
     is_begun = False
     for index, (line, captions) in enumerate(zip(lines, table, strict=True)):
         if index in steps_of_lines:
             last = steps_of_lines[index]
-            is_begun = True
+            is_begun = is_begun or index in begun
         if any(mark in line.text for mark in PROGRESS):
             continue
         for place, (one, caption) in enumerate(zip(line.numbers, captions, strict=True)):
