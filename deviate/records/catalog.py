@@ -51,7 +51,7 @@ class Catalog:
     _divided: frozenset[tuple[str, ...]] = frozenset()
     _phased: frozenset[tuple[str, ...]] = frozenset()
     _copies: set[str] = field(default_factory=set)
-    _dumped: frozenset[int] = frozenset()
+    _dumped: frozenset[int | str] = frozenset()
     _has_main: bool = False
 
     @property
@@ -180,7 +180,8 @@ class Catalog:
         found = self._of_site(source.site)
         words = source.label if source.label is not None else source.name
         is_setup = source.phase == "before" and self._has_main
-        if words is not None and (source.site in self._dumped or is_setup) and not words_of(words) & TELLING:
+        is_dumped = source.site in self._dumped or source.name in self._dumped
+        if words is not None and (is_dumped or is_setup) and not words_of(words) & TELLING:
             return None
         if words in self._copies:  # its line has the same number under the same words
             return None

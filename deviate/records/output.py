@@ -54,7 +54,7 @@ class Output:
         divided: words that several places report at once, so that the place tells them apart.
         phased: words that are reported in several phases.
         has_main: whether the main loop ran.
-        dumped: sites that report so many keys that they are data.
+        dumped: sites that report so many keys that they are data, and names that are reported in such a way.
         named: names under which frameworks and trackers reported values, each with its last value.
     """
 
@@ -65,7 +65,7 @@ class Output:
     phased: frozenset[tuple[str, ...]] = frozenset()
     has_main: bool = False
     named: Mapping[str, float] = field(default_factory=dict)
-    dumped: frozenset[int] = frozenset()
+    dumped: frozenset[int | str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -81,12 +81,23 @@ class _Value:
 
 @dataclass(slots=True)
 class _Process:
-    """The values of one process that a log may show."""
+    """The values of one process that a log may show.
+
+    Attributes:
+        keys: of each site. outside: names that were reported outside of all loops, by the way to there.
+    """
 
     values: list[_Value] = field(default_factory=list)
     named: dict[str, float] = field(default_factory=dict)
     keys: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    outside: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     n_steps: int = 0
+
+    @property
+    def dumped(self) -> set[int | str]:
+        """Sites and names of what is written whole, with more keys than results have."""
+        sites = {site for site, keys in self.keys.items() if len(keys) > MOST_KEYS}
+        return sites.union(*(names for names in self.outside.values() if len(names) > MOST_KEYS))
 
 
 def read_output(
@@ -106,7 +117,7 @@ def read_output(
     found: list[tuple[tuple[int, int, int], _Value, Caption]] = []
     named: dict[str, float] = {}
     n_steps, has_main = 0, False
-    outputs, dumped = set[int](), set[int]()
+    outputs, dumped = set[int](), set[int | str]()
     tables: list[list[tuple[Caption, ...]]] = []
     all_lines: list[list[Line]] = []
     shown: dict[int, dict[tuple[int, int], _Value]] = defaultdict(dict)
@@ -136,7 +147,7 @@ def read_output(
         for name, process in processes.items():
             n_steps = max(n_steps, process.n_steps)
             named.update(process.named)
-            dumped.update(site for site, keys in process.keys.items() if len(keys) > MOST_KEYS)
+            dumped |= process.dumped
             _complete(process.values, captions.setdefault(name, {}))
         has_main = has_main or n_steps > 0
     divided = _divided(found)
@@ -239,6 +250,8 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
                     process.named[str(rest[0])] = float(number(value))
                 ordinal += 1
             elif kind == "named":
+                if not event[3]:
+                    process.outside[event[2]].add(str(event[1]))
                 process.named[str(event[1])] = float(number(event[5]))
     return process
 
