@@ -24,9 +24,10 @@ MOST_KEYS = 24
 SILENT = Caption("", "size")
 """Of a value that was computed for a line that was never written."""
 TEXT_SINKS = frozenset({
-    "file", "jax", "logger", "logging", "loguru", "print", "progress", "stdout", "structlog", "table", "tqdm",
+    "file", "jax", "logger", "logging", "loguru", "print", "stdout", "structlog", "table",
 })  # fmt: skip
-"""Sinks of which a line shows the value; a tracker tells its own name."""
+"""Sinks of which a line shows the value; a tracker tells its own name. A progress bar is drawn over: of
+its lines the log keeps the last, in one run and not in the next."""
 PROGRESS = ("%|", "it/s", "s/it", "ETA")
 """What stands in a line that is drawn over: its numbers are reported by what draws it."""
 
@@ -237,6 +238,7 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
                 place, sink = sites.get(site, (None, ""))
                 if rest and rest[0] is not None:
                     process.keys[site].add(str(rest[0]))
+                is_named = bool(rest) and rest[0] is not None
                 if place is not None and sink in TEXT_SINKS:
                     steps = dict(zip(loops[::2], loops[1::2], strict=True))
                     step = steps.get(main_loop, steps.get(UNKNOWN_MAIN))
@@ -246,7 +248,7 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
                         ordinal, site, rest[0] if rest else None, (place.file, place.line), float(number(value))
                     )
                     process.values.append(_Value(recorded, f"{site} {ways.get(way, '')}", tuple(loops), phase, step))
-                elif rest and rest[0] is not None:
+                elif is_named:
                     process.named[str(rest[0])] = float(number(value))
                 ordinal += 1
             elif kind == "named":
