@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from deviate.model import MEAN_LAST, Metric, Place, Role, SelectedMetric, Selection
-from deviate.model.metric_vocabulary import direction_of, item_name, item_traits, snake, split_identifier
+from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_name, item_traits, snake, split_identifier
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
 from deviate.records.snapshot import Manifest
@@ -23,6 +23,7 @@ JOINT = ": "
 MOST_PATHS = 8
 """Maximum number of call paths to one site that are separate metrics; a recursion has one for each depth."""
 ROLES: Mapping[Kind, Role] = {"result": "quality", "loss": "quality", "time": "time", "setting": "other"}
+TELLING = MEASURES - NEUTRAL
 NEAR = 1e-6
 """Relative error up to which a mean, as it is printed and recorded, is that of the values before it."""
 
@@ -50,6 +51,8 @@ class Catalog:
     _divided: frozenset[tuple[str, ...]] = frozenset()
     _phased: frozenset[tuple[str, ...]] = frozenset()
     _copies: set[str] = field(default_factory=set)
+    _dumped: frozenset[int | str] = frozenset()
+    _has_main: bool = False
 
     @property
     def keeps_listed(self) -> bool:
@@ -66,6 +69,7 @@ class Catalog:
         if self.selection.is_fixed:
             return
         self._divided, self._phased = output.divided, output.phased
+        self._dumped, self._has_main = output.dumped, output.has_main
         streams = list(_with_means(output.streams))
         kept = [stream for stream in streams if _is_kept(stream)]
         unrecorded = {one.key for one in output.unrecorded}
@@ -181,6 +185,10 @@ class Catalog:
         """A metric that no line shows: by its tag or key, or by what the source calls it."""
         found = self._of_site(source.site)
         words = source.label if source.label is not None else source.name
+        is_setup = source.phase == "before" and self._has_main
+        is_dumped = source.site in self._dumped or source.name in self._dumped
+        if words is not None and (is_dumped or is_setup) and not words_of(words) & TELLING:
+            return None
         if words in self._copies:  # its line has the same number under the same words
             return None
         if words is None or words.isdigit():

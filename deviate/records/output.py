@@ -19,10 +19,15 @@ from deviate.series.naming import Phase, Stream, StreamKey
 LARGEST_LOG = 256 << 20
 """Bytes of a log beyond which only its first part is read for words."""
 PIECE = 1 << 14
+MOST_KEYS = 24
+"""Keys under which a statement reports values that are results; more are data, as of a model that is written whole."""
+SILENT = Caption("", "size")
+"""Of a value that was computed for a line that was never written."""
 TEXT_SINKS = frozenset({
-    "file", "jax", "logger", "logging", "loguru", "print", "progress", "stdout", "structlog", "table", "tqdm",
+    "file", "jax", "logger", "logging", "loguru", "print", "stdout", "structlog", "table",
 })  # fmt: skip
-"""Sinks of which a line shows the value; a tracker tells its own name."""
+"""Sinks of which a line shows the value; a tracker tells its own name. A progress bar is drawn over: of
+its lines the log keeps the last, in one run and not in the next."""
 PROGRESS = ("%|", "it/s", "s/it", "ETA")
 """What stands in a line that is drawn over: its numbers are reported by what draws it."""
 
@@ -50,6 +55,7 @@ class Output:
         divided: words that several places report at once, so that the place tells them apart.
         phased: words that are reported in several phases.
         has_main: whether the main loop ran.
+        dumped: sites that report so many keys that they are data, and names that are reported in such a way.
         named: names under which frameworks and trackers reported values, each with its last value.
     """
 
@@ -60,6 +66,7 @@ class Output:
     phased: frozenset[tuple[str, ...]] = frozenset()
     has_main: bool = False
     named: Mapping[str, float] = field(default_factory=dict)
+    dumped: frozenset[int | str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -75,11 +82,23 @@ class _Value:
 
 @dataclass(slots=True)
 class _Process:
-    """The values of one process that a log may show."""
+    """The values of one process that a log may show.
+
+    Attributes:
+        keys: of each site. outside: names that were reported outside of all loops, by the way to there.
+    """
 
     values: list[_Value] = field(default_factory=list)
     named: dict[str, float] = field(default_factory=dict)
+    keys: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    outside: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     n_steps: int = 0
+
+    @property
+    def dumped(self) -> set[int | str]:
+        """Sites and names of what is written whole, with more keys than results have."""
+        sites = {site for site, keys in self.keys.items() if len(keys) > MOST_KEYS}
+        return sites.union(*(names for names in self.outside.values() if len(names) > MOST_KEYS))
 
 
 @dataclass(slots=True)
@@ -204,6 +223,9 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
             elif kind == "value":
                 _, site, way, loops, _, value, *rest = event
                 place, sink = sites.get(site, (None, ""))
+                if rest and rest[0] is not None:
+                    process.keys[site].add(str(rest[0]))
+                is_named = bool(rest) and rest[0] is not None
                 if place is not None and sink in TEXT_SINKS:
                     steps = dict(zip(loops[::2], loops[1::2], strict=True))
                     step = steps.get(main_loop, steps.get(UNKNOWN_MAIN))
@@ -213,10 +235,12 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
                         ordinal, site, rest[0] if rest else None, (place.file, place.line), float(number(value))
                     )
                     process.values.append(_Value(recorded, f"{site} {ways.get(way, '')}", tuple(loops), phase, step))
-                elif rest and rest[0] is not None:
+                elif is_named:
                     process.named[str(rest[0])] = float(number(value))
                 ordinal += 1
             elif kind == "named":
+                if not event[3]:
+                    process.outside[event[2]].add(str(event[1]))
                 process.named[str(event[1])] = float(number(event[5]))
     return process
 

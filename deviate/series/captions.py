@@ -342,11 +342,12 @@ def _behind(text: str, after: str, slots: Sequence[_Slot], own: str, section: st
         return _Slot("value", prefix) if prefix and ":" in text else _Slot("cell")  # "Loss after epoch 3: 0.43"
     if PLUS_MINUS.search(text):
         return _Slot("spread", own, section, suffix="sd")
-    if "(" in text and "[" not in text:
+    is_share = before.role == "size" and text.strip() == "="
+    if is_share or ("(" in text and "[" not in text):
         if before.role == "size":  # the share of a count in its size is the result, and not the count
             for slot in slots:
                 if slot.role == "value" and slot.own == own:
-                    slot.role = "size"
+                    slot.role, section = "size", slot.section
             return _Slot("value", own, section)
         if before.role == "value" and not after.strip().startswith(RANGES):
             return _Slot("value", own, section, suffix="avg")

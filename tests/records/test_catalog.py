@@ -199,6 +199,15 @@ def test_sizes_and_options_that_are_written_before_training_are_no_metrics(tmp_p
     assert [one.name for one in it.metrics] == ["val_acc"]
 
 
+def test_keys_of_what_is_written_whole_are_no_metrics(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("model"), make_metric("config", number=1, site=1)])
+    it.learn(replace(output("val acc: 0.5")[0], has_main=True, dumped=frozenset({0, "tree.leaves"})))
+    assert it.name(Source(None, "tree.leaves", (), None, phase="after")) is None
+    assert it.name(Source(0, None, (), "tree.shrinkage", phase="after")) is None
+    assert it.name(Source(1, None, (), "model.dropout", phase="before")) is None
+    assert it.name(Source(1, None, (), "model.auc", phase="after")) == "model_auc"
+
+
 def test_of_a_recursion_no_more_ways_than_eight_are_metrics(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("accuracy")])
     names = {it.name(Source(0, None, (A,) * depth, None)) for depth in range(20)}

@@ -84,6 +84,12 @@ def test_a_counter_is_not_the_rounded_value_of_what_comes_next() -> None:
     assert [line for line, _ in shown(values, log).values()] == [0, 1, 2, 3, 4, 5]
 
 
+def test_a_number_without_decimals_shows_a_value_with_them_only_where_nothing_shows_it_better() -> None:
+    lines = "".join(f"[{step}] error: {step}.5\n" for step in range(20))
+    assert shown(record((0, 0.3923017)), f"{lines}took 0.3923017\n") == {0: (20, 0.3923017)}
+    assert shown(record((0, 212.6)), "return 213\n") == {0: (0, 213.0)}
+
+
 def test_no_number_shows_two_values() -> None:
     values = record((0, 0.5), (1, 0.5))
     assert list(shown(values, "loss 0.5\n")) == [0]

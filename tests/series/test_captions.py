@@ -184,3 +184,7 @@ def test_what_an_object_is_made_of_are_attributes() -> None:
     found = [(value, caption.is_attribute) for value, caption in captioned(log)]
     assert [value for value, is_attribute in found if is_attribute] == [0.1, 0.9, 0.99, 3, -0.5]
     assert [value for value, is_attribute in found if not is_attribute] == [0.5, 0.7, 0.8, 0.3]
+
+
+def test_the_share_behind_a_count_and_its_size_is_the_result() -> None:
+    assert texts("test score: 32/500 = 6.40% correct\n") == [(6.4, "test score")]

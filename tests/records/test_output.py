@@ -1,0 +1,61 @@
+"""Which values of a run its output shows, and under which words."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from deviate.model import Place
+from deviate.records.output import MOST_KEYS, Output, read_output
+
+SITES = {0: (Place("train.py", 10), "print"), 1: (Place("train.py", 20), "tqdm"), 2: (Place("train.py", 30), "file")}
+
+
+def read(folder: Path, events: Sequence[list[object]], stdout: str, stderr: str = "") -> Output:
+    lines = "".join(f"{json.dumps(event)}\n" for event in events)
+    (folder / "events-1-0.jsonl").write_text(lines)
+    (folder / "stdout.log").write_text(stdout)
+    (folder / "stderr.log").write_text(stderr)
+    return read_output([folder], SITES, 0)
+
+
+def step(number: int) -> list[object]:
+    return ["step", 0, number, 0.1]
+
+
+def value(number: float, *, site: int = 0, at: int | None = None, key: str | None = None) -> list[object]:
+    return ["value", site, 0, [] if at is None else [0, at], 0.1, number, *([] if key is None else [key])]
+
+
+def words(output: Output) -> list[str | None]:
+    captions = output.captions["events-1-0.jsonl"]
+    return [captions[ordinal].text if ordinal in captions else None for ordinal in range(1 + max(captions, default=-1))]
+
+
+def test_a_value_whose_line_was_never_written_is_silent(tmp_path: Path) -> None:
+    steps = [event for at in range(3) for event in (step(at), value(0.5123 + at, at=at))]
+    log = "".join(f"distance {0.5123 + at:.3f}\n" for at in range(3))
+    assert words(read(tmp_path, [value(0.123456), *steps], log)) == ["", "distance", "distance", "distance"]
+
+
+def test_a_line_that_was_not_found_has_the_words_of_those_that_were(tmp_path: Path) -> None:
+    steps = [event for at in range(4) for event in (step(at), value(0.5123 + at, at=at))]
+    log = "distance 0.512\ndistance 1.512\ndistance 3.512\n"
+    assert words(read(tmp_path, steps, log)) == ["distance"] * 4
+
+
+def test_a_progress_bar_has_no_words(tmp_path: Path) -> None:
+    steps = [event for at in range(2) for event in (step(at), value(0.5123 + at, site=1, at=at))]
+    assert words(read(tmp_path, steps, "", "100%|####| 2/2 [00:01, loss=1.5123]\n")) == []
+
+
+def test_a_statement_that_writes_to_one_log_is_not_sought_in_the_other(tmp_path: Path) -> None:
+    found = read(tmp_path, [value(0.5123), value(0.0)], "loss 0.5123\n", "set OPTION=0 to turn it off\n")
+    assert words(found) == ["loss"]
+
+
+def test_more_keys_than_results_have_are_data(tmp_path: Path) -> None:
+    keys = [f"tree.{number}" for number in range(MOST_KEYS + 1)]
+    assert read(tmp_path, [value(0.5, site=2, key=key) for key in keys], "").dumped == {2}
+    named = [["named", key, 1, [], 0.1, 0.5] for key in keys]
+    assert read(tmp_path, named, "").dumped == set(keys)
+    assert not read(tmp_path, named[1:], "").dumped
