@@ -131,6 +131,7 @@ def read_output(
     captions: dict[str, dict[int, Caption]] = {}
     interned: dict[Caption, Caption] = {}
     named: dict[str, float] = {}
+    dumped: set[int | str] = set()
     n_steps = 0
     logs: list[_Log] = []
     for attempt in attempts:
@@ -141,9 +142,11 @@ def read_output(
                 logs.append(_Log(lines, captions_of(lines), is_output=is_output))
                 for name, process in processes.items():
                     _show(logs[-1], process, captions.setdefault(name, {}), interned)
-        for process in processes.values():
+        for name, process in processes.items():
             n_steps = max(n_steps, process.n_steps)
             named.update(process.named)
+            dumped |= process.dumped
+            _complete(process.values, captions.setdefault(name, {}))
     found = [
         (value, interned[log.captions[line][place]], log.is_share(line, place), (number, line, place))
         for number, log in enumerate(logs)
@@ -170,7 +173,31 @@ def read_output(
         phased,
         n_steps > 0,
         named,
+        frozenset(dumped),
     )
+
+
+def _complete(values: Sequence[_Value], captions: dict[int, Caption]) -> None:
+    """Give values whose line was not found the words of those whose line was, if these are more and have one caption.
+
+    A value in a phase in which no line was found was computed for a line that was never written.
+    """
+    found: dict[tuple[int, str | None], list[_Value]] = defaultdict(list)
+    missed: dict[tuple[int, str | None], list[_Value]] = defaultdict(list)
+    for value in values:
+        of_kind = found if value.recorded.ordinal in captions else missed
+        of_kind[value.recorded.site, value.recorded.label].append(value)
+    for source, those in missed.items():
+        shown = found[source]
+        if len(shown) <= len(those):
+            continue
+        phases = {value.phase for value in shown}
+        of_all = {captions[value.recorded.ordinal] for value in shown}
+        for value in those:
+            if value.phase not in phases:
+                captions[value.recorded.ordinal] = SILENT
+            elif len(of_all) == 1:
+                captions[value.recorded.ordinal] = next(iter(of_all))
 
 
 def _show(log: _Log, process: _Process, captions: dict[int, Caption], interned: dict[Caption, Caption]) -> None:

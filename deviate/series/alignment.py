@@ -107,7 +107,7 @@ class _Match:
 
     Attributes:
         start: index in `numbered` of its first line. after: the one to go on from.
-        digits: significant digits that agree. most: those of one number of the first line.
+        digits: significant digits that agree. first: those of the first line.
         is_known: whether the statement wrote such a line before.
     """
 
@@ -115,7 +115,7 @@ class _Match:
     after: int
     shown: Shown
     digits: float
-    most: float
+    first: float
     is_known: bool
 
 
@@ -135,7 +135,7 @@ def _is_chance(
         other = _find(execution, lines, numbered, places, _Statement(), taken)
         if other is None or other.first < TELLING_DIGITS:
             continue
-        if other.start < match.start or other.most > match.most:
+        if other.start < match.start or other.first > match.digits:
             return not _is_beside(match, other)
     return False
 
@@ -219,9 +219,9 @@ def _find(
             end += 1
         # A further value of the same line may be another statement's, as with `print(..., end="")`.
         is_open = shown[-1][2] + 1 < len(lines[last].numbers)
-        most = max(_digits(execution, [one], lines) for one in shown if one[1] == numbered[start])
-        match = _Match(start, end - 1 if is_open else end, shown, digits, most, is_known)
-        if (is_whole and digits >= 1) or is_known:
+        first = _digits(execution, [one for one in shown if one[1] == numbered[start]], lines)
+        match = _Match(start, end - 1 if is_open else end, shown, digits, first, is_known)
+        if is_whole or is_known:
             return match
         partial = match
     return partial
