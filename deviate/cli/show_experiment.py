@@ -121,7 +121,7 @@ def _planned_values(plan: Plan) -> Iterator[tuple[str, Any]]:
     """What a plan says beside `Settings`, by the name of the option that says it."""
     primary = next((metric for metric in plan.selection.metrics if metric.is_primary), None)
     name_of_primary = plan.selection.primary.name if plan.selection.primary else primary.name if primary else None
-    margins = [metric.margin for metric in plan.selection.metrics if metric.margin is not None]
+    margins = [one for one in (plan.selection.margin, *(m.margin for m in plan.selection.metrics)) if one is not None]
     capture = dict(plan.capture)
     kinds = tuple(kind for kind in ("predictions", "weights") if kind in capture)
     yield "runs", plan.n_runs

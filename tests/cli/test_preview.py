@@ -139,7 +139,7 @@ def test_before_the_first_run_of_each_example_stand_at_most_twelve_lines() -> No
             lines = told(prepared, *names)
             assert len([line for line in lines if line]) <= 12, lines
             labels = {line.split()[0] for line in lines if line and not line.startswith(" ")}
-            assert {"Script", "Primary", "Variant", "Running", "Record"} <= labels
+            assert {"Script", "Result", "Variant", "Running", "Record"} <= labels
 
     check_each(((str(path), path) for path in SCRIPTS), check)
 
@@ -152,5 +152,5 @@ def test_before_the_first_run_stand_at_most_twelve_lines_also_with_thirty_metric
     lines = told(prepare(locate(["train.py"], project)), "algo+impl", width=80)
     assert len([line for line in lines if line]) <= 12
     assert "Cost     one run 9 h" in lines
-    assert any(line.startswith("Primary  val_loss") for line in lines)
+    assert any(line.startswith("Result   val_loss") for line in lines)
     assert any("more" in line for line in lines if line.startswith(("Metrics", " " * 9)))

@@ -13,13 +13,10 @@ from deviate.analysis import analyze
 
 Require = Callable[[str], None]
 
-ATTACKED = {
-    f"{split}_{what}" for split in ("train", "test") for what in ("natural_accuracy", "under_fgsm", "under_pgd")
-}
 METRICS = {
-    "adversarial/train.py": {"loss", "epoch_time"} | ATTACKED,
-    "identical/train.py": {"loss", "val_accuracy", "epoch_time", "test_accuracy"},
-    "factors/train.py": {"train_loss", "test_loss", "test_accuracy", "epoch_time"},
+    "adversarial/train.py": {"loss", "time", "natural_accuracy", "under_fgsm", "under_pgd"},
+    "identical/train.py": {"loss", "val_accuracy", "time", "test_accuracy"},
+    "factors/train.py": {"train_loss", "test_loss", "test_accuracy", "time"},
     "factors/attributes.py": {"loss", "test_accuracy", "missed"},
     "sources/train.py": {"loss", "test_loss", "test_accuracy"},
 }

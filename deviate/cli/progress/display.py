@@ -38,7 +38,7 @@ class Lines:
     def show(self, update: RunUpdate) -> None:
         self.tally.take(update)
         if update.kind == "finished":
-            scored = replace(update, value=self.score_text(update))
+            scored = replace(update, value=update.value or self.score_text(update))
             self._say(cut(finished_line(self.tally, scored), WIDEST_LINE))
 
     def notice(self, text: str) -> None:
