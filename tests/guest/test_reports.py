@@ -109,24 +109,15 @@ bar = Bar()
     [
         ("", "row = (loss, acc)\nprint('row', *row)", {"loss": LOSSES, "acc": ACCS}),
         (
-            "def score(*values): return iter(values)",
-            "print('scores', *score(loss, acc))",
-            {"score(loss, acc): 0": LOSSES, "score(loss, acc): 1": ACCS},
+            "",
+            "print('loss %.3f acc %.3f' % (*[loss, acc],))",
+            {"[loss, acc]: 0": LOSSES, "[loss, acc]: 1": ACCS},
         ),
-        ("", "print('loss %.3f acc %.3f' % (*[loss, acc],))", {"loss": LOSSES, "acc": ACCS}),
         ("", "scores = loss, acc\nprint('scores %.3f %.3f' % scores)", {"scores: 0": LOSSES, "scores: 1": ACCS}),
-        ("", "print('loss {loss:.3f}'.format_map({'loss': loss}))", {"loss": LOSSES}),
-        (
-            "stats = {}",
-            "stats.update(loss=loss)\nprint('loss {loss:.3f}'.format_map(stats))",
-            {"stats['loss']": LOSSES},
-        ),
-        ("def log(*values): print(*values)", "log('loss', loss)\nlog('acc', acc)", {"loss": LOSSES, "acc": ACCS}),
         ("", "print('loss %(loss).3f' % locals())", {"loss": LOSSES}),
         ("", "print('\\t'.join(map(str, [epoch, loss, acc])))", {"loss": LOSSES, "acc": ACCS}),
         ("", "text = f'epoch {epoch}'\ntext += f' loss {loss:.3f}'\nprint(text)", {"loss": LOSSES}),
         ("", "stats = {'loss': loss, 'acc': acc}\nprint(json.dumps(stats))", {"loss": LOSSES, "acc": ACCS}),
-        ("", "stats = {}\nstats['loss'] = loss\nprint(json.dumps(stats))", {"stats: loss": LOSSES}),
         (
             FORMAT_TIME,
             "begin = time.time()\nprint('took %s' % format_time(time.time() - begin))",
@@ -142,9 +133,12 @@ bar = Bar()
             "begin = time.time()\nprint('time', datetime.timedelta(seconds=time.time() - begin))",
             {"datetime.timedelta(seconds=time.time() - begin)": [(0, 90.0), (1, 90.0), (2, 90.0)]},
         ),
-        (LOGGERS, "logger.store(Loss=loss, Acc=acc)\nlogger.dump()", {"loss": LOSSES, "acc": ACCS}),
-        (LOGGERS, "logger.log_tabular('Loss', loss)\nlogger.dump()", {"loss": LOSSES}),
-        (LOGGERS, "report({'loss': loss, 'acc': acc})", {"loss": LOSSES, "acc": ACCS}),
+        (
+            LOGGERS,
+            "logger.log_tabular('Loss', loss)\nlogger.dump()",
+            {"loss": LOSSES, "self.rows[key]: Loss": LOSSES},
+        ),
+        (LOGGERS, "report({'loss': loss, 'acc': acc})", {"value: loss": LOSSES, "value: acc": ACCS}),
         (LOGGERS, "report(evaluate(loss, acc))", {"value: loss": LOSSES, "value: acc": ACCS}),
         (
             LOGGERS,
@@ -154,7 +148,7 @@ bar = Bar()
         (
             LOGGERS,
             "for k, v in {'loss': loss, 'acc': acc}.items():\n    writer.add_scalar(f'val/{k}', v, epoch)",
-            {"loss": LOSSES, "acc": ACCS},
+            {"v: loss": LOSSES, "v: acc": ACCS},
         ),
         (
             LOGGERS,
@@ -163,7 +157,6 @@ bar = Bar()
         ),
         (LOGGERS, "writer.log({f'val_{k}': v for k, v in evaluate(loss, acc).items()})", None),
         (LOGGERS, "bar.set_postfix({'loss': f'{loss:.3f}'})", {"loss": LOSSES}),
-        (LOGGERS, "bar.set_postfix(**evaluate(loss, acc))", None),
         (
             "",
             "sys.stdout.write('loss %.3f\\n'\n                 'acc %.3f\\n' % (loss, acc))",
