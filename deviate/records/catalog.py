@@ -16,7 +16,7 @@ from deviate.records.output import Output, key_of
 from deviate.records.snapshot import Manifest
 from deviate.series.captions import Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
-from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, kind_of, name_words, words_of
+from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, is_count, kind_of, name_words, words_of
 
 JOINT = ": "
 """Separator of the value of a label variable and the item that is reported under it, as the guest writes them."""
@@ -158,7 +158,7 @@ class Catalog:
     def _append_stream(self, stream: Stream, name: str) -> None:
         caption = stream.caption
         words, kind = _own_text(stream), _kind(stream)
-        if words_of(caption.heading) & LISTINGS or stream.key.phase == "before":
+        if words_of(caption.heading) & LISTINGS or stream.key.phase == "before" or is_count(caption.column):
             kind = "setting"
         direction = None if caption.form == "spread" else direction_of(split_identifier(words))
         role = "other" if caption.form == "spread" else ROLES[kind]

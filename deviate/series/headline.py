@@ -172,12 +172,12 @@ def _rules(
             return not found & (LANGUAGE | LOSSES) or bool(found & {"acc", "accuracy"})
         return kind_of(_text(metric)) == "loss"
 
-    wholes = [found - WHOLES for found in words.values() if found & WHOLES]
+    wholes = [found - WHOLES for found in plain.values() if found & WHOLES]
 
     def part(metric: SelectedMetric) -> bool:
         found = words[metric.name]
         is_one = bool(found & PARTS or metric.metric.over or NUMBERED.search(metric.name))
-        return not found & WHOLES and (is_one or any(whole < found for whole in wholes))
+        return not found & WHOLES and (is_one or any(whole < plain[metric.name] for whole in wholes))
 
     best = min(data.values(), key=DATA_ORDER.__getitem__)
     if all(loss(metric) for metric in candidates if data[metric.name] == best):

@@ -108,6 +108,12 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset([*found, *filter(None, (word.rstrip("0123456789") for word in found))]) - {""}
 
 
+def is_count(column: str) -> bool:
+    """Whether a column of a table holds counts, whatever its rows are called: the support of an accuracy."""
+    words = words_of(column)
+    return bool(words) and words <= COUNTED
+
+
 def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
     """What a series is, by the words around its values, their unit, and whether all are whole numbers."""
     words = words_of(text)
