@@ -25,7 +25,7 @@ LOWER = word_set(
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals "
     "rmsle msle logloss mlogloss merror smape brier distortion ece mce kid hter deviance"
 )
-VAGUE = word_set("score scores return returns objective criterion cost costs")
+VAGUE = word_set("score scores return returns")
 """Words that another one of the same name outweighs: a Brier score is a score, and lower is better."""
 PLAIN = word_set(
     "test val valid validation train training dev eval evaluation best final last mean average avg max min total cv "

@@ -60,4 +60,5 @@ def test_steps_of_a_loop_in_another_file_are_counted(
     for run in experiment.runs:
         loss, accuracy = (run.series[name] for name in ("batch_loss", "accuracy"))
         assert (loss.steps, loss.values[1::2]) == ((0, 0, 1, 1, 2, 2), (1 / 2, 1 / 4, 1 / 6))
-        assert (accuracy.steps, accuracy.values) == ((0, 1, 2, None), (0.0, 0.25, 0.5, 0.75))
+        assert (accuracy.steps, accuracy.values) == ((0, 1, 2), (0.0, 0.25, 0.5))
+        assert run.series["accuracy_after_training"].values == (0.75,)
