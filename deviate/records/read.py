@@ -88,9 +88,8 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     manifest = read_manifest(snapshot_folder(folder))
     specs, unreadable = _specs(folder)
     first, _ = _first_completed(plan, specs)
-    main_loop = MainLoop(manifest.main_loop) if first is None else confirm_main_loop(manifest, first)
     reader = _reader(plan, manifest, first)
-    catalog = reader.catalog
+    catalog, main_loop = reader.catalog, reader.main_loop
     damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
     if damaged:
         unreadable.append(
@@ -155,6 +154,7 @@ class RunReader:
 
     plan: Plan
     catalog: Catalog
+    main_loop: MainLoop
     first: Path | None
     _primary: PrimaryChoice | None = None
     _is_chosen: bool = False
@@ -193,7 +193,7 @@ def _reader(plan: Plan, manifest: Manifest, first: Path | None) -> RunReader:
     )
     if first is not None:
         catalog.learn(read_output(collect_continued(first), manifest.sites, main_loop.id))
-    return RunReader(plan, catalog, first)
+    return RunReader(plan, catalog, main_loop, first)
 
 
 def choose_primary(
