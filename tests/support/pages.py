@@ -19,6 +19,8 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 CLOCK = re.compile(r"(?<![\w.])\d+(\.\d+)?( h| min| s)( \d+(?: min| s))?(?!\w)")
+KEPT = re.compile(r"(?<=[ ,])\d+(\.\d+)? [kM]B(?= kept|\n)")
+"""How much of a run is kept on disk; that depends on the machine, which is described in it."""
 STANDING = re.compile(r"^\d+ of \d+ done · .*\n", re.MULTILINE)
 """A line about how things stand, said after a minute of silence: on a slow machine, and so on no page."""
 CORES = sorted(os.sched_getaffinity(0))[:2] if hasattr(os, "sched_getaffinity") else []
@@ -42,8 +44,8 @@ class Block:
 
 
 def without_clock(text: str) -> str:
-    """A text in which all durations are the same, and so are the widths of columns, which may depend on them."""
-    return re.sub(" {2,}", "  ", CLOCK.sub("1 s", text))
+    """A text in which all durations and sizes of runs are the same, and so are widths of columns, which depend on them."""
+    return re.sub(" {2,}", "  ", KEPT.sub("1 kB", CLOCK.sub("1 s", text)))
 
 
 def blocks(page: str) -> list[Block]:
