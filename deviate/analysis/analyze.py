@@ -28,7 +28,7 @@ from deviate.analysis.resolve.script import call_graph, relative_name
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.side_effects import find_side_effects, output_paths
 from deviate.base import with_cells
-from deviate.model import Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
+from deviate.model import TEXT_SINKS, Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
 from deviate.model.metric_vocabulary import (
     direction_of,
     split_identifier,
@@ -320,6 +320,7 @@ def _to_metric(item: Judged, site: int | None, name: str) -> Metric:
         direction=decision.direction,
         evidence=tuple(with_cells(text, file) for text in decision.evidence),
         site=site,
+        words="" if candidate.sink in TEXT_SINKS or candidate.value.form == "call" else candidate.lead.strip(" :"),
     )
 
 

@@ -74,13 +74,6 @@ def read_record(value: Any) -> Numbers:
     return _by_key(value, is_text_read=True) if isinstance(value, (dict, *WRAPPERS)) else []
 
 
-def read_row(value: Any) -> Numbers:
-    """Numbers by index in a sequence, including formatted ones; mappings are read as records."""
-    if type(value).__module__ == "numpy" and getattr(value, "ndim", 0) == 1 and value.size <= MOST_ITEMS:
-        value = value.tolist()
-    return _by_index(value, is_text_read=True) if type(value) in (list, tuple) else read_record(value)
-
-
 def item(mapping: Any, key: str) -> Any:
     """The item that a template will use; ABSENT if there is none, or if accessing it would run user code."""
     kind = type(mapping)
@@ -147,12 +140,12 @@ def _by_key(mapping: Any, *, is_nested: bool = False, is_text_read: bool = False
     return pairs
 
 
-def _by_index(values: Any, *, is_text_read: bool = False) -> Numbers:
+def _by_index(values: Any) -> Numbers:
     if len(values) > MOST_ITEMS:
         return []
     pairs: Numbers = []
     for index, value in enumerate(values):
-        if not isinstance(value, CONTAINERS) and (is_text_read or not isinstance(value, str)):
+        if not isinstance(value, (*CONTAINERS, str)):
             pairs += label_numbers(str(index), read(value))
     return pairs
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from deviate.model.aggregates import refuse_aggregate as refuse_aggregate
     from deviate.model.analysis import REPORTED_OTHERWISE as REPORTED_OTHERWISE
     from deviate.model.analysis import TEXT_SINK as TEXT_SINK
+    from deviate.model.analysis import TEXT_SINKS as TEXT_SINKS
     from deviate.model.analysis import Analysis as Analysis
     from deviate.model.analysis import Direction as Direction
     from deviate.model.analysis import Hazard as Hazard

@@ -11,6 +11,11 @@ Role = Literal["quality", "time", "other"]
 Direction = Literal["max", "min"]
 TEXT_SINK = "text"
 """Sink of the metrics that `deviate.toml` names by the pattern of their text; their expression is the pattern."""
+TEXT_SINKS = frozenset({
+    "file", "jax", "logger", "logging", "loguru", "print", "stdout", "structlog", "table",
+})  # fmt: skip
+"""Sinks of which a line shows the value; a tracker tells its own name. A progress bar is drawn over: of
+its lines the log keeps the last, in one run and not in the next."""
 REPORTED_OTHERWISE = frozenset({"csv", "json", "lightning", "pandas", "transformers"})
 """Sinks whose calls get no tap: in a run the guest records what comes of them, under the names that they give."""
 LoopKind = Literal["for", "while", "managed"]
@@ -20,8 +25,8 @@ TapForm = Literal["value", "shown", "format", "mapping", "call", "meter"]
 `value` wraps the expression; `shown` is an f-string field `{x=}` that prints its own text; `format` wraps the callee
 `"...".format`, because the template itself takes attributes or items of its arguments; `mapping` wraps a mapping whose
 items a template takes by key (`"…" % metrics`, `"…" % locals()`). Where no expression of the file stands for the value,
-or none for its name, the callee is wrapped: `call` reads the arguments of a sink as they are bound (`**metrics`,
-`*values`, names built at run time); `meter` reads, after `losses.update(…)`, what the meter itself will print."""
+or none for its name, the callee is wrapped: `call` reads the arguments of a tracker as they are bound (names built at
+run time); `meter` reads, after `losses.update(…)`, what the meter itself will print."""
 
 
 NAMED = "named in deviate.toml"
@@ -61,9 +66,8 @@ class Site:
         label: name of a variable in the same statement whose text tells metrics apart (`split` in
             `print(f"{split} acc {acc:.4f}")`), recorded beside the value; None when there is none.
         fields: what this site records. `format`: (replacement field, such as "a.avg"). `mapping`: (key). `call`: (key
-            of the sink, then which of the items that it carries: "1" is one, "1:" that and all that follow, "1:-2" as
-            in a slice). What `*values` and `**values` unpack are so many items in a run. `meter`: (names of attributes
-            of the meter), of which the first that holds a number counts.
+            of the sink, which of the items that it carries). `meter`: (names of attributes of the meter), of which the
+            first that holds a number counts.
     """
 
     id: int

@@ -184,43 +184,40 @@ class Catalog:
     def _by_source(self, source: Source) -> str | None:
         """A metric that no line shows: by its tag or key, or by what the source calls it."""
         found = self._of_site(source.site)
-        words = source.label if source.label is not None else source.name
+        label = source.name if source.label is None else source.label
+        words = self._words(label, source.site, found)
         is_setup = source.phase == "before" and self._has_main
         is_dumped = source.site in self._dumped or source.name in self._dumped
-        if words is not None and (is_dumped or is_setup) and not words_of(words) & TELLING:
+        if words and (is_dumped or is_setup) and not words_of(words) & TELLING:
             return None
         if words in self._copies:  # its line has the same number under the same words
             return None
-        if words is None or words.isdigit():
-            if found is None:
-                return None
-            name = found.name if words is None else f"{found.name}_{words}"
-            kind = kind_of(found.name)
-            role, direction, text = (
-                ROLES.get(kind, found.role) if found.role == "quality" else found.role,
-                found.direction,
-                "",
-            )
-        else:
-            name = snake(words)
-            kind = kind_of(words)
+        if words:
+            name, kind = snake(words), kind_of(words)
             if kind == "none":
                 return None
-            text, role, direction = words, ROLES[kind], direction_of(split_identifier(words))
+            role, direction = ROLES[kind], direction_of(split_identifier(words))
+        elif found is None:
+            return None
+        else:
+            name = found.name if label is None else f"{found.name}_{label}"
+            kind = kind_of(found.name)
+            role = ROLES.get(kind, found.role) if found.role == "quality" else found.role
+            direction = found.direction
         path: tuple[Place, ...] = ()
-        if words is None:  # the way alone tells apart what one statement reports of several data
+        if label is None:  # the way alone tells apart what one statement reports of several data
             ways = self._places.setdefault(source.site, {})
             if len(ways) < MOST_PATHS:
                 ways[source.path] = None
             path = source.path if source.path in ways else next(iter(ways))
-        same = next((one for one in self.added if _is_same(one.metric, source, path, words)), None)
+        same = next((one for one in self.added if _is_same(one.metric, source, path, label)), None)
         if same is not None:
             return same.name
         place = None if source.site is None else self.manifest.sites[source.site][0]
         metric = Metric(
             id=-1,
             name=name,
-            expression=found.expression if found else words or "",
+            expression=found.expression if found else words,
             file=place.file if place else "",
             line=place.line if place else 0,
             sink=found.sink if found else "named",
@@ -229,10 +226,23 @@ class Catalog:
             evidence=("reported in the runs",),
             site=source.site,
             path=path,
-            label=words,
-            words=text,
+            label=label,
+            words=words,
         )
         return self._append(metric, name)
+
+    def _words(self, label: str | None, site: int | None, found: Metric | None) -> str:
+        """The words of a value that no line shows: its tag or key; empty where the run gave none."""
+        if label is None:
+            return found.words if found is not None else ""
+        if label.isdigit():
+            return ""
+        if found is not None and JOINT not in label:
+            if site in self.manifest.labelled and not words_of(label) & MEASURES:  # a variable that stands beside it
+                return f"{label} {found.words or found.name}"
+            if found.words:
+                return f"{found.words}/{label}"
+        return label
 
     def _of_site(self, site: int | None) -> Metric | None:
         """What the analysis found at a site; None where that is no measurement."""
@@ -254,8 +264,8 @@ def _words(stream: Stream) -> frozenset[str]:
     return frozenset(name_words(shortest_name(stream)))
 
 
-def _is_same(metric: Metric, source: Source, path: tuple[Place, ...], words: str | None) -> bool:
-    return (metric.site, metric.path, metric.label) == (source.site, path, words)
+def _is_same(metric: Metric, source: Source, path: tuple[Place, ...], label: str | None) -> bool:
+    return (metric.site, metric.path, metric.label) == (source.site, path, label)
 
 
 def _is_of(metric: Metric, source: Source) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate.eventlog import number
-from deviate.model import Place
+from deviate.model import TEXT_SINKS, Place
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files, log_files
@@ -23,11 +23,6 @@ MOST_KEYS = 24
 """Keys under which a statement reports values that are results; more are data, as of a model that is written whole."""
 SILENT = Caption("", "size")
 """Of a value that was computed for a line that was never written."""
-TEXT_SINKS = frozenset({
-    "file", "jax", "logger", "logging", "loguru", "print", "stdout", "structlog", "table",
-})  # fmt: skip
-"""Sinks of which a line shows the value; a tracker tells its own name. A progress bar is drawn over: of
-its lines the log keeps the last, in one run and not in the next."""
 PROGRESS = ("%|", "it/s", "s/it", "ETA")
 """What stands in a line that is drawn over: its numbers are reported by what draws it."""
 

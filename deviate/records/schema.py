@@ -246,6 +246,7 @@ class SiteEntry(Struct):
     file: str
     line: int
     sink: str = ""
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

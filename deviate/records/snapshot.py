@@ -61,6 +61,7 @@ class Manifest:
         pointed: files and folders that runs reach through a symbolic link made by deviate.
         environments: folders of virtual environments, also pointed to.
         git: None where the project is in no repository, and in manifests from before 2026-11-22.
+        labelled: sites that record the value of a variable beside theirs.
         digests: path in the snapshot to SHA-256, of what deviate has written there; None in manifests that have none.
     """
 
@@ -78,6 +79,7 @@ class Manifest:
     digests: dict[str, str] | None = None
     unreached: tuple[Metric, ...] = ()
     loops: tuple[TappedLoop, ...] = ()
+    labelled: frozenset[int] = frozenset()
 
 
 def read_manifest(snapshot: Path) -> Manifest:
@@ -103,6 +105,7 @@ def read_manifest(snapshot: Path) -> Manifest:
         git=file.git or None,
         digests=None if file.digests is UNSET else file.digests,
         unreached=file.unreached,
+        labelled=frozenset(site.id for site in file.sites if site.label is not None),
         loops=tuple(
             TappedLoop(loop.id, Place(loop.file, loop.line), loop.kind, NAMED in loop.evidence, loop.counter)
             for loop in file.loops

@@ -167,6 +167,16 @@ def test_values_under_a_tag_or_a_key_are_named_by_it(tmp_path: Path) -> None:
     assert it.name(Source(0, None, (A,), "val/accuracy")) == "val_accuracy"  # the way to it makes no other metric
 
 
+def test_a_variable_beside_a_value_without_a_line_stands_before_its_name(tmp_path: Path) -> None:
+    known = [make_metric("rmse"), replace(make_metric("scores", number=1, site=1), words="best")]
+    it = catalog(tmp_path, known)
+    it.manifest = replace(it.manifest, labelled=frozenset({0}))
+    labels = [(0, "train"), (0, "val"), (0, "mae"), (1, "f1"), (1, None)]
+    assert [it.name(Source(site, None, (), label)) for site, label in labels] == [
+        "train_rmse", "val_rmse", "mae", "best_f1", "best",
+    ]  # fmt: skip
+
+
 def test_the_words_of_a_named_value_tell_its_direction(tmp_path: Path) -> None:
     it = catalog(tmp_path, [])
     names = [it.name(Source(None, name, (), None)) for name in ("dtest_rmsle", "dtrain_auc", "dtest_zorp")]

@@ -44,7 +44,7 @@ class Block:
 
 
 def without_clock(text: str) -> str:
-    """A text in which all durations and sizes of runs are the same, and so are widths of columns, which depend on them."""
+    """A text in which all durations, sizes of runs and widths of columns, which may depend on them, are the same."""
     return re.sub(" {2,}", "  ", KEPT.sub("1 kB", CLOCK.sub("1 s", text)))
 
 

@@ -9,8 +9,8 @@ import libcst as cst
 from deviate.analysis.metrics.flows import arguments_of
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import is_key, label_of
-from deviate.analysis.metrics.messages import WRITTEN, MessageParser
-from deviate.analysis.metrics.reports import Report, Reports
+from deviate.analysis.metrics.messages import WRITTEN, MessageParser, as_name
+from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import without_unit
@@ -88,11 +88,15 @@ class Collector:
     def _read_messages(self, report: Report) -> Iterator[list[MessageItem]]:
         """The messages of the arguments of one report; string arguments form one line together."""
         line: list[MessageItem] = []
-        for part in report.carried:
+        for number, part in enumerate(report.carried):
             if isinstance(part, Message | Template | FormatTemplate):
                 line += [*self._parse_text(part, report.function), " "]
-            else:
-                yield from self._parse_values(part, report)
+                continue
+            messages = list(self._parse_values(part, report))
+            is_open = any(map(_has_open_name, messages)) and report.key and report.sink != GRAPH_SUMMARY
+            if is_open and isinstance(report.node, cst.Call):
+                messages = [_read_at_call(items, number, report.node.func, report) for items in messages]
+            yield from messages
         if line:
             yield line
 
@@ -129,10 +133,7 @@ class Collector:
                 items += [part, behind]
             elif isinstance(part, cst.BaseExpression):
                 parsed = self.parser.take(part, function)
-                items += [
-                    replace(item, style=Style.NAME) if isinstance(item, ReportedValue) else item for item in parsed
-                ]
-                items.append(behind)
+                items += [*as_name(parsed), behind]
         return items
 
     def _scenes(
@@ -242,6 +243,28 @@ class Collector:
         value = judged.candidate.value
         where = value.function.source.start(value.node)
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
+
+
+def _has_open_name(items: list[MessageItem]) -> bool:
+    """Whether only a run knows the name under which a tracker is given a value."""
+    return any(isinstance(item, ReportedValue) and item.style == Style.NAME for item in items)
+
+
+def _read_at_call(
+    items: list[MessageItem], place: int, callee: cst.BaseExpression, report: Report
+) -> list[MessageItem]:
+    """A message whose values are read, with their names, from one argument of the call."""
+    at_call: list[MessageItem] = []
+    for item in items:
+        if isinstance(item, str) or item.style == Style.NAME:
+            at_call.append(item)
+        else:
+            source = item.source if item.function is report.function else callee
+            fields = (report.key, str(place))
+            at_call.append(
+                replace(item, node=callee, source=source, function=report.function, form="call", fields=fields)
+            )
+    return at_call
 
 
 def _is_built(argument: object, parser: MessageParser) -> bool:

@@ -41,6 +41,11 @@ WRITTEN = "repr()"
 """Style of what is written as a program would have to read it."""
 
 
+def as_name(items: list[MessageItem]) -> list[MessageItem]:
+    """Items of a name: the values in it are no measurements."""
+    return [replace(item, style=Style.NAME) if isinstance(item, ReportedValue) else item for item in items]
+
+
 class MessageParser:
     """Parses expressions into text and values.
 
@@ -137,7 +142,7 @@ class MessageParser:
             if key is None:
                 messages += self.record(value, where, prefix)
                 continue
-            parts = [key] if isinstance(key, str) else self.take(key, where)
+            parts = [key] if isinstance(key, str) else as_name(self.take(key, where))
             if isinstance(value, cst.Dict):
                 key_text = "".join(item for item in parts if isinstance(item, str))
                 messages += self.record(value, where, f"{prefix}{key_text} ")

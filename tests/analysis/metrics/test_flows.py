@@ -36,7 +36,6 @@ def test_the_value_is_the_one_that_enters(analyse: Analyse, function: str, call:
         "for k, v in evaluate().items(): print(k, v)",
         "for k, v in sorted(evaluate().items()): print('%s: %.3f' % (k, v))",
         "for k, v in list(evaluate().items())[:-1]: print(k, v)",
-        "for i, (k, v) in enumerate(evaluate().items()): writer.add_scalar(f'val/{k}', v, epoch)",
     ],
 )
 def test_a_key_that_only_the_run_knows_is_the_label(analyse: Analyse, loop: str) -> None:
@@ -44,6 +43,20 @@ def test_a_key_that_only_the_run_knows_is_the_label(analyse: Analyse, loop: str)
     (metric,) = analysis.metrics
     assert (metric.expression, metric.label) == ("v", None)
     assert analysis.sites[metric.site or 0].label == "k"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "for i, (k, v) in enumerate(evaluate().items()): writer.add_scalar(f'val/{k}', v, epoch)",
+        "for split in ('train', 'val'): wandb.log({f'{split}/loss': evaluate(split), 'epoch': epoch})",
+    ],
+)
+def test_a_tracker_is_tapped_at_its_call_where_only_the_run_knows_the_name(analyse: Analyse, call: str) -> None:
+    analysis = analyse(HEAD.format("", call))
+    (metric,) = analysis.metrics
+    site = analysis.sites[metric.site or 0]
+    assert (site.form, site.label, site.fields[1:]) == ("call", None, ("0",))
 
 
 def test_options_that_are_listed_are_no_metrics(analyse: Analyse) -> None:

@@ -7,7 +7,7 @@ may take its import for granted.
 from pathlib import Path
 
 import pytest
-from harness import Result
+from harness import Child, Result
 from tiers import slow_but
 from varied import Script, seeds
 
@@ -154,3 +154,26 @@ def test_a_framework_is_attended_to_when_it_is_imported(tmp_path: Path, require,
 def timeless(result: Result) -> list[list[object]]:
     """The events without what tells the time or the process."""
     return [event[: TIME[event[0]]] if event[0] in TIME else event for event in result.events]
+
+
+def test_numpy_is_attended_to_where_another_package_imports_it_lazily(tmp_path: Path) -> None:
+    text = """\
+import importlib.util, sys, types
+class Lazy(types.ModuleType):  # as wandb has it: module attributes that are made on demand are not found
+    def __getattribute__(self, name):
+        load = object.__getattribute__(self, "__dict__").pop("load", None)
+        if load is not None:
+            load(self)
+            self.__class__ = types.ModuleType
+        return object.__getattribute__(self, name)
+spec = importlib.util.find_spec("numpy")
+module = importlib.util.module_from_spec(spec)
+vars(module)["load"] = spec.loader.exec_module
+module.__class__ = Lazy
+sys.modules["numpy"] = module
+import numpy
+print(numpy.random.rand())
+"""
+    first, again = (Child(tmp_path, text).run(seeds=seeds(), is_cold=True) for _ in range(2))
+    assert first.of("error") == []
+    assert first.stdout == again.stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...split import EarlyDraws, Splitting
@@ -11,7 +13,8 @@ MODULES = ("numpy",)
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    random, streams = module.random, context.streams
+    # By import: the attribute of a module that another package imports lazily, as wandb does, is not there yet.
+    random, streams = import_module(module.__name__ + ".random"), context.streams
     context.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
         Generators(streams, random)
