@@ -161,19 +161,19 @@ def test_numpy_is_attended_to_where_another_package_imports_it_lazily(tmp_path: 
 import importlib.util, sys, types
 class Lazy(types.ModuleType):  # as wandb has it: module attributes that are made on demand are not found
     def __getattribute__(self, name):
-        load = object.__getattribute__(self, "__dict__").pop("load", None)
+        load = object.__getattribute__(self, "__dict__").pop("to load", None)
         if load is not None:
             load(self)
             self.__class__ = types.ModuleType
         return object.__getattribute__(self, name)
 spec = importlib.util.find_spec("numpy")
 module = importlib.util.module_from_spec(spec)
-vars(module)["load"] = spec.loader.exec_module
+vars(module)["to load"] = spec.loader.exec_module
 module.__class__ = Lazy
 sys.modules["numpy"] = module
 import numpy
-print(numpy.random.rand())
+print(numpy.__version__, numpy.random.rand())
 """
     first, again = (Child(tmp_path, text).run(seeds=seeds(), is_cold=True) for _ in range(2))
-    assert first.of("error") == []
+    assert (first.code, first.of("error")) == (0, [])
     assert first.stdout == again.stdout
