@@ -215,7 +215,7 @@ class Results:
 
     def _part(self) -> model.Findings:
         """The findings without what is about all experiments at once."""
-        return replace(self.findings, noise=None, many=(), tasks=None, breakdowns=())
+        return replace(self.findings, noise=None, many=(), tasks=None)
 
     @cached_property
     def _pictures(self) -> tuple[report.Picture, ...]:

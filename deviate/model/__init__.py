@@ -84,8 +84,6 @@ if TYPE_CHECKING:
     from deviate.model.estimates import value_text as value_text
     from deviate.model.findings import Absorption as Absorption
     from deviate.model.findings import Agreement as Agreement
-    from deviate.model.findings import Breakdown as Breakdown
-    from deviate.model.findings import BreakdownPart as BreakdownPart
     from deviate.model.findings import ExperimentFindings as ExperimentFindings
     from deviate.model.findings import Findings as Findings
     from deviate.model.findings import NoiseFindings as NoiseFindings

@@ -12,52 +12,6 @@ from deviate.model.stability import StabilityFindings
 
 
 @dataclass(frozen=True, slots=True)
-class BreakdownPart:
-    """One class or sub-group.
-
-    Attributes:
-        part: what of the metric's name is its own, as `class_3`.
-        scores: over runs, in order of replicate; n is their number.
-        sd: ddof 1. ratio: SD over that of the whole metric, where there is one.
-    """
-
-    metric: str
-    part: str
-    scores: tuple[float, ...]
-    mean: Estimate
-    sd: Estimate
-    sd_interval: Interval | Unavailable
-    range: Estimate
-    ratio: Estimate
-
-    @property
-    def n(self) -> int:
-        return len(self.scores)
-
-
-@dataclass(frozen=True, slots=True)
-class Breakdown:
-    """Metrics of one experiment whose names differ in one segment only.
-
-    Attributes:
-        experiment: index among the experiments of the findings.
-        pattern: the name with `*` where the parts differ, as `val/f1_*`.
-        whole: the metric over all classes, where one is named so; whole_sd: its SD.
-        parts: by SD, widest first, without one last.
-        expected_largest: SD that the widest of so many parts with one common SD would have on average: the largest
-            of many is large by chance alone.
-    """
-
-    experiment: int
-    pattern: str
-    unit: str
-    whole: str | None
-    whole_sd: Estimate
-    parts: tuple[BreakdownPart, ...]
-    expected_largest: Estimate
-
-
-@dataclass(frozen=True, slots=True)
 class ExperimentFindings:
     """One experiment described: primary metric first, then by coefficient of variation, undefined last."""
 
@@ -254,7 +208,6 @@ class Findings:
         tasks: where metrics were named as tasks.
         evaluation: over the runs of all experiments that do not vary the split.
         planning: one per candidate with the primary metric, or one for a single experiment or study.
-        breakdowns: of every experiment, metrics per class or sub-group where names tell that they are such.
         stability: from captured outputs and weights.
     """
 
@@ -269,6 +222,5 @@ class Findings:
     many: tuple[ManyTable, ...] = ()
     tasks: TaskFindings | None = None
     planning: tuple[Planning, ...] = ()
-    breakdowns: tuple[Breakdown, ...] = ()
     stability: StabilityFindings = field(default_factory=StabilityFindings)
     primary_choice: PrimaryChoice | None = None

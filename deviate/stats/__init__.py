@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.bootstrap import paired_sd_ratio_bootstrap as paired_sd_ratio_bootstrap
     from deviate.stats.estimates.bootstrap import sd_bootstrap as sd_bootstrap
     from deviate.stats.estimates.bootstrap import sd_ratio_bootstrap as sd_ratio_bootstrap
-    from deviate.stats.estimates.breakdowns import mean_largest_range as mean_largest_range
-    from deviate.stats.estimates.breakdowns import mean_largest_sd as mean_largest_sd
     from deviate.stats.estimates.cost import cost as cost
     from deviate.stats.estimates.cost import mean_ratio as mean_ratio
     from deviate.stats.estimates.cost import mean_ratio_interval as mean_ratio_interval
@@ -63,6 +61,8 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.effect import sd_ratio_interval as sd_ratio_interval
     from deviate.stats.estimates.effect import superiority as superiority
     from deviate.stats.estimates.effect import superiority_interval as superiority_interval
+    from deviate.stats.estimates.largest import mean_largest_range as mean_largest_range
+    from deviate.stats.estimates.largest import mean_largest_sd as mean_largest_sd
     from deviate.stats.estimates.one_sample import SINGLE_RUN as SINGLE_RUN
     from deviate.stats.estimates.one_sample import coefficient_of_variation as coefficient_of_variation
     from deviate.stats.estimates.one_sample import error_variation as error_variation

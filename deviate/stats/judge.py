@@ -32,7 +32,6 @@ from deviate.stats.advice import all_warnings, never_reported_warnings
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.bootstrap import Resamples
-from deviate.stats.estimates.breakdowns import breakdowns
 from deviate.stats.estimates.proof import evaluation_agreement
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, find_headline, label, match_metrics
@@ -182,7 +181,6 @@ def judge(
         if pairs
         else None,
         planning=planning(described, pairs, sources, chosen, confidence=confidence),
-        breakdowns=breakdowns(described),
         primary_choice=choice,
     )
 

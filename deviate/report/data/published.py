@@ -117,7 +117,6 @@ SHAPES: dict[type, Shape] = {
     # Scores stand with the metrics of the experiments.
     model.TaskFindings: Shape(without=_but("is_scaled")),
     model.NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
-    model.BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
     model.Parting: Shape(unbounded=_but("values")),
     model.UnstableExample: Shape(keyed={"votes": ("class", "n_runs")}),
     model.WeightStability: Shape(keyed={"steps": ("step", "distance")}),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from deviate.report.document import Figure, Report, Section
-from deviate.report.plots import BreakdownPlot, Plot
+from deviate.report.plots import Plot
 
 LONGEST_NAME = 48
 
@@ -56,12 +56,10 @@ def _plots(report: Report) -> Iterator[tuple[str, Plot]]:
         for part in (section, *section.parts):
             folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, Figure))
             for figure in (*part.figures, *folded):
-                yield _name(figure.plot, section, part), figure.plot
+                yield _name(figure.plot, part), figure.plot
 
 
-def _name(plot: Plot, section: Section, part: Section) -> str:
+def _name(plot: Plot, part: Section) -> str:
     """File name of a figure, from its kind and content."""
-    if isinstance(plot, BreakdownPlot) and section.key == "breakdowns":
-        return f"classes-{slug(part.heading)}"
     title = slug(plot.title.partition(":")[0])
     return plot.file_name.format(title=title, whole_title=slug(plot.title), part=slug(part.heading))

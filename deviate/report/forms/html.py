@@ -68,20 +68,13 @@ def _report(report: Report, medium: Medium) -> str:
 
 
 NO_CURVES = "No metric was reported at more than one step."
-PAIRED_SECTIONS = {"classes": "breakdowns"}
-"""Sections that stand under the heading of another one."""
 
 
 def _absent_sections(report: Report) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Heading and reasons of each section, by its key, of which nothing but reasons is there."""
-    by_key: dict[str, list[Section]] = {}
-    for section in report.sections:
-        by_key.setdefault(PAIRED_SECTIONS.get(section.key, section.key), []).append(section)
     curves = {} if report.curves_note else {"curves": ("Curves", (NO_CURVES,))}
     return curves | {
-        key: (sections[-1].heading, tuple(reason for section in sections for reason in _all_reasons(section)))
-        for key, sections in by_key.items()
-        if all(_is_absent(section) for section in sections)
+        section.key: (section.heading, _all_reasons(section)) for section in report.sections if _is_absent(section)
     }
 
 

@@ -24,7 +24,6 @@ from deviate.report.document import (
 )
 from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.parts import caveats, provenance
-from deviate.report.parts.breakdowns import breakdown_section
 from deviate.report.parts.changes import changes_section
 from deviate.report.parts.compare import verdict_of
 from deviate.report.parts.describe import range_line, runs_of, summary_line
@@ -127,7 +126,6 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
     yield from [tasks] if tasks else []
     yield from wing("stability").sections(findings, labels)
     yield outcome_section(findings, labels)
-    yield breakdown_section(findings, labels)
     yield Section("failures", "Failures", _failure_blocks(failed) or (Absent("Every recorded run completed."),))
     yield divergence_section(findings)
     yield planning_section(findings, labels)

@@ -20,15 +20,11 @@ from schemas import properties, schema_flaws, used, validator
 from studies import noisy_run, study, variant
 
 from deviate.model import (
-    Breakdown,
-    BreakdownPart,
     Findings,
     InjectedCode,
-    Interval,
     LoopCounter,
     PastComparison,
     Revision,
-    Unavailable,
 )
 from deviate.report import build_report, render
 from deviate.report.data.published import CHECK_SCHEMA, SCHEMA
@@ -44,7 +40,7 @@ LARGE = "large"
 def _documents() -> dict[str, str]:
     found = {name: made() for name, made in KINDS.items() if name != LARGE}
     found |= {f"hostile {kind}": hostile_findings(kind) for kind in HOSTILE}
-    found |= {"told": _told(), "broken": _broken(), "paired": _paired(), "classes": _classes()}
+    found |= {"told": _told(), "broken": _broken(), "paired": _paired()}
     return {name: render(build_report(it), "json") for name, it in found.items()}
 
 
@@ -86,21 +82,13 @@ def _paired() -> Findings:
     return judge(sides, is_paired=True, margin=0.1, spread_ratio=1.5)
 
 
-def _classes() -> Findings:
-    """A metric per class, one of them with a score."""
-    interval = Interval(0.01, 0.05, 0.95, "chi-square")
-    part = BreakdownPart("acc/class_0", "class_0", (0.9, 0.92), 0.91, 0.0141, interval, 0.02, Unavailable("no whole"))
-    breakdown = Breakdown(0, "acc/*", "", None, Unavailable("no whole"), (part,), 0.02)
-    return dataclasses.replace(judge([scored("a", CASES["eight"])]), breakdowns=(breakdown,))
-
-
 def test_they_are_schemas_of_the_newest_draft() -> None:
     for schema, name in ((report_schema(), f"report:{SCHEMA}"), (check_schema(), f"check:{CHECK_SCHEMA}")):
         Draft202012Validator.check_schema(schema)
         assert (schema["$schema"], schema["$id"]) == (DIALECT, f"urn:deviate:{name}")
 
 
-@pytest.mark.parametrize("name", [*(it for it in KINDS if it != LARGE), "told", "broken", "paired", "classes"])
+@pytest.mark.parametrize("name", [*(it for it in KINDS if it != LARGE), "told", "broken", "paired"])
 def test_documents_are_as_it_says(name: str) -> None:
     assert list(schema_flaws(_documents()[name])) == []
 

@@ -9,7 +9,7 @@ from outputs import drawn, labelled
 from deviate.model import ClassStability, Unavailable
 from deviate.stability.measures.classes import class_table, equal_spreads, expected_largest_range, expected_largest_sd
 from deviate.stability.measures.classified import classify
-from deviate.stats.estimates.breakdowns import mean_largest_range, mean_largest_sd
+from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
 from deviate.stats.estimates.one_sample import sd_of
 
 
