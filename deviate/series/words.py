@@ -46,7 +46,9 @@ MERITS = (HIGHER - word_set("total")) | word_set(
     "wer cer ter rmse mae mape eer error err errors fid kid lpips misclassified mpjpe epe rmsle smape brier ece hter "
     "fpr fnr mse"
 )
-LOSSES = word_set("loss losses nll cost criterion objective xent crossentropy hinge penalty elbo verlust")
+LOSSES = word_set(
+    "loss losses logloss mlogloss nll cost criterion objective xent crossentropy hinge penalty elbo verlust"
+)
 LANGUAGE = word_set("ppl perplexity bpb bpc bpd token tokens")
 MEASURES = HIGHER | LOWER | NEUTRAL | MERITS | LOSSES | LANGUAGE
 SETTINGS = RATES | word_set(
@@ -54,8 +56,10 @@ SETTINGS = RATES | word_set(
     "patience warmup coef coefficient lr learningrate seed size dim hidden width depth layers weight exploration "
     "schedule intercept importance params parameters param parameter"
 )
-NOTES = word_set("improved improves decreased increased saving saved loading loaded restoring early stopping patience")
+NOTES = word_set("improved improves decreased increased saved saving loading restoring early stopping patience")
 """Words of notes on how training goes, which repeat a number that is reported elsewhere."""
+LOADED = word_set("checkpoint ckpt epoch step iteration weights")
+"""What was loaded, in a note; `AUC of the loaded model` is a result."""
 LISTINGS = word_set(
     "coefficient coefficients coefs importance importances ranking weights parameters hyperparameters config "
     "configuration settings arguments options thresholds args"
@@ -129,7 +133,7 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
         return "setting"
     if (words and words <= COUNTERS | TRAININGS | DATA_WORDS) or words <= STOP:
         return "none"
-    if words & NOTES:
+    if words & NOTES or ("loaded" in words and words & LOADED):
         return "setting"
     if ordered and ordered[-1] in COUNTED - MEASURES and not measures:
         return "setting"
