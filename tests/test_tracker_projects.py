@@ -93,6 +93,7 @@ def test_what_is_wrong_is_said_with_what_to_do(service: Service, project: Path, 
     assert (missing.code, "set WANDB_API_KEY" in missing.err) == (1, True)
 
 
+@pytest.mark.requires("mlflow")
 def test_a_configuration_that_was_tuned_is_labelled_wherever_it_is_shown(
     project: Path, deviate_in, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # type: ignore[no-untyped-def]

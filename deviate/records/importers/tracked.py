@@ -20,11 +20,13 @@ class Trail:
     Attributes:
         steps: as the script gave them to the tracker, NO_STEP for what belongs to the run as a whole.
         times: seconds since the epoch, or since the start of the run, as the tracker has it.
+        is_torn: the last value on file is not whole, and left out.
     """
 
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
+    is_torn: bool = False
 
     def add(self, step: int, value: float, time: float) -> None:
         """Append a value. Raises ValueError for an invalid step."""
