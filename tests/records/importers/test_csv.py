@@ -178,7 +178,7 @@ def test_summaries_are_no_runs_and_the_hint_says_where_they_belong(table: Table,
         ("a,b\n", "has a header but no rows"),
         ("a,a\n1,2\n", "several columns named 'a'"),
         ("a,b\nx,y\n", "no column holds scores"),
-        ("a,b\n1,2\n3,4\n1,2,3,4,5\n", "line 4: 5 cells, but the header has 2"),
+        ("a,b\n1,2\n3,4\n1,2,3,4,5\n", "the row 1,2,3,4,5 has 5 cells, but the header has 2"),
         ("# nothing\n", "holds only comments"),
         ("x" * 5_000_000, "a line of more than"),
         (
