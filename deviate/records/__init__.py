@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from deviate.records.importers.baseline import baseline_text as baseline_text
     from deviate.records.importing import clean_names as clean_names
     from deviate.records.importing import experiment_of as experiment_of
-    from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
     from deviate.records.importing import read_files as read_files
     from deviate.records.importing import refuse_format as refuse_format
