@@ -1,7 +1,10 @@
 """Addresses of projects: `wandb:ENTITY/PROJECT`, `mlflow:EXPERIMENT`, `tensorboard:FOLDER`."""
 
+from collections.abc import Callable
+
+from deviate.base import redact
 from deviate.errors import InputError
-from deviate.records.trackers.project import Project
+from deviate.records.trackers.project import Project, reading
 
 EXAMPLES = {"wandb": "wandb:ENTITY/PROJECT", "mlflow": "mlflow:EXPERIMENT", "tensorboard": "tensorboard:FOLDER"}
 
@@ -24,18 +27,22 @@ def read_project(address: str) -> Project:
     tracker, _, place = address.partition(":")
     if not place:
         raise InputError(f"{address} names no project", f"write for example {EXAMPLES[tracker]}")
-    if tracker == "wandb":
-        from deviate.records.trackers.wandb_projects import read_wandb_project
-
-        project = read_wandb_project(place)
-    elif tracker == "mlflow":
-        from deviate.records.trackers.mlflow_stores import read_mlflow_experiment
-
-        project = read_mlflow_experiment(place)
-    else:
-        from deviate.records.trackers.tensorboard_folders import read_tensorboard_folder
-
-        project = read_tensorboard_folder(place)
+    with reading(redact(address)):
+        project = _reader(tracker)(place)
     if not project.runs:
         raise InputError(f"{project.address} has no runs", "check its name, or wait until a run has started")
     return project
+
+
+def _reader(tracker: str) -> Callable[[str], Project]:
+    if tracker == "wandb":
+        from deviate.records.trackers.wandb_projects import read_wandb_project
+
+        return read_wandb_project
+    if tracker == "mlflow":
+        from deviate.records.trackers.mlflow_stores import read_mlflow_experiment
+
+        return read_mlflow_experiment
+    from deviate.records.trackers.tensorboard_folders import read_tensorboard_folder
+
+    return read_tensorboard_folder

@@ -8,6 +8,7 @@ from deviate.model import TUNED
 from deviate.records.importers import Imported
 from deviate.records.importers.tracked import imported_runs, note_on
 from deviate.records.trackers.groups import Grouping, RunGroup
+from deviate.records.trackers.project import reading
 
 UNFINISHED = "not finished, so the run does not count"
 
@@ -26,8 +27,9 @@ def import_groups(grouping: Grouping, groups: Sequence[RunGroup]) -> tuple[Impor
 
 def _experiment(grouping: Grouping, group: RunGroup) -> Imported:
     project = grouping.project
-    for run in group.runs:
-        project.load(run)
+    with reading(project.address):
+        for run in group.runs:
+            project.load(run)
     unfinished = note_on((run.label for run in group.runs if run.status == "lost"), UNFINISHED)
     starts = [run.started if project.has_clock_times else 0.0 for run in group.runs]
     runs, of_steps = imported_runs(group.runs, starts, project.prefix)

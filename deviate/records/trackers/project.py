@@ -1,8 +1,10 @@
 """What is read from a tracker: the runs of a project with their settings, and measurements of those that are wanted."""
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from deviate.errors import InputError
 from deviate.records.importers.tracked import TrackedRun, note_on
 
 Load = Callable[[TrackedRun], None]
@@ -31,6 +33,15 @@ class Project:
     aims: Mapping[str, str] = field(default_factory=dict)
     has_clock_times: bool = True
     notes: tuple[str, ...] = ()
+
+
+@contextlib.contextmanager
+def reading(address: str) -> Iterator[None]:
+    """Raises InputError where the system does not let a file of a project be read."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"reading {address}: {error}", "check the permissions of its files") from error
 
 
 def read_nothing(run: TrackedRun) -> None:

@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-from deviate.base import first_few
 from deviate.errors import InputError
-from deviate.records.importers.tensorboard import LoggedRun, runs_below
-from deviate.records.importers.tracked import TrackedRun
+from deviate.records.importers.tensorboard import runs_below
+from deviate.records.importers.tracked import note_on
 from deviate.records.importers.wandb import flatten, settings
 from deviate.records.trackers.project import Project, read_nothing, split_aggregates
 
@@ -33,44 +31,34 @@ def read_tensorboard_folder(place: str) -> Project:
     if not root.is_dir():
         raise InputError(f"reading tensorboard:{place}: there is no such folder", "name the folder that runs lie in")
     unread: list[str] = []
-    homes = runs_below(root)
-    runs = [_run(home, root, logged, unread) for home, logged in homes.items() if logged.trails]
-    aggregates = {run.id for run in runs if any((root / run.id).glob(AGGREGATE))}
-    runs, notes = split_aggregates(runs, lambda run: run.id in aggregates)
-    notes += (f"{first_few(unread, 3)}: settings that cannot be read",) if unread else ()
+    logs = {home: log for home, log in runs_below(root).items() if log.trails}
+    for home, log in logs.items():
+        log.params = {**_settings(home, unread), **log.params}
+        if not log.params:
+            if seed := SEED_IN_NAME.search(log.label):
+                log.params["seed"] = seed[1]
+            log.labels["folder"] = INDEX_IN_NAME.sub("<run>", SEED_IN_NAME.sub("<seed>", log.label))
+    aggregates = {log.id for home, log in logs.items() if any(home.glob(AGGREGATE))}
+    runs, notes = split_aggregates(list(logs.values()), lambda run: run.id in aggregates)
+    notes += tuple(note_on(unread, "settings that cannot be read"))
     return Project(
         f"tensorboard:{place}", root.resolve().name, "tensorboard", "hparam.", runs, read_nothing, notes=notes
     )
 
 
-def _run(home: Path, root: Path, logged: LoggedRun, unread: list[str]) -> TrackedRun:
-    label = root.resolve().name if home == root else home.relative_to(root).as_posix()
-    params = {name: value for folder in logged.folders for name, value in folder.params.items()}
-    params = {**dict(_of_files(home, unread)), **params}
-    run = TrackedRun(
-        label, "", logged.status, logged.began, max(0.0, logged.ended - logged.began), logged.trails, params
-    )
-    if not params:
-        if seed := SEED_IN_NAME.search(label):
-            run.params["seed"] = seed[1]
-        run.labels["folder"] = INDEX_IN_NAME.sub("<run>", SEED_IN_NAME.sub("<seed>", label))
-    return run
-
-
-def _of_files(home: Path, unread: list[str]) -> Iterator[tuple[str, str]]:
+def _settings(home: Path, unread: list[str]) -> dict[str, str]:
     """The settings in the first file of settings."""
     path = next((home / name for name in FILES if (home / name).is_file()), None)
     if path is None:
-        return
+        return {}
     try:
         text = path.read_text(encoding="utf-8")
         values = json.loads(text) if path.suffix == ".json" else _yaml(text)
     except (OSError, ValueError) as error:
         unread.append(f"{path} ({error})")
-        return
-    if isinstance(values, dict):
-        for name, value in values.items():
-            yield from settings(flatten(str(name), value))
+        return {}
+    items = values.items() if isinstance(values, dict) else ()
+    return dict(settings(item for name, value in items for item in flatten(str(name), value)))
 
 
 def _yaml(text: str) -> object:

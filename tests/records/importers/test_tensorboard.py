@@ -126,7 +126,7 @@ def test_each_folder_of_a_writer_is_a_run_with_all_bits_of_its_values(logs: Path
         assert points(run.series["acc/top/train"]) == [(step, single(step / 7)) for step in range(20)]
         assert points(run.series["acc/top/test"]) == [(step, single(step / 9)) for step in range(20)]
         assert points(run.series["hparam/final"]) == [(None, single(0.3))]
-        assert (run.status, run.environment) == ("completed", {})
+        assert (run.status, run.environment["hparam.lr"], run.seeds) == ("completed", "0.1", {"seed": seed})
         assert run.series.keys() == {
             *("loss", "tensor", "double", "stepless", "final", "acc/top/train", "acc/top/test", "hparam/final")
         }
