@@ -51,12 +51,10 @@ class _LoggedRun(TrackedRun):
     """A run as recorded in one file, or in several consecutive files of the same run; lost until its end is read.
 
     Attributes:
-        file: name of the file.
-        is_told: the file has the record that says which run it is; a killed process may leave none.
+        file: name of the file. One of a killed process may lack the record that says which run it is, and its start.
     """
 
     file: str = ""
-    is_told: bool = False
     project: str = ""
     group: str = ""
     summary: dict[str, float] = field(default_factory=dict)
@@ -74,25 +72,22 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     if not files:
         raise InputError(f"there is no W&B run in {path}", "name a folder with offline-run-… folders in it")
     by_id: dict[str, _LoggedRun] = {}
-    read = [_read(file) for file in files]
-    untold = [run.file for run in read if not run.is_told]
-    for logged_run in sorted(read, key=lambda run: run.started):  # folder names have a resolution of one second
-        if not logged_run.is_told:
-            continue
-        by_id[logged_run.id] = _after(by_id[logged_run.id], logged_run) if logged_run.id in by_id else logged_run
+    read = sorted((_read(file) for file in files), key=lambda run: run.started)  # folders are named by whole seconds
+    for run in read:
+        if run.started:
+            by_id[run.id] = _after(by_id[run.id], run) if run.id in by_id else run
     aggregates = [run.file for run in by_id.values() if AGGREGATE in run.params]
     experiments: dict[tuple[str, str], list[_LoggedRun]] = {}
-    for logged_run in by_id.values():
-        if AGGREGATE in logged_run.params:
-            continue
-        experiments.setdefault((logged_run.project, logged_run.group), []).append(logged_run)
+    for run in by_id.values():
+        if AGGREGATE not in run.params:
+            experiments.setdefault((run.project, run.group), []).append(run)
     if aggregates and not experiments:
         raise InputError(f"the W&B runs in {path} were written by deviate report", "name those of the training")
-    notes = note_on(untold, "ends before the run is identified, left out")
-    notes += note_on(aggregates, "written by deviate report, left out")
-    imported = tuple(
-        _experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items()
-    )
+    untold = note_on((run.file for run in read if not run.started), "ends before the run is identified, left out")
+    notes = (*untold, *note_on(aggregates, "written by deviate report, left out"))
+    if len(experiments) > 1:
+        notes = (f"{len(experiments)} experiments: each project and group is one", *notes)
+    imported = tuple(_experiment(runs, path, notes) for runs in experiments.values())
     if not any(run.series for experiment in imported for run in experiment.runs):
         raise InputError(f"the W&B runs in {path} logged no numbers", "name another folder")
     return imported
@@ -104,21 +99,17 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in files if path.is_file() and not path.parent.is_symlink()] or files[:1]
 
 
-def _which(key: tuple[str, str], n_experiments: int) -> Iterator[str]:
-    project, group = (part or "(none)" for part in key)
-    if n_experiments > 1:
-        yield (
-            f"one of {n_experiments} experiments here, of project {project} and group {group}: "
-            "each project and group is an experiment"
-        )
-
-
 def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) -> Imported:
     for run in runs:
         add_scores(run, run.summary)
     imported, of_steps = imported_runs(runs, [0.0] * len(runs), "config.")
     name = "-".join(filter(None, (runs[0].project, runs[0].group))) or path.resolve().stem
-    return Imported(name, "wandb", (path,), imported, notes=(*notes, *_notes(runs), *of_steps))
+    resumed = "resumed: from its first step on, the later file replaces earlier values"
+    of_runs = (
+        *note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED),
+        *note_on((run.label for run in runs if run.n_replaced), resumed),
+    )
+    return Imported(name, "wandb", (path,), imported, notes=(*notes, *of_runs, *of_steps))
 
 
 def add_row(run: TrackedRun, items: Iterable[tuple[str, object]], step: float) -> None:
@@ -147,12 +138,6 @@ def add_scores(run: TrackedRun, summary: Mapping[str, float]) -> None:
             trail.add(NO_STEP, value, run.wall_time_s)
 
 
-def _notes(runs: Sequence[_LoggedRun]) -> list[str]:
-    resumed = "resumed: from its first step on, the later file replaces earlier values"
-    open_ended = note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED)
-    return [*open_ended, *note_on((run.label for run in runs if run.n_replaced), resumed)]
-
-
 def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
     """Append a later file of a run that was resumed."""
     later.n_replaced = earlier.n_replaced + go_on(earlier.trails, later.trails)
@@ -165,10 +150,7 @@ def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
 
 
 def _read(path: Path) -> _LoggedRun:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"reading {path}: {error.strerror or error}") from error
+    data = path.read_bytes()
     if data[:4] != MAGIC[: len(data)]:
         raise InputError(f"{path} is not a W&B run", "name another file or folder")
     run = _LoggedRun(path.stem.removeprefix("run-"), status="lost", file=path.name)
@@ -210,7 +192,6 @@ def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
         logged_run.params |= dict(settings(_items(wire.part(record, CONFIG), 1)))
     elif RUN in record:
         run = wire.part(record, RUN)
-        logged_run.is_told = True
         logged_run.id, logged_run.name = wire.text(run, 1) or logged_run.id, wire.text(run, 8)
         logged_run.project, logged_run.group = wire.text(run, 3), wire.text(run, 6)
         started = wire.part(run, 17)

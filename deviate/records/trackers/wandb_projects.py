@@ -6,7 +6,6 @@ the API key where W&B keeps it (WANDB_API_KEY, netrc), tries again after overloa
 """
 
 import datetime as dt
-import functools
 import inspect
 import os
 import urllib.parse
@@ -27,8 +26,6 @@ STATES: Mapping[str, Status] = {
 """Status of a run by its state. In any other state it has not ended, and counts as lost."""
 PAGE = 100
 LONGEST_MESSAGE = 200
-BUSY = ("did not respond in time", "busy", "429", "rate limit", "connection", "no such host", "timed out", "dial tcp")
-"""Parts of messages of `wandb` where the service does not answer."""
 
 
 def read_wandb_project(place: str) -> Project:
@@ -62,19 +59,12 @@ def read_wandb_project(place: str) -> Project:
 
 
 def _path(place: str) -> str:
-    if "://" in place:
-        place = urllib.parse.urlsplit(place).path
-        place = "/".join(place.strip("/").split("/")[:2])
-    parts = place.strip("/").split("/")
-    if len(parts) > 2 or not all(parts):
+    """ENTITY/PROJECT or PROJECT, also from the address of a page."""
+    is_page = "://" in place
+    parts = (urllib.parse.urlsplit(place).path if is_page else place).strip("/").split("/")
+    if not all(parts) or (len(parts) > 2 and not is_page):
         raise InputError(f"wandb:{place} is no project", "write wandb:ENTITY/PROJECT; --group sweep=ID chooses a sweep")
-    return "/".join(parts)
-
-
-@functools.cache
-def _quiet(wandb: ModuleType) -> None:
-    """Without its own messages, the library does not ask for a key on the terminal either."""
-    wandb.setup(settings=wandb.Settings(silent=True))
+    return "/".join(parts[:2])
 
 
 def _library(address: str) -> ModuleType:
@@ -83,13 +73,12 @@ def _library(address: str) -> ModuleType:
     try:
         import wandb
     except ImportError as error:
-        is_missing = isinstance(error, ModuleNotFoundError) and error.name == "wandb"
-        state = "is not installed here" if is_missing else f"cannot be imported: {error}"
         raise InputError(
-            f"reading {address}: the package wandb {state}",
+            f"reading {address}: the package wandb is not installed here, or cannot be imported: {error}",
             "install it beside deviate (pip install --upgrade wandb), or name a folder of offline runs",
         ) from error
-    _quiet(wandb)
+    # Without its own messages, the library does not ask for a key on the terminal either.
+    wandb.setup(settings=wandb.Settings(silent=True))
     return wandb
 
 
@@ -140,23 +129,9 @@ def _load(run: TrackedRun, source: Any) -> None:
 
 
 def _explain(error: Exception, address: str) -> InputError:
-    """What went wrong, by the type of the exception and its text: the library has no finer types."""
-    text = redact(" ".join(str(error).split()))[:LONGEST_MESSAGE]
-    kind = type(error).__name__
-    doing = f"reading {address}"
-    if any(part in text.lower() for part in BUSY):
-        return InputError(
-            f"{doing}: W&B does not answer, or is overloaded",
-            "check the network and WANDB_BASE_URL, or try again later",
-        )
-    if kind == "UsageError":
-        return InputError(
-            f"{doing}: there is no API key of W&B", "log in once with `wandb login`, or set WANDB_API_KEY"
-        )
-    if kind == "AuthenticationError":
-        return InputError(f"{doing}: W&B refuses the API key", "log in anew with `wandb login --relogin`")
-    if "could not find project" in text.lower() or "not found" in text.lower():
-        return InputError(
-            f"{doing}: W&B has no such project, or hides it from this account", "check entity and project, or log in"
-        )
-    return InputError(f"{doing}: {text or kind}", "try again; `wandb status` shows the account that is used")
+    """What the library says went wrong, and all that may help: it has no finer types of exceptions."""
+    text = redact(" ".join(str(error).split()))[:LONGEST_MESSAGE] or type(error).__name__
+    return InputError(
+        f"reading {address}: {text}",
+        "check entity, project and the network, and log in with `wandb login`, or set WANDB_API_KEY",
+    )

@@ -136,7 +136,7 @@ def test_groups_and_projects_are_experiments(tmp_path: Path) -> None:
     base, new = read_wandb(log(tmp_path, "groups"))
     assert (base.name, [run.label for run in base.runs]) == ("digits-base", ["seed 0", "seed 1"])
     assert (new.name, [run.label for run in new.runs]) == ("other-new", ["seed 2"])
-    assert base.notes[0].startswith("one of 2 experiments here, of project digits and group base")
+    assert base.notes[0] == "2 experiments: each project and group is one"
 
 
 def test_runs_of_one_name_are_told_apart_by_their_ids(tmp_path: Path) -> None:
