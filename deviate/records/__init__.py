@@ -116,11 +116,11 @@ if TYPE_CHECKING:
     from deviate.records.stored_arrays import reading_arrays as reading_arrays
     from deviate.records.trackers.addresses import is_address as is_address
     from deviate.records.trackers.addresses import read_project as read_project
-    from deviate.records.trackers.experiments import grouping_notes as grouping_notes
-    from deviate.records.trackers.experiments import import_groups as import_groups
     from deviate.records.trackers.groups import Grouping as Grouping
     from deviate.records.trackers.groups import RunGroup as RunGroup
     from deviate.records.trackers.groups import group_runs as group_runs
+    from deviate.records.trackers.groups import grouping_notes as grouping_notes
+    from deviate.records.trackers.groups import import_groups as import_groups
     from deviate.records.trackers.groups import select_groups as select_groups
 
 load_on_first_use(__name__)

@@ -17,19 +17,28 @@ import os
 import re
 import sys
 import urllib.parse
-import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deviate.base import redact
+from deviate.base import first_few, redact
 from deviate.errors import InputError
 from deviate.model import Status
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.tables import head
-from deviate.records.importers.tracked import OPEN_ENDED, TrackedRun, Trail, imported_runs, note_on
+from deviate.records.importers.tracked import (
+    OPEN_ENDED,
+    Project,
+    TrackedRun,
+    Trail,
+    calling,
+    imported_runs,
+    note_on,
+    split_aggregates,
+)
 
 META = "meta.yaml"
 DATABASE = "mlflow.db"
@@ -46,7 +55,15 @@ NAME = "mlflow.runName"
 PARENT = "mlflow.parentRunId"
 RUNS_PER_PAGE = 1_000
 N_CONNECTIONS = 8
-LONGEST_MESSAGE = 200
+HINT = (
+    "check MLFLOW_TRACKING_URI; a server that refuses access needs MLFLOW_TRACKING_USERNAME and "
+    "MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
+)
+STORE = "MLFLOW_TRACKING_URI"
+AGGREGATE = "deviate.experiment"
+"""A tag of runs that `deviate report --to mlflow` writes."""
+DEFAULT = "Default"
+"""An experiment that every store has, and most leave empty."""
 
 
 @dataclass(slots=True)
@@ -158,6 +175,60 @@ def _new_run(
         facts={fact: tags[tag] for tag, fact in FACTS.items() if tag in tags},
         tags=tags,
     )
+
+
+def read_mlflow_experiment(place: str) -> Project:
+    """Read the runs of an experiment of MLflow.
+
+    Args:
+        place: `EXPERIMENT`, by name or id, in the store of MLFLOW_TRACKING_URI or of this folder; or a store, with
+            `#EXPERIMENT` behind it: `http://host:5000#cifar`, also the address of a page of the server, or a path.
+
+    Raises:
+        InputError: there is no such store or experiment, or it cannot be read.
+    """
+    store, name = _split(place)
+    address = f"mlflow:{redact(place)}"
+    experiment = _choose([each for each in experiments_of(store) if not each.is_deleted], name, address)
+    all_runs = experiment.read_runs()
+    n_named = Counter(run.name for run in all_runs)
+    names = {run.id: run.name for run in all_runs if n_named[run.name] == 1}
+    runs = runs_to_read(all_runs)
+    for run in runs:
+        parent = run.tags.get(PARENT, "")  # searches for settings start their runs below one of their own
+        run.sweep = names.get(parent) or parent[:8]
+        run.labels = {"source": run.facts.get("source", "")}
+    aggregates = {run.id for run in runs if AGGREGATE in run.tags}
+    trained, notes = split_aggregates(runs, lambda run: run.id in aggregates)
+    notes += tuple(note_on((run.label for run in all_runs if run.is_deleted), "deleted in MLflow, left out"))
+    return Project(address, experiment.name, "mlflow", "param.", trained, experiment.load_values, notes=notes)
+
+
+def _split(place: str) -> tuple[str, str]:
+    """The store, and the experiment in it, empty for the only one."""
+    store, _, fragment = place.partition("#")
+    if "://" in store or fragment or is_store(Path(store)):
+        parts = fragment.strip("/").split("/")
+        return store, parts[1] if parts[0] == "experiments" and len(parts) > 1 else urllib.parse.unquote(fragment)
+    default = os.environ.get(STORE) or next((name for name in (DATABASE, "mlruns") if Path(name).exists()), "")
+    if not default:
+        raise InputError(
+            f"mlflow:{place}: there is no store of MLflow here, and {STORE} is not set",
+            f"set {STORE}, or write mlflow:http://HOST:5000#EXPERIMENT",
+        )
+    return default, place
+
+
+def _choose(experiments: Sequence[StoredExperiment], name: str, address: str) -> StoredExperiment:
+    """The experiment of that name or number; without a name the only one."""
+    candidates = [each for each in experiments if name in {each.name, each.id}] if name else list(experiments)
+    if not name and len(candidates) > 1:
+        candidates = [each for each in candidates if each.name != DEFAULT]
+    if len(candidates) == 1:
+        return candidates[0]
+    which = f"no experiment {name!r}" if name else f"{len(candidates)} experiments"
+    listed = first_few(sorted(each.name for each in experiments), 8)
+    raise InputError(f"reading {address}: the store has {which}", f"name one with #EXPERIMENT: {listed}")
 
 
 # Folders, read without MLflow.
@@ -278,7 +349,8 @@ def _by_client(address: str) -> list[StoredExperiment]:
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    with _asking(address):
+    doing = f"reading the MLflow store {redact(address)}"
+    with calling("mlflow", doing, HINT):
         from mlflow import MlflowClient
         from mlflow.entities import ViewType
 
@@ -288,11 +360,11 @@ def _by_client(address: str) -> list[StoredExperiment]:
     def experiment_of(found: Any) -> StoredExperiment:
         def read_runs() -> list[Stored]:
             query = {"experiment_ids": [found.experiment_id], "run_view_type": ViewType.ALL}
-            with _asking(address):
+            with calling("mlflow", doing, HINT):
                 return [_client_run(run) for run in _pages(client.search_runs, **query, max_results=RUNS_PER_PAGE)]
 
         def load_values(run: TrackedRun) -> None:
-            with _asking(address), ThreadPoolExecutor(N_CONNECTIONS) as pool:  # a request for each metric
+            with calling("mlflow", doing, HINT), ThreadPoolExecutor(N_CONNECTIONS) as pool:  # a request for each metric
                 histories = pool.map(lambda name: client.get_metric_history(run.id, name), run.trails)
                 for trail, history in zip(run.trails.values(), histories, strict=True):
                     for metric in history:
@@ -325,23 +397,3 @@ def _client_run(found: Any) -> Stored:
 def _real_number(value: float) -> float:
     """A metric value, of which MLflow stores infinity as the largest float."""
     return math.copysign(math.inf, value) if abs(value) >= sys.float_info.max else float(value)
-
-
-@contextlib.contextmanager
-def _asking(address: str) -> Iterator[None]:
-    """Call MLflow, without its warnings. Raises InputError for its exceptions, which are of many types."""
-    doing = f"reading the MLflow store {redact(address)}"
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            yield
-    except ImportError as error:
-        raise InputError(
-            f"{doing}: the package {error.name or 'mlflow'} is not installed here",
-            "install MLflow beside deviate (pip install mlflow); a folder mlruns is read without it",
-        ) from error
-    except Exception as error:
-        raise InputError(
-            f"{doing}: {redact(' '.join(str(error).split()))[:LONGEST_MESSAGE]}",
-            "check MLFLOW_TRACKING_URI; a server that refuses access needs MLFLOW_TRACKING_USERNAME and "
-            "MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN",
-        ) from error

@@ -17,6 +17,7 @@ tensor.proto of TensorBoard 2.21, which all releases since 1.0 write.
 import functools
 import json
 import os
+import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,16 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer, wire
-from deviate.records.importers.tracked import TrackedRun, Trail, go_on, imported_runs, note_on
+from deviate.records.importers.tracked import (
+    Project,
+    TrackedRun,
+    Trail,
+    go_on,
+    imported_runs,
+    note_on,
+    split_aggregates,
+)
+from deviate.records.importers.wandb import flatten, settings
 from deviate.series.words import DATA_WORDS
 
 MARK = "tfevents"
@@ -38,6 +48,15 @@ START = 1
 HEAD = struct.Struct("<QI")
 TENSORS = {1: ("<f", 5), 2: ("<d", 6)}
 """Form in `struct`, and field of the values, by the number of a tensor type that writers of scalars use."""
+FILES = (
+    *("hparams.yaml", "config.yaml", "config.yml", "args.yaml", ".hydra/config.yaml"),
+    *("config.json", "args.json", "params.json", "hparams.json"),
+)
+"""Files in which Lightning, Hydra, Ray and many scripts keep the settings of a run."""
+AGGREGATE = "*tfevents*.deviate"
+"""Event files that `deviate report --to tensorboard` writes."""
+SEED_IN_NAME = re.compile(r"(?i)(?<![a-z])(?:seed|rs|s)[_=-]?(\d+)(?!\d)")
+INDEX_IN_NAME = re.compile(r"(?i)(?<![a-z])(?:version|run|rep|replicate|trial)[_=-]?\d+(?!\d)")
 CURE = "restore it, or move it out of the folder to go on without it"
 
 
@@ -179,6 +198,56 @@ def _name(tag: str, folder: Path, home: Path, log: EventLog) -> str:
         return tag
     inner = folder.relative_to(home).as_posix()
     return f"{tag}/{inner[len(tag) + 1 :]}" if _main_tag(folder, home, log) else f"{inner}/{tag}"
+
+
+def read_tensorboard_folder(place: str) -> Project:
+    """Read the runs below a folder; where a run has no settings, its folder is one, without seed and number of the run.
+
+    Raises:
+        InputError: there is no such folder, it has no event files, or one is damaged.
+    """
+    root = Path(place)
+    if not root.is_dir():
+        raise InputError(f"reading tensorboard:{place}: there is no such folder", "name the folder that runs lie in")
+    unread: list[str] = []
+    logs = {home: log for home, log in runs_below(root).items() if log.trails}
+    for home, log in logs.items():
+        log.params = {**_settings(home, unread), **log.params}
+        if not log.params:
+            if seed := SEED_IN_NAME.search(log.label):
+                log.params["seed"] = seed[1]
+            log.labels["folder"] = INDEX_IN_NAME.sub("<run>", SEED_IN_NAME.sub("<seed>", log.label))
+    aggregates = {log.id for home, log in logs.items() if any(home.glob(AGGREGATE))}
+    runs, notes = split_aggregates(list(logs.values()), lambda run: run.id in aggregates)
+    notes += tuple(note_on(unread, "settings that cannot be read"))
+    return Project(f"tensorboard:{place}", root.resolve().name, "tensorboard", "hparam.", runs, notes=notes)
+
+
+def _settings(home: Path, unread: list[str]) -> dict[str, str]:
+    """The settings in the first file of settings."""
+    path = next((home / name for name in FILES if (home / name).is_file()), None)
+    if path is None:
+        return {}
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = json.loads(text) if path.suffix == ".json" else _yaml(text)
+    except (OSError, ValueError) as error:
+        unread.append(f"{path} ({error})")
+        return {}
+    items = values.items() if isinstance(values, dict) else ()
+    return dict(settings(item for name, value in items for item in flatten(str(name), value)))
+
+
+def _yaml(text: str) -> object:
+    """Parse YAML, where PyYAML is installed, as it is wherever Lightning or Hydra is. Raises ValueError."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise ValueError("PyYAML is not installed here") from error
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error).splitlines()[0]) from error
 
 
 def _read_events(path: Path) -> EventLog:

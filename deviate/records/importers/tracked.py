@@ -1,15 +1,19 @@
-"""Shared by the importers of experiment trackers: converts logged values to series, and words the notes."""
+"""Shared by the importers of experiment trackers: runs and projects of theirs, and how they become runs of ours."""
 
+import contextlib
+import warnings
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deviate.base import first_few, redact_variables
+from deviate.base import first_few, redact, redact_variables
+from deviate.errors import InputError
 from deviate.model import Series, Status
 from deviate.records.columns import NO_STEP, series_of
 from deviate.records.importers import ImportedRun
 
 MOST_NAMED = 5
+LONGEST_MESSAGE = 200
 OPEN_ENDED = "no end recorded, so the run was killed or is still running: counts as lost"
 
 
@@ -176,3 +180,69 @@ def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]
 def is_seed(name: str) -> bool:
     """Whether a setting of this name seeds a random generator: `seed`, `train.data-seed`, `random_state`."""
     return name.lower().replace("-", "_").rpartition(".")[2].endswith(("seed", "random_state"))
+
+
+Load = Callable[[TrackedRun], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The runs of a project.
+
+    Attributes:
+        address: as it was given, without secrets.
+        form: name of the tracker.
+        prefix: what stands before the names of settings among the facts of a run.
+        load: reads the measurements of a run into its trails, None where they were read with it. Raises InputError.
+        aims: what each sweep was tuned on, where the tracker knows: "val_acc (maximize)".
+        has_clock_times: whether measurements have the time of day, not the seconds since their run started.
+        notes: sentences for the user on what was left out.
+    """
+
+    address: str
+    name: str
+    form: str
+    prefix: str
+    runs: Sequence[TrackedRun]
+    load: Load | None = None
+    aims: Mapping[str, str] = field(default_factory=dict)
+    has_clock_times: bool = True
+    notes: tuple[str, ...] = ()
+
+
+@contextlib.contextmanager
+def reading(address: str) -> Iterator[None]:
+    """Raises InputError where the system does not let a file of a project be read."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"reading {address}: {error}", "check the permissions of its files") from error
+
+
+@contextlib.contextmanager
+def calling(package: str, doing: str, hint: str) -> Iterator[None]:
+    """Call the library of a tracker, without its warnings.
+
+    Raises:
+        InputError: it is not installed, or raised an exception, which may be of any type.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    except ImportError as error:
+        raise InputError(
+            f"{doing}: the package {error.name or package} is not installed here, or cannot be imported",
+            f"install it beside deviate: pip install --upgrade {package}",
+        ) from error
+    except Exception as error:
+        text = redact(" ".join(str(error).split()))[:LONGEST_MESSAGE] or type(error).__name__
+        raise InputError(f"{doing}: {text}", hint) from error
+
+
+def split_aggregates(
+    runs: Sequence[TrackedRun], is_aggregate: Callable[[TrackedRun], bool]
+) -> tuple[list[TrackedRun], tuple[str, ...]]:
+    """The runs of training, without those that `deviate report --to` wrote, and a note on these."""
+    aggregates = [run.label for run in runs if is_aggregate(run)]
+    note = "written by deviate report, left out"
+    return [run for run in runs if not is_aggregate(run)], tuple(note_on(aggregates, note))

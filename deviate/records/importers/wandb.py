@@ -11,17 +11,33 @@ Source: framing https://github.com/google/leveldb/blob/main/doc/log_format.md wi
 messages wandb_internal.proto of W&B 0.31.
 """
 
+import datetime as dt
+import inspect
 import json
 import math
+import os
+import urllib.parse
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from deviate.errors import InputError
+from deviate.model import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import Imported, importer, wire
-from deviate.records.importers.tracked import OPEN_ENDED, TrackedRun, Trail, go_on, imported_runs, note_on
+from deviate.records.importers.tracked import (
+    OPEN_ENDED,
+    Project,
+    TrackedRun,
+    Trail,
+    calling,
+    go_on,
+    imported_runs,
+    note_on,
+    split_aggregates,
+)
 
 MAGIC = b":W&B"
 BLOCK = 32_768
@@ -37,6 +53,12 @@ INTERRUPTED = 255
 AGGREGATE = "deviate_experiment"
 """A setting of runs that `deviate report --to wandb` writes."""
 CURE = "restore it, or move its folder away to go on without it"
+STATES: Mapping[str, Status] = {
+    "finished": "completed", "crashed": "crashed", "failed": "crashed", "killed": "cancelled",
+}  # fmt: skip
+"""Status of a run of a project by its state. In any other state it has not ended, and counts as lost."""
+PAGE = 100
+HINT = "check entity, project and the network, and log in with `wandb login`, or set WANDB_API_KEY"
 PLACES = ("*.wandb", "*run-*/run-*.wandb", "wandb/*run-*/run-*.wandb")
 
 
@@ -258,3 +280,93 @@ def settings(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
     for name, value in items:
         if name.partition(".")[0] not in OWN:
             yield name, value if isinstance(value, str) else json.dumps(value)
+
+
+# Projects, read over the network by the package `wandb`: it documents `Api.runs` and `Run.scan_history`, but not the
+# queries behind them, and the full history of a long run lies in files that only the library joins with newer rows. It
+# finds the API key where W&B keeps it (WANDB_API_KEY, netrc), tries again after overload, and takes WANDB_BASE_URL.
+
+
+def read_wandb_project(place: str) -> Project:
+    """Read the runs of `ENTITY/PROJECT`, `PROJECT` of the default entity, or the address of a page of the project.
+
+    Raises:
+        InputError: `wandb` is not installed, there is no API key, no such project, or no answer.
+    """
+    path = _path(place)
+    address = f"wandb:{path}"
+    # Before wandb is imported: it reports errors to its authors.
+    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
+    with calling("wandb", f"reading {address}", HINT):
+        import wandb
+
+        # Without its own messages, the library does not ask for a key on the terminal either.
+        wandb.setup(settings=wandb.Settings(silent=True))
+        api: Any = wandb.Api()
+        options = {"lazy": False} if "lazy" in inspect.signature(api.runs).parameters else {}
+        cloud_runs = {run.id: run for run in api.runs(path, per_page=PAGE, **options)}
+        runs = [_cloud_run(run) for run in cloud_runs.values()]
+        aims = dict(_aims(list(cloud_runs.values())))
+
+    def load(run: TrackedRun) -> None:
+        with calling("wandb", f"reading {address}/{run.id}", HINT):
+            _load(run, cloud_runs[run.id])
+
+    trained, notes = split_aggregates(runs, lambda run: AGGREGATE in run.params)
+    name = path.rpartition("/")[2]
+    return Project(address, name, "wandb", "config.", trained, load, aims, has_clock_times=False, notes=notes)
+
+
+def _path(place: str) -> str:
+    """ENTITY/PROJECT or PROJECT, also from the address of a page."""
+    is_page = "://" in place
+    parts = (urllib.parse.urlsplit(place).path if is_page else place).strip("/").split("/")
+    if not all(parts) or (len(parts) > 2 and not is_page):
+        raise InputError(f"wandb:{place} is no project", "write wandb:ENTITY/PROJECT; --group sweep=ID chooses a sweep")
+    return "/".join(parts[:2])
+
+
+def _cloud_run(run: Any) -> TrackedRun:
+    params = dict(settings(_flat(run.config)))
+    started = _seconds(run.created_at)
+    return TrackedRun(
+        id=run.id,
+        name=run.name or "",
+        status=STATES.get(run.state, "lost"),
+        started=started,
+        wall_time_s=max(0.0, _seconds(getattr(run, "heartbeat_at", None)) - started),
+        params=params,
+        sweep=run.sweep_name or "",
+        labels={"group": run.group or "", "job_type": run.job_type or ""},
+    )
+
+
+def _flat(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name, value in values.items():
+        yield from flatten(name, value)
+
+
+def _seconds(text: object) -> float:
+    """Seconds since the epoch of a time in ISO 8601, which is UTC; 0 where there is none."""
+    try:
+        time = dt.datetime.fromisoformat(str(text))
+    except ValueError:
+        return 0.0
+    return (time if time.tzinfo else time.replace(tzinfo=dt.UTC)).timestamp()
+
+
+def _aims(runs: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """What the sweeps among the runs were tuned on."""
+    first = {run.sweep_name: run for run in reversed(runs) if run.sweep_name}
+    for name, run in first.items():
+        metric = (run.sweep.config or {}).get("metric") if run.sweep is not None else None
+        if isinstance(metric, dict) and metric.get("name"):
+            yield name, f"{metric['name']} ({metric.get('goal', 'minimize')})"
+
+
+def _load(run: TrackedRun, source: Any) -> None:
+    """Read all rows of the history, not the sample that `Run.history` gives, and the scores of the summary."""
+    for number, row in enumerate(source.scan_history(page_size=1000)):
+        add_row(run, _flat(row), number)
+    summary = numbers(_flat(dict(source.summary_metrics or {})))
+    add_scores(run, {name: value for name, value in summary if name.partition(".")[0] not in OWN})

@@ -1,12 +1,14 @@
 """Addresses of projects: `wandb:ENTITY/PROJECT`, `mlflow:EXPERIMENT`, `tensorboard:FOLDER`."""
 
-from collections.abc import Callable
-
 from deviate.base import redact
 from deviate.errors import InputError
-from deviate.records.trackers.project import Project, reading
+from deviate.records.importers.mlflow import read_mlflow_experiment
+from deviate.records.importers.tensorboard import read_tensorboard_folder
+from deviate.records.importers.tracked import Project, reading
+from deviate.records.importers.wandb import read_wandb_project
 
 EXAMPLES = {"wandb": "wandb:ENTITY/PROJECT", "mlflow": "mlflow:EXPERIMENT", "tensorboard": "tensorboard:FOLDER"}
+READERS = {"wandb": read_wandb_project, "mlflow": read_mlflow_experiment, "tensorboard": read_tensorboard_folder}
 
 
 def is_address(name: str) -> bool:
@@ -28,21 +30,7 @@ def read_project(address: str) -> Project:
     if not place:
         raise InputError(f"{address} names no project", f"write for example {EXAMPLES[tracker]}")
     with reading(redact(address)):
-        project = _reader(tracker)(place)
+        project = READERS[tracker](place)
     if not project.runs:
         raise InputError(f"{project.address} has no runs", "check its name, or wait until a run has started")
     return project
-
-
-def _reader(tracker: str) -> Callable[[str], Project]:
-    if tracker == "wandb":
-        from deviate.records.trackers.wandb_projects import read_wandb_project
-
-        return read_wandb_project
-    if tracker == "mlflow":
-        from deviate.records.trackers.mlflow_stores import read_mlflow_experiment
-
-        return read_mlflow_experiment
-    from deviate.records.trackers.tensorboard_folders import read_tensorboard_folder
-
-    return read_tensorboard_folder

@@ -1,5 +1,6 @@
 import math
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from deviate.errors import InputError
 from deviate.model import Series
 from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.wandb import read_wandb
+from deviate.records.trackers.addresses import read_project
 
 WRITE = """
 import math, os, sys
@@ -220,3 +222,17 @@ def test_folders_of_runs_are_claimed(runs: Path, tmp_path: Path) -> None:
     claims = IMPORTERS["wandb"].claims
     assert all(claims(path) for path in (runs, runs.parent, file_of(runs), file_of(runs).parent))
     assert not any(claims(path) for path in (tmp_path, tmp_path / "missing", file_of(runs).parent / "files"))
+
+
+def test_a_missing_library_is_named_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(InputError, match="the package wandb is not installed") as caught:
+        read_project("wandb:https://wandb.ai/lab/cifar/runs/abc")
+    assert "reading wandb:lab/cifar:" in caught.value.message
+    assert "pip install --upgrade wandb" in caught.value.hint
+
+
+@pytest.mark.parametrize("address", ["wandb:", "wandb:/", "wandb:lab//cifar", "wandb:lab/cifar/runs"])
+def test_what_names_no_project_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="no project"):
+        read_project(address)
