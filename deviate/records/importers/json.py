@@ -128,7 +128,8 @@ def _side_by_side(scores: Mapping[str, Sequence[Any]]) -> Table:
 def _read_report(document: dict[str, Any], path: Path) -> Shape:
     """Scores and outcomes of a report by deviate; reports have no measurements by step."""
     try:
-        several = len({entry["name"] for entry in document["experiments"]}) < len(document["experiments"])
+        entries = document["experiments"]
+        several = len({entry["name"] for entry in entries}) < len(entries)
         return tuple(
             Imported(
                 name=f"{entry['name']}-{entry['variant']}" if several else str(entry["name"]),
@@ -139,21 +140,17 @@ def _read_report(document: dict[str, Any], path: Path) -> Shape:
                 notes=(
                     f"{path.name}: a report of deviate: the scores of {len(entry['runs'])} runs, without their curves",
                 ),
-                manners=_manners(entry["metrics"]),
+                manners={
+                    metric["metric"]: (metric["role"], metric["direction"])
+                    for metric in entry["metrics"]
+                    if metric.get("role") in get_args(Role)
+                    and metric.get("direction", "") in {*get_args(Direction), None}
+                },
             )
-            for entry in document["experiments"]
+            for entry in entries
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it again with --json") from error
-
-
-def _manners(metrics: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Role, Direction | None]]:
-    """Role and direction of metrics as stated in the report, where the user may have overridden what names suggest."""
-    return {
-        str(metric["metric"]): (metric["role"], metric["direction"])
-        for metric in metrics
-        if metric.get("role") in get_args(Role) and metric.get("direction", "") in {*get_args(Direction), None}
-    }
 
 
 def _to_imported_runs(
