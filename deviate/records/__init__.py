@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from deviate.records.importers import IMPORTERS as IMPORTERS
     from deviate.records.importers import Imported as Imported
     from deviate.records.importers import ImportedRun as ImportedRun
+    from deviate.records.importers import MetricEntry as MetricEntry
     from deviate.records.importers import importer as importer
     from deviate.records.importers.baseline import Baseline as Baseline
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
-    from deviate.records.importers.baseline import MetricEntry as MetricEntry
     from deviate.records.importers.baseline import baseline_text as baseline_text
     from deviate.records.importing import clean_names as clean_names
     from deviate.records.importing import experiment_of as experiment_of

@@ -18,13 +18,14 @@ from pathlib import Path
 from deviate.base import first_few
 from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
-from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
-from deviate.model.metric_vocabulary import item_direction, item_role
+from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Spec
+from deviate.model.metric_vocabulary import item_direction, item_role, word_set
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers import IMPORTERS, Imported, ImportedRun, Importer
 from deviate.records.importers.deviate2021 import is_summary, relabel
+from deviate.records.importers.tracked import in_order
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
 from deviate.records.read import experiment_of_plan, judge_run
@@ -38,10 +39,9 @@ NUMBERS = re.compile(r"[\W\d_]*(?:(?:seed|run|version|replicate|rep)[\W\d_]*)*$"
 NO_NAME = re.compile(r"[^\w.+=-]+")
 NO_FOLDER = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 90
-GENERIC = frozenset(
-    {"metrics", "metric", "results", "result", "log", "logs", "history", "offline", "offline-run", "wandb", "progress"}
-    | {"wandb-offline", "version", "run", "runs", "data", "lightning_logs", "csv_logs", "events", "events.out.tfevents"}
-    | {"training", "monitor"}
+GENERIC = word_set(
+    "metrics metric results result log logs history offline offline-run wandb progress wandb-offline version run runs "
+    "data lightning_logs csv_logs events events.out.tfevents training monitor"
 )
 """Usual names of log files and folders, which do not name an experiment."""
 MOST_OTHERS = 500
@@ -256,31 +256,14 @@ def _sort_steps(imported: Imported) -> Imported:
                     f"{name} of {run.label}: step {largest:.3g} is too large",
                     "number the steps; if they are times, remove the column",
                 )
-    runs = (
-        dataclasses.replace(run, series={name: _risen(series) for name, series in run.series.items() if series.values})
-        for run in imported.runs
-    )
+    rising = [{name: in_order(one) for name, one in run.series.items() if one.values} for run in imported.runs]
+    runs = (dataclasses.replace(run, series=series) for run, series in zip(imported.runs, rising, strict=True))
     return dataclasses.replace(imported, runs=tuple(runs))
-
-
-def _risen(series: Series) -> Series:
-    """Of several values at one step the last one stands; what stood at no step follows the others."""
-    numbered = [step for step in series.steps if step is not None]
-    if len(numbered) == len(series.steps) and all(one < other for one, other in itertools.pairwise(numbered)):
-        return series
-    last = {step: index for index, step in enumerate(series.steps)}
-    order = [last[step] for step in sorted(last, key=lambda step: (step is None, step or 0))]
-    return Series(
-        tuple(series.steps[index] for index in order),
-        tuple(series.values[index] for index in order),
-        tuple(series.times[index] for index in order) if series.times else (),
-    )
 
 
 def _plan(imported: Imported, name: str) -> Plan:
     names = list(dict.fromkeys(name for run in imported.runs for name in run.series))
     sources = [str(path) for path in imported.sources] or list(imported.arguments)
-    selected = {metric.name: metric for metric in imported.selected}
     return Plan(
         name=name,
         created=max((run.started for run in imported.runs), default=0.0),
@@ -290,9 +273,7 @@ def _plan(imported: Imported, name: str) -> Plan:
         seed=0,
         sources_hash=_digest(imported),
         variants=(VariantPlan(VARIANT, len(imported.runs)),),
-        selection=Selection(
-            tuple(selected.get(name) or _metric(number, name, imported) for number, name in enumerate(names))
-        ),
+        selection=Selection(tuple(_metric(number, name, imported) for number, name in enumerate(names))),
         imported=(
             f"imported from {', '.join(sources[:1] if imported.arguments else sources)} ({imported.form})",
             *imported.notes,
@@ -310,15 +291,15 @@ def _metric(number: int, name: str, imported: Imported) -> SelectedMetric:
     Of `task: metric` the metric tells, for tasks may be called anything.
     """
     words = name.rpartition(": ")[2] if name in imported.tasks else name
-    if name in imported.manners:
-        role, direction = imported.manners[name]
-    else:
-        role = item_role(words, "quality")
-        direction = item_direction(words, role, None)
+    stated = imported.stated.get(name)
+    role = stated.role if stated else item_role(words, "quality")
+    direction = stated.direction if stated else item_direction(words, role, None)
     source = imported.sources[0].name if imported.sources else ""
-    evidence = "as it was imported" if name in imported.manners else "guessed from its name"
+    evidence = "as it was imported" if stated else "guessed from its name"
     metric = Metric(number, name, name, source, 0, imported.form, role, direction, (evidence,), None)
-    return SelectedMetric(name, metric, role, direction)
+    if stated is None:
+        return SelectedMetric(name, metric, role, direction)
+    return SelectedMetric(name, metric, role, direction, stated.aggregate, stated.unit, stated.primary, stated.margin)
 
 
 def _digest(imported: Imported) -> str:

@@ -1,6 +1,8 @@
 """Shared by the importers of experiment trackers: runs and projects of theirs, and how they become runs of ours."""
 
 import contextlib
+import itertools
+import math
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,12 +46,9 @@ class Trail:
         """Remove values at `step` or later, because training resumed from there; returns how many were removed."""
         keep = [index for index, own_step in enumerate(self.steps) if own_step < step]
         n_cut = len(self.steps) - len(keep)
-        if n_cut:
-            self.steps, self.values, self.times = (
-                [self.steps[index] for index in keep],
-                [self.values[index] for index in keep],
-                [self.times[index] for index in keep],
-            )
+        self.steps = [self.steps[index] for index in keep]
+        self.values = [self.values[index] for index in keep]
+        self.times = [self.times[index] for index in keep]
         return n_cut
 
 
@@ -141,19 +140,28 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
                 steps = list(range(len(trail.steps)))
             else:
                 steps = [NO_STEP] * len(trail.steps)
-            last = {step: index for index, step in enumerate(steps)}
-            if len(last) < len(steps):
+            if len(set(steps)) < len(steps):
                 repeated[name] = None
-            order = [last[step] for step in sorted(last)]
-            columns[name] = (
-                array("q", (steps[index] for index in order)),
-                array("d", (trail.values[index] for index in order)),
-                array("d", (trail.times[index] - start for index in order)),
-            )
-        parts.append(series_of(columns, None))
+            times = array("d", (time - start for time in trail.times))
+            columns[name] = array("q", steps), array("d", trail.values), times
+        parts.append({name: in_order(series) for name, series in series_of(columns, None).items()})
     notes = note_on(numbered, "logged without a step: numbered in the order of logging")
     notes += note_on(repeated, "logged more than once at a step: the last value counts")
     return parts, tuple(notes)
+
+
+def in_order(series: Series) -> Series:
+    """Of several values at one step the last one stands; what stood at no step follows the others."""
+    steps = [math.inf if step is None else step for step in series.steps]
+    if all(one < other for one, other in itertools.pairwise(steps)):
+        return series
+    last = {step: index for index, step in enumerate(series.steps)}
+    order = [last[step] for step in sorted(last, key=lambda step: (step is None, step or 0))]
+    return Series(
+        tuple(series.steps[index] for index in order),
+        tuple(series.values[index] for index in order),
+        tuple(series.times[index] for index in order) if series.times else (),
+    )
 
 
 def note_on(names: Iterable[str], text: str) -> list[str]:
