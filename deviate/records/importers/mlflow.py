@@ -164,17 +164,21 @@ def _new_run(
     run_id: str, state: object, started: object, ended: object, params: dict[str, str], tags: Mapping[str, str]
 ) -> Stored:
     """A run; times are in milliseconds, and a run that has not ended lacks the second one."""
-    began = float(str(started or 0)) / 1000
+    began = _seconds(started)
     return Stored(
         run_id,
         tags.get(NAME, ""),
         STATES.get(str(state), "lost"),
         began,
-        max(0.0, float(str(ended or 0)) / 1000 - began),
+        max(0.0, _seconds(ended) - began),
         params=params,
         facts={fact: tags[tag] for tag, fact in FACTS.items() if tag in tags},
         tags=tags,
     )
+
+
+def _seconds(milliseconds: object) -> float:
+    return int(str(milliseconds)) / 1000 if str(milliseconds).isdigit() else 0.0
 
 
 def read_mlflow_experiment(place: str) -> Project:
@@ -275,10 +279,7 @@ def _folder_run(folder: Path) -> Stored:
         {name: path.read_text(encoding="utf-8", errors="replace") for name, path in _files(folder / kind).items()}
         for kind in ("params", "tags")
     )
-    ended = meta.get("end_time", "null")
-    run = _new_run(
-        folder.name, meta.get("status"), meta.get("start_time"), ended if ended != "null" else 0, params, tags
-    )
+    run = _new_run(folder.name, meta.get("status"), meta.get("start_time"), meta.get("end_time"), params, tags)
     run.trails = {name: Trail() for name in _files(folder / "metrics") if not name.startswith(MACHINE)}
     run.is_deleted = meta.get("lifecycle_stage") == "deleted"
     return run
