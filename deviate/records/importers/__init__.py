@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from msgspec import Struct
-
 from deviate.model import Direction, Role, Series, Status
 from deviate.registry import Registry
 
@@ -31,7 +29,8 @@ class ImportedRun:
     seeds: dict[str, int] = field(default_factory=dict)
 
 
-class MetricEntry(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class MetricEntry:
     """A metric on file, and how its scores are read."""
 
     aggregate: str
