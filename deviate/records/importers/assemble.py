@@ -187,8 +187,9 @@ def _roles(table: Table, path: Path) -> Roles:
 
     whole = [name for name in numeric if is_integral(columns[name])]
     metric = take(named(METRIC, texts))
-    task = take(named(TASK, [*texts, *(name for name in whole if n_levels(name) < table.n_rows)]))
-    experiment = [name for name in named(EXPERIMENT, texts) if name not in taken]
+    naming = [*texts, *(name for name in whole if n_levels(name) < table.n_rows)]
+    task = take(named(TASK, naming))
+    experiment = [name for name in named(EXPERIMENT, naming) if name not in taken]
     taken.update(experiment)
     runs = [name for name in [*texts, *whole] if word(name) in RUN or word(name).endswith("_seed")]
     run = take(sorted(runs, key=lambda name: (n_levels(name) == 1, "seed" not in word(name))))

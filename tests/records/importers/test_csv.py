@@ -76,6 +76,11 @@ def test_settings_that_tell_rows_of_a_seed_apart_are_experiments(table: Table) -
     assert scores(second) == [{"acc": [0.8]}, {"acc": [0.82]}]
 
 
+def test_a_setting_of_numbers_that_is_named_experiment_is_no_metric(table: Table) -> None:
+    found = table("dataset,experiment,model,MSE\nx,96,A,1\nx,96,B,2\nx,192,A,3\nx,192,B,4\n")
+    assert [it.name for it in found] == ["A-experiment=96", "B-experiment=96", "A-experiment=192", "B-experiment=192"]
+
+
 def test_rows_of_one_run_that_nothing_tells_apart_are_refused(table: Table) -> None:
     with pytest.raises(InputError, match="several rows hold acc of seed 0") as caught:
         table("seed,acc\n0,0.9\n0,0.8\n1,0.7\n")
