@@ -77,7 +77,7 @@ def import_command(
     if name is not None and len(results) > 1:
         names = ", ".join(result.name for result in results)
         raise InputError(f"--name {name}: there are {len(results)} experiments: {names}", "leave --name out")
-    _write(folder, results, (name,) if name is not None else records.folder_names(results))
+    _write(folder, results, (name,) if name is not None else records.clean_names([result.name for result in results]))
 
 
 def _import_project(

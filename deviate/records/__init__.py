@@ -28,14 +28,13 @@ if TYPE_CHECKING:
     from deviate.records.importers import IMPORTERS as IMPORTERS
     from deviate.records.importers import Imported as Imported
     from deviate.records.importers import ImportedRun as ImportedRun
+    from deviate.records.importers import MetricEntry as MetricEntry
     from deviate.records.importers import importer as importer
     from deviate.records.importers.baseline import Baseline as Baseline
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
-    from deviate.records.importers.baseline import MetricEntry as MetricEntry
     from deviate.records.importers.baseline import baseline_text as baseline_text
     from deviate.records.importing import clean_names as clean_names
     from deviate.records.importing import experiment_of as experiment_of
-    from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
     from deviate.records.importing import read_files as read_files
     from deviate.records.importing import refuse_format as refuse_format
@@ -117,11 +116,11 @@ if TYPE_CHECKING:
     from deviate.records.stored_arrays import reading_arrays as reading_arrays
     from deviate.records.trackers.addresses import is_address as is_address
     from deviate.records.trackers.addresses import read_project as read_project
-    from deviate.records.trackers.experiments import grouping_notes as grouping_notes
-    from deviate.records.trackers.experiments import import_groups as import_groups
     from deviate.records.trackers.groups import Grouping as Grouping
     from deviate.records.trackers.groups import RunGroup as RunGroup
     from deviate.records.trackers.groups import group_runs as group_runs
+    from deviate.records.trackers.groups import grouping_notes as grouping_notes
+    from deviate.records.trackers.groups import import_groups as import_groups
     from deviate.records.trackers.groups import select_groups as select_groups
 
 load_on_first_use(__name__)

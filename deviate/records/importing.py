@@ -15,15 +15,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from deviate.base import first_few
 from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
-from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
-from deviate.model.metric_vocabulary import item_direction, item_role
+from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Spec
+from deviate.model.metric_vocabulary import item_direction, item_role, word_set
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers import IMPORTERS, Imported, ImportedRun, Importer
 from deviate.records.importers.deviate2021 import is_summary, relabel
+from deviate.records.importers.tracked import in_order
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
 from deviate.records.read import experiment_of_plan, judge_run
@@ -37,10 +39,9 @@ NUMBERS = re.compile(r"[\W\d_]*(?:(?:seed|run|version|replicate|rep)[\W\d_]*)*$"
 NO_NAME = re.compile(r"[^\w.+=-]+")
 NO_FOLDER = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 90
-GENERIC = frozenset(
-    {"metrics", "metric", "results", "result", "log", "logs", "history", "offline", "offline-run", "wandb", "progress"}
-    | {"wandb-offline", "version", "run", "runs", "data", "lightning_logs", "csv_logs", "events", "events.out.tfevents"}
-    | {"training", "monitor"}
+GENERIC = word_set(
+    "metrics metric results result log logs history offline offline-run wandb progress wandb-offline version run runs "
+    "data lightning_logs csv_logs events events.out.tfevents training monitor"
 )
 """Usual names of log files and folders, which do not name an experiment."""
 MOST_OTHERS = 500
@@ -59,29 +60,21 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
     Raises:
         InputError: there is no such file or format, no format knows it, or it is damaged.
     """
-    again = next((path for path in paths if paths.count(path) > 1), None) if len(set(paths)) < len(paths) else None
+    if form is not None:
+        refuse_format(form)
+    again = next((path for path, n in Counter(paths).items() if n > 1), None)
     if again is not None:
         raise InputError(f"{again} is given more than once", "name each file once")
-    read = [_read_path(path, form) for path in paths]
-    experiments = (
-        [_join_runs([experiment for (experiment,) in read])]
-        if _are_parts(read)
-        else [experiment for these in read for experiment in these]
-    )
-    names = _names([experiment.name for experiment in experiments], NO_NAME)
+    experiments = _join([_read_path(path, form) for path in paths])
+    names = _unique_names([experiment.name for experiment in experiments], NO_NAME)
     return tuple(
         dataclasses.replace(experiment, name=name) for experiment, name in zip(experiments, names, strict=True)
     )
 
 
-def folder_names(experiments: Sequence[Imported]) -> tuple[str, ...]:
-    """Names for recording imported experiments; names are reduced to ASCII letters."""
-    return clean_names([experiment.name for experiment in experiments])
-
-
 def clean_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names for recording experiments, in ASCII letters, numbered where several are equal."""
-    return _names(names, NO_FOLDER)
+    return _unique_names(names, NO_FOLDER)
 
 
 def published_table(path: Path) -> str | None:
@@ -99,44 +92,41 @@ def refuse_format(form: str) -> None:
         raise InputError(f"unknown import format {form!r}", f"choose one of {', '.join(IMPORTERS)}")
 
 
-def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:
-    if form is not None:
-        refuse_format(form)
+def _read_path(path: Path, form: str | None) -> Sequence[Imported]:
     try:
         if not path.exists():
             raise InputError(f"importing {path}: no such file or folder", "check its name")
-        return _read_as(path, form)
+        importer = IMPORTERS[form] if form is not None else _claiming(path)
+        if importer is not None:
+            experiments = importer.read(path)
+            notes = _unread_files(path, importer) if form is None and path.is_dir() else ()
+            return [dataclasses.replace(each, notes=(*each.notes, *notes)) for each in experiments]
+        files = _within(path) if path.is_dir() else []
+        read = [each.read(file) for file in files if (each := _claiming(file)) is not None]
     except OSError as error:
         place = error.filename or path
         raise InputError(f"reading {place}: {error.strerror or error}", "check its permissions") from error
-
-
-def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
-    if form is not None:
-        return IMPORTERS[form].read(path)
-    chosen = _claiming(path)
-    if chosen is not None:
-        ignored_notes = _list_unread_files(path, chosen) if path.is_dir() else ()
-        return tuple(
-            dataclasses.replace(experiment, notes=(*experiment.notes, *ignored_notes))
-            for experiment in chosen.read(path)
+    if not read:
+        raise InputError(
+            f"importing {path}: not a known format",
+            f"known formats are {', '.join(IMPORTERS)}; --format NAME reads a file as one of them",
         )
-    if path.is_dir():
-        read = [each.read(file) for file in _within(path) if (each := _claiming(file)) is not None]
-        if _are_parts(read):
-            return (
-                dataclasses.replace(_join_runs([experiments for (experiments,) in read]), name=path.absolute().name),
-            )
-        if read:
-            return tuple(experiment for experiments in read for experiment in experiments)
-    raise InputError(
-        f"importing {path}: not a known format",
-        f"known formats are {', '.join(IMPORTERS)}; --format NAME reads a file as one of them",
-    )
+    return _join(read, name=path.absolute().name)
 
 
-def _list_unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:
-    """Files of other formats in a folder that an importer claims as a whole: they are reported as not imported."""
+def _claiming(path: Path) -> Importer | None:
+    """The importer for a file or folder: a built-in one, else one of a plug-in."""
+    of_others = IMPORTERS.added_by_others()
+    tree = [importer for name, importer in IMPORTERS.in_tree().items() if name not in of_others]
+    claiming = [importer for importer in tree if importer.claims(path)]
+    if not claiming:
+        importers = dict(IMPORTERS)  # loads the plug-ins
+        claiming = [importers[name] for name in IMPORTERS.added_by_others() if importers[name].claims(path)]
+    return max(claiming, key=lambda importer: importer.rank, default=None)
+
+
+def _unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:
+    """Notes on files of other formats in a folder that an importer claims as a whole."""
     files = [file for file in _within(folder)[:MOST_OTHERS] if file.is_file() and not chosen.claims(file)]
     counts = Counter(other.name for file in files if (other := _claiming(file)) is not None)
     return tuple(
@@ -145,44 +135,32 @@ def _list_unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:
     )
 
 
-def _are_parts(read: Sequence[tuple[Imported, ...]]) -> bool:
-    """Whether several files of one format hold one run of one experiment each."""
-    are_single = all(len(experiments) == 1 and len(experiments[0].runs) == 1 for experiments in read)
-    return len(read) > 1 and are_single and len({experiments[0].form for experiments in read}) == 1
-
-
-def _claiming(path: Path) -> Importer | None:
-    """The importer for a file or folder: a built-in one, else one of a plug-in."""
-    tree = IMPORTERS.in_tree()
-    of_others = IMPORTERS.added_by_others()
-    claiming = [importer for name, importer in tree.items() if name not in of_others and importer.claims(path)]
-    if not claiming:
-        importers = dict(IMPORTERS)  # loads the plug-ins
-        claiming = [importers[name] for name in IMPORTERS.added_by_others() if importers[name].claims(path)]
-    return max(claiming, key=lambda importer: importer.rank, default=None)
-
-
 def _within(folder: Path) -> list[Path]:
     """The direct children of a folder, hidden files excluded."""
     return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))[:MOST_FILES]
 
 
-def _join_runs(parts: Sequence[Imported]) -> Imported:
-    """Join files of one run each into one experiment, in the given order."""
-    labels = _labels(parts)
+def _join(read: Sequence[Sequence[Imported]], *, name: str = "") -> Sequence[Imported]:
+    """Files of one format with one run each as one experiment, in the given order; others as they are."""
+    parts = [experiment for experiments in read for experiment in experiments]
+    is_split = len({part.form for part in parts}) == 1 and all(len(part.runs) == 1 for part in parts)
+    if len(read) < 2 or len(parts) > len(read) or not is_split:
+        return parts
     runs = tuple(
-        dataclasses.replace(part.runs[0], label=label) for part, label in zip(parts, labels, strict=True)
+        dataclasses.replace(part.runs[0], label=label) for part, label in zip(parts, _labels(parts), strict=True)
     )  # fmt: skip
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     more = ["likewise for the other files"] if len(notes) > 2 else notes[1:]
-    return Imported(
-        name=_common_name(parts),
-        form=parts[0].form,
-        sources=tuple(source for part in parts for source in part.sources),
-        runs=runs,
-        tasks=tuple(dict.fromkeys(task for part in parts for task in part.tasks)),
-        notes=(f"{len(parts)} files, one run each, are one experiment", *notes[:1], *more),
-    )
+    return [
+        Imported(
+            name=name or _common_name(parts),
+            form=parts[0].form,
+            sources=tuple(source for part in parts for source in part.sources),
+            runs=runs,
+            tasks=tuple(dict.fromkeys(task for part in parts for task in part.tasks)),
+            notes=(f"{len(parts)} files, one run each, are one experiment", *notes[:1], *more),
+        )
+    ]
 
 
 def _labels(parts: Sequence[Imported]) -> list[str]:
@@ -190,27 +168,21 @@ def _labels(parts: Sequence[Imported]) -> list[str]:
     labels = [part.runs[0].label for part in parts]
     if len(set(labels)) == len(labels):
         return labels
-    paths = [str(part.sources[0]) for part in parts]
-    if len(set(paths)) < len(paths):
-        raise InputError(f"{max(paths, key=paths.count)} is given more than once", "name each file of a run once")
-    begin = len(os.path.commonpath([Path(path).parent for path in paths])) if len(paths) > 1 else 0
-    return [path[begin:].lstrip("/") for path in paths]
+    folder = os.path.commonpath([part.sources[0].parent for part in parts])
+    return [str(part.sources[0])[len(folder) :].lstrip("/") for part in parts]
 
 
 def _common_name(parts: Sequence[Imported]) -> str:
     """The common part of the file names, else the name of their folder."""
     paths = [part.sources[0].absolute() for part in parts]
-    letters = zip(*{path.stem for path in paths}, strict=False)
-    common = NUMBERS.sub(
-        "", "".join(column[0] for column in itertools.takewhile(lambda letters: len(set(letters)) == 1, letters))
-    )
+    letters = os.path.commonprefix([path.stem for path in paths])  # noqa: RUF071  names share letters
+    common = NUMBERS.sub("", letters)
     folder = Path(os.path.commonpath([path.parent for path in paths]))
-    names = [common if len(common) > 1 else "", folder.name, folder.parent.name]
-    labels = [name for name in names if name]
-    return next((name for name in labels if name.lower() not in GENERIC), labels[0] if labels else "imported")
+    names = [name for name in (common, folder.name, folder.parent.name) if len(name) > 1]
+    return next((name for name in names if name.lower() not in GENERIC), "imported")
 
 
-def _names(wanted: Sequence[str], without: re.Pattern[str]) -> tuple[str, ...]:
+def _unique_names(wanted: Sequence[str], without: re.Pattern[str]) -> tuple[str, ...]:
     """Unique names, numbered where several are equal."""
     names: list[str] = []
     for one in wanted:
@@ -284,31 +256,14 @@ def _sort_steps(imported: Imported) -> Imported:
                     f"{name} of {run.label}: step {largest:.3g} is too large",
                     "number the steps; if they are times, remove the column",
                 )
-    runs = (
-        dataclasses.replace(run, series={name: _risen(series) for name, series in run.series.items() if series.values})
-        for run in imported.runs
-    )
+    rising = [{name: in_order(one) for name, one in run.series.items() if one.values} for run in imported.runs]
+    runs = (dataclasses.replace(run, series=series) for run, series in zip(imported.runs, rising, strict=True))
     return dataclasses.replace(imported, runs=tuple(runs))
-
-
-def _risen(series: Series) -> Series:
-    """Of several values at one step the last one stands; what stood at no step follows the others."""
-    numbered = [step for step in series.steps if step is not None]
-    if len(numbered) == len(series.steps) and all(one < other for one, other in itertools.pairwise(numbered)):
-        return series
-    last = {step: index for index, step in enumerate(series.steps)}
-    order = [last[step] for step in sorted(last, key=lambda step: (step is None, step or 0))]
-    return Series(
-        tuple(series.steps[index] for index in order),
-        tuple(series.values[index] for index in order),
-        tuple(series.times[index] for index in order) if series.times else (),
-    )
 
 
 def _plan(imported: Imported, name: str) -> Plan:
     names = list(dict.fromkeys(name for run in imported.runs for name in run.series))
     sources = [str(path) for path in imported.sources] or list(imported.arguments)
-    selected = {metric.name: metric for metric in imported.selected}
     return Plan(
         name=name,
         created=max((run.started for run in imported.runs), default=0.0),
@@ -318,9 +273,7 @@ def _plan(imported: Imported, name: str) -> Plan:
         seed=0,
         sources_hash=_digest(imported),
         variants=(VariantPlan(VARIANT, len(imported.runs)),),
-        selection=Selection(
-            tuple(selected.get(name) or _metric(number, name, imported) for number, name in enumerate(names))
-        ),
+        selection=Selection(tuple(_metric(number, name, imported) for number, name in enumerate(names))),
         imported=(
             f"imported from {', '.join(sources[:1] if imported.arguments else sources)} ({imported.form})",
             *imported.notes,
@@ -338,15 +291,15 @@ def _metric(number: int, name: str, imported: Imported) -> SelectedMetric:
     Of `task: metric` the metric tells, for tasks may be called anything.
     """
     words = name.rpartition(": ")[2] if name in imported.tasks else name
-    if name in imported.manners:
-        role, direction = imported.manners[name]
-    else:
-        role = item_role(words, "quality")
-        direction = item_direction(words, role, None)
+    stated = imported.stated.get(name)
+    role = stated.role if stated else item_role(words, "quality")
+    direction = stated.direction if stated else item_direction(words, role, None)
     source = imported.sources[0].name if imported.sources else ""
-    evidence = "as it was imported" if name in imported.manners else "guessed from its name"
+    evidence = "as it was imported" if stated else "guessed from its name"
     metric = Metric(number, name, name, source, 0, imported.form, role, direction, (evidence,), None)
-    return SelectedMetric(name, metric, role, direction)
+    if stated is None:
+        return SelectedMetric(name, metric, role, direction)
+    return SelectedMetric(name, metric, role, direction, stated.aggregate, stated.unit, stated.primary, stated.margin)
 
 
 def _digest(imported: Imported) -> str:
@@ -365,16 +318,10 @@ def _unlike(runs: Sequence[ImportedRun]) -> list[str]:
     """Settings that some runs share and others do not; what each run has for itself, as a seed, tells nothing."""
     sentences: list[str] = []
     for fact in dict.fromkeys(fact for run in runs for fact in run.environment):
-        levels: dict[str, int] = {}
-        for run in runs:
-            if fact in run.environment:
-                levels[run.environment[fact]] = levels.get(run.environment[fact], 0) + 1
-        if "seed" not in fact.lower() and 1 < len(levels) < sum(levels.values()):
-            sentences.append(
-                f"{fact} ({'; '.join(f'{level} in {n}' for level, n in list(levels.items())[:MOST_FACTS])})"
-            )
-    more = [f"and {len(sentences) - MOST_FACTS} more"] if len(sentences) > MOST_FACTS else []
-    return [f"the runs differ in {', '.join([*sentences[:MOST_FACTS], *more])}"] if sentences else []
+        levels = Counter(run.environment[fact] for run in runs if fact in run.environment)
+        if "seed" not in fact.lower() and 1 < len(levels) < levels.total():
+            sentences.append(f"{fact} ({first_few([f'{level} in {n}' for level, n in levels.items()], MOST_FACTS)})")
+    return [f"the runs differ in {first_few(sentences, MOST_FACTS)}"] if sentences else []
 
 
 def _spec(plan: Plan, run: ImportedRun, replicate: int) -> Spec:

@@ -87,7 +87,7 @@ def test_settings_in_which_some_runs_differ_are_told_and_seeds_are_not() -> None
     one = {"acc": Series((None,), (1.0,))}
     settings = [("0.1", "1"), ("0.1", "2"), ("0.2", "3")]
     runs = [ImportedRun(seed, one, environment={"lr": lr, "seed": seed, "id": seed}) for lr, seed in settings]
-    assert experiment_of(made(*runs)).imported[-1] == "the runs differ in lr (0.1 in 2; 0.2 in 1)"
+    assert experiment_of(made(*runs)).imported[-1] == "the runs differ in lr (0.1 in 2, 0.2 in 1)"
     assert experiment_of(made(*runs[:2])).imported[-1] == "run = seed"
 
 

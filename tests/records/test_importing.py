@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import IMPORTERS, experiment_of, folder_names, read_files, write_imported
+from deviate.records import IMPORTERS, clean_names, experiment_of, read_files, write_imported
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -69,7 +69,7 @@ def test_names_keep_their_letters_and_on_record_those_that_a_folder_can_bear(tmp
     path = write(tmp_path, "x.csv", "method,seed,acc\nA (tuned)/1,0,1\nA (tuned) 1,0,2\n../基线,0,3\n模型,0,4\n")
     found = read_files([path])
     assert [it.name for it in found] == ["A_tuned_1", "A_tuned_1-2", "_基线", "模型"]
-    assert folder_names(found) == ("A_tuned_1", "A_tuned_1-2", "imported", "imported-2")
+    assert clean_names([it.name for it in found]) == ("A_tuned_1", "A_tuned_1-2", "imported", "imported-2")
 
 
 def test_a_file_that_is_given_twice_is_refused(tmp_path: Path) -> None:

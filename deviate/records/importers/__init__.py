@@ -1,10 +1,10 @@
 """Importers by name: results that something else wrote become runs with measurements; one file per format."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.model import Direction, Role, SelectedMetric, Series, Status
+from deviate.model import Direction, Role, Series, Status
 from deviate.registry import Registry
 
 
@@ -30,6 +30,18 @@ class ImportedRun:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricEntry:
+    """A metric on file, and how its scores are read."""
+
+    aggregate: str
+    direction: Direction | None
+    margin: float | None
+    primary: bool
+    role: Role
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """An experiment read from files of another tool.
 
@@ -37,8 +49,7 @@ class Imported:
         name: as it was called there, or from the name of the file.
         form: name of the importer.
         tasks: names of metrics that are one measure on several tasks or data sets.
-        manners: metric to its role and direction, where they stood there; of others the names tell.
-        selected: metrics of which all stood there, margin and aggregate included.
+        stated: how metrics are read, where it stood there; of others the names tell.
         notes: sentences for the user: what was guessed and how to say otherwise, what was relabelled, what is missing.
         streams, scores: as in `Experiment`; None where deviate did not run it, or that was not kept.
         arguments: those of `deviate import` by which it was read, where it is no file.
@@ -50,8 +61,7 @@ class Imported:
     runs: tuple[ImportedRun, ...]
     tasks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    manners: dict[str, tuple[Role, Direction | None]] = field(default_factory=dict)
-    selected: tuple[SelectedMetric, ...] = ()
+    stated: Mapping[str, MetricEntry] = field(default_factory=dict)
     streams: int | None = None
     scores: int | None = None
     arguments: tuple[str, ...] = ()

@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from deviate.errors import InputError
-from deviate.model import AT, Direction, Metric, Role, SelectedMetric, Series, Status
+from deviate.model import AT, Series, Status
 from deviate.records.files import in_words, to_builtins
-from deviate.records.importers import Imported, ImportedRun, importer
+from deviate.records.importers import Imported, ImportedRun, MetricEntry, importer
 from deviate.records.importers.tables import head, read_text
 
 SCHEMA = 1
@@ -36,17 +36,6 @@ class BaselineRun:
     status: Status
     seeds: Mapping[str, int]
     scores: Mapping[str, float]
-
-
-class MetricEntry(Struct):
-    """A metric of a baseline, and how its scores are read."""
-
-    aggregate: str
-    direction: Direction | None
-    margin: float | None
-    primary: bool
-    role: Role
-    unit: str
 
 
 class Baseline(Struct, kw_only=True, omit_defaults=True):
@@ -130,9 +119,7 @@ def read_baseline(path: Path) -> tuple[Imported, ...]:
             sources=(path,),
             runs=tuple(_to_imported_run(run, baseline) for run in baseline.runs),
             notes=(f"{path.name}: the scores of {len(baseline.runs)} runs of {baseline.name}{where}, {provenance}",),
-            selected=tuple(
-                _metric(index, name, entry, path.name) for index, (name, entry) in enumerate(baseline.metrics.items())
-            ),
+            stated=baseline.metrics,
             streams=baseline.streams,
             scores=baseline.scores,
         ),
@@ -167,14 +154,6 @@ def _refuse_margins(metrics: Mapping[str, MetricEntry]) -> None:
     for name, entry in metrics.items():
         if entry.margin is not None and not 0 < entry.margin < math.inf:
             raise ValueError(f"metric {name}: margin {entry.margin} is not positive")
-
-
-def _metric(index: int, name: str, entry: MetricEntry, file: str) -> SelectedMetric:
-    evidence = ("as it was saved",)
-    metric = Metric(index, name, name, file, 0, "baseline", entry.role, entry.direction, evidence, None)
-    return SelectedMetric(
-        name, metric, entry.role, entry.direction, entry.aggregate, entry.unit, entry.primary, entry.margin
-    )
 
 
 def _to_imported_run(run: BaselineRun, baseline: Baseline) -> ImportedRun:

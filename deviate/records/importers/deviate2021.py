@@ -12,7 +12,6 @@ import csv
 import dataclasses
 import io
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 from deviate.errors import InputError
@@ -33,6 +32,20 @@ RIGHT = {
 }
 P_VALUE = "U_test_p-value"
 ONCE = "DLVarLog"
+NOTES = (
+    "DEVIATE 2021: SDev_t was the lower bound and SDev_b the upper one: here they are called low and high",
+    "SD with ddof 1; chi-square interval at 90%; values have four decimals",
+)
+NOTES_OF_COMPARISON = (
+    "DEVIATE 2021: p-values were one-sided: they are doubled here (at most 1), and uncorrected for many iterations",
+    "cohen d pools both variances unweighted; values have four decimals: p 0.0000 is below 0.0001",
+)
+
+
+def is_summary(path: Path) -> bool:
+    """Whether this is an analysis or a comparison of that release."""
+    lines = _lines(path)
+    return len(lines) == 2 and lines[1][0] == "Iter" and tuple(lines[1][1:4]) in {ANALYSIS[:3], COMPARISON}
 
 
 def _lines(path: Path) -> list[list[str]]:
@@ -40,29 +53,18 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def _is_log(path: Path) -> bool:
-    lines = _lines(path)
-    return bool(lines) and lines[0][:2] == ["Iter", "Time"]
-
-
-def is_summary(path: Path) -> bool:
-    """Whether this is an analysis or a comparison of that release."""
-    lines = _lines(path) if path.is_file() else []
-    return len(lines) == 2 and lines[1][0] == "Iter" and tuple(lines[1][1:4]) in {ANALYSIS[:3], COMPARISON}
+    return any(line[:2] == ["Iter", "Time"] for line in _lines(path)[:1])
 
 
 def _claims(path: Path) -> bool:
-    if path.is_dir():
-        return any(_is_log(log) for log in _logs(path)[:1])
-    return _is_log(path) or is_summary(path)
+    return any(map(_is_log, _logs(path)[:1])) if path.is_dir() else _is_log(path) or is_summary(path)
 
 
 def _logs(folder: Path) -> list[Path]:
     """Log files of the runs in the numbered folders of an experiment; training logs where there are any."""
-    for name in ("DLVarLog.csv", "DLVarLogNoLoop.csv"):
-        logs = [log for log in folder.glob(f"*/{name}") if log.parent.name.isdecimal()]
-        if logs:
-            return sorted(logs, key=lambda path: int(path.parent.name))
-    return []
+    names = ("DLVarLog.csv", "DLVarLogNoLoop.csv")
+    found = ([log for log in folder.glob(f"*/{name}") if log.parent.name.isdecimal()] for name in names)
+    return sorted(next(filter(None, found), []), key=lambda log: int(log.parent.name))
 
 
 @importer("deviate2021", description="logs of the DEVIATE release of 2021: Iter,Time,…", claims=_claims, rank=30)
@@ -113,49 +115,32 @@ def relabel(path: Path) -> str:
     """An analysis or a comparison of that release as CSV with a row per metric and iteration, rightly labelled.
 
     Raises:
-        InputError: it is none.
+        InputError: its columns are not those of the release.
     """
-    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(read_text(path)))]
-    if not is_summary(path) or len(rows) < 2:
-        raise InputError(
-            f"{path} is neither an analysis nor a comparison of the DEVIATE release of 2021", "name such a file"
-        )
-    figures = ANALYSIS if tuple(rows[1][1:4]) == ANALYSIS[:3] else COMPARISON
+    first, second, *rows = ([cell.strip() for cell in row] for row in csv.reader(io.StringIO(read_text(path))))
+    figures = ANALYSIS if tuple(second[1:4]) == ANALYSIS[:3] else COMPARISON
     width = len(figures)
-    if (len(rows[1]) - 1) % width or tuple(rows[1][1:]) != figures * ((len(rows[1]) - 1) // width):
+    metrics = first[1 : len(second) : width]
+    if tuple(second[1:]) != figures * len(metrics):
         raise InputError(
             f"{path}: unknown columns for the DEVIATE release of 2021", "name an unchanged file of the release"
         )
-    metrics = rows[0][1 : len(rows[1]) : width]
     buffer = io.StringIO()
+    buffer.writelines(f"# {note}\n" for note in (NOTES if figures is ANALYSIS else NOTES_OF_COMPARISON))
     writer = csv.writer(buffer, lineterminator="\n")
-    is_analysis = figures is ANALYSIS
-    for note in _notes(is_analysis=is_analysis):
-        buffer.write(f"# {note}\n")
     writer.writerow(["metric", "iteration", *(RIGHT.get(figure, figure) for figure in figures)])
     for at, metric in enumerate(metrics):
-        for row in rows[2:]:
+        for row in rows:
             cells = row[1 + at * width : 1 + (at + 1) * width]
             if any(cells):
-                writer.writerow([metric, row[0], *_right(figures, cells)])
+                writer.writerow([metric, row[0], *map(_right, figures, cells)])
     return buffer.getvalue()
 
 
-def _notes(*, is_analysis: bool) -> tuple[str, ...]:
-    if is_analysis:
-        return (
-            "DEVIATE 2021: SDev_t was the lower bound and SDev_b the upper one: here they are called low and high",
-            "SD with ddof 1; chi-square interval at 90%; values have four decimals",
-        )
-    return (
-        "DEVIATE 2021: p-values were one-sided: they are doubled here (at most 1), and uncorrected for many iterations",
-        "cohen d pools both variances unweighted; values have four decimals: p 0.0000 is below 0.0001",
-    )
-
-
-def _right(figures: Sequence[str], cells: Sequence[str]) -> list[str]:
-    cells = ["" if cell.lower() == "nan" and P_VALUE not in figures else cell for cell in cells]
-    return [_double(cell) if figure == P_VALUE else cell for figure, cell in zip(figures, cells, strict=False)]
+def _right(figure: str, cell: str) -> str:
+    if figure == P_VALUE:
+        return _double(cell)
+    return "" if figure in ANALYSIS and cell.lower() == "nan" else cell
 
 
 def _double(cell: str) -> str:

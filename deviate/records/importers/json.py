@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+import msgspec
+
 from deviate.errors import InputError
-from deviate.model import Direction, Role, Series, Status
-from deviate.records.importers import Imported, ImportedRun, importer
+from deviate.model import Series, Status
+from deviate.records.importers import Imported, ImportedRun, MetricEntry, importer
 from deviate.records.importers.assemble import assemble
 from deviate.records.importers.tables import Table, number, read_text
 
@@ -128,7 +130,8 @@ def _side_by_side(scores: Mapping[str, Sequence[Any]]) -> Table:
 def _read_report(document: dict[str, Any], path: Path) -> Shape:
     """Scores and outcomes of a report by deviate; reports have no measurements by step."""
     try:
-        several = len({entry["name"] for entry in document["experiments"]}) < len(document["experiments"])
+        entries = document["experiments"]
+        several = len({entry["name"] for entry in entries}) < len(entries)
         return tuple(
             Imported(
                 name=f"{entry['name']}-{entry['variant']}" if several else str(entry["name"]),
@@ -139,21 +142,18 @@ def _read_report(document: dict[str, Any], path: Path) -> Shape:
                 notes=(
                     f"{path.name}: a report of deviate: the scores of {len(entry['runs'])} runs, without their curves",
                 ),
-                manners=_manners(entry["metrics"]),
+                stated={metric["metric"]: _stated(metric) for metric in entry["metrics"] if "role" in metric},
             )
-            for entry in document["experiments"]
+            for entry in entries
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it again with --json") from error
 
 
-def _manners(metrics: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Role, Direction | None]]:
-    """Role and direction of metrics as stated in the report, where the user may have overridden what names suggest."""
-    return {
-        str(metric["metric"]): (metric["role"], metric["direction"])
-        for metric in metrics
-        if metric.get("role") in get_args(Role) and metric.get("direction", "") in {*get_args(Direction), None}
-    }
+def _stated(metric: Mapping[str, Any]) -> MetricEntry:
+    """Role and direction of a metric, where the user may have said other than its name suggests."""
+    stated = {"aggregate": "last", "margin": None, "primary": False, "unit": ""}
+    return msgspec.convert({**stated, "role": metric["role"], "direction": metric["direction"]}, MetricEntry)
 
 
 def _to_imported_runs(

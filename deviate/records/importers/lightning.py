@@ -19,14 +19,8 @@ SETTING = re.compile(r"^([\w.-]+):\s*(\S.*)$")
 
 
 def _claims(path: Path) -> bool:
-    if path.is_dir():
-        return any(_is_log(log) for log in _logs(path)[:1])
-    return path.name == METRICS and _is_log(path)
-
-
-def _is_log(path: Path) -> bool:
-    names = head(path).partition("\n")[0].strip().split(",")
-    return {"epoch", "step"} <= set(names)
+    logs = _logs(path)[:1] if path.is_dir() else [path] if path.name == METRICS else []
+    return any({"epoch", "step"} <= set(head(log).partition("\n")[0].strip().split(",")) for log in logs)
 
 
 def _logs(folder: Path) -> list[Path]:
@@ -34,12 +28,9 @@ def _logs(folder: Path) -> list[Path]:
     if (folder / METRICS).is_file():
         return [folder / METRICS]
     logs = [*folder.glob(f"*/{METRICS}"), *folder.glob(f"*/version_*/{METRICS}")]
-    return sorted(logs, key=lambda path: (path.parts[:-2], _version(path), path))
-
-
-def _version(path: Path) -> int:
-    number = path.parent.name.rpartition("_")[2]
-    return int(number) if number.isdecimal() else 0
+    return sorted(
+        logs, key=lambda path: (path.parts[:-2], len(path.parent.name), path)
+    )  # version_10 is after version_9
 
 
 @importer("lightning", description="CSVLogger of Lightning: metrics.csv, version_* folders", claims=_claims, rank=20)

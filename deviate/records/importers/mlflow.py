@@ -1,4 +1,4 @@
-"""Importer `mlflow`: the stores of MLflow, folders (`mlruns`) or SQLite (`mlflow.db`), read without MLflow.
+"""Importer `mlflow`: stores of MLflow: folders (`mlruns`), read without MLflow, and databases by its `MlflowClient`.
 
 Each experiment of a store is an experiment. Steps are those that the script gave; MLflow writes 0 where it gave none,
 so a metric that is at step 0 throughout is a score, or numbered in the order of logging. Parameters (`param.…`) are the
@@ -6,320 +6,395 @@ environment of a run, without secrets; metrics of the machine (`system/…`) are
 crashed, KILLED cancelled; RUNNING and SCHEDULED, which a killed process leaves too, count as lost. Left out, and told:
 deleted runs and experiments, and parents of other runs that have no metrics of their own.
 
-Source: FileStore and SqlAlchemyStore of MLflow 3.17; what is read here is the same since 1.0.
+Source: FileStore of MLflow 3.17; what is read here of its files is the same since 1.0.
 """
 
 import contextlib
+import json
+import logging
 import math
+import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import urllib.parse
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from deviate.base import first_few, redact
 from deviate.errors import InputError
 from deviate.model import Status
 from deviate.records.importers import Imported, importer
-from deviate.records.importers.tracked import OPEN_ENDED, TrackedRun, Trail, imported_runs, list_names, note_on
-
-if TYPE_CHECKING:
-    import sqlite3
+from deviate.records.importers.tables import head
+from deviate.records.importers.tracked import (
+    OPEN_ENDED,
+    Project,
+    TrackedRun,
+    Trail,
+    calling,
+    imported_runs,
+    note_on,
+    split_aggregates,
+)
 
 META = "meta.yaml"
+DATABASE = "mlflow.db"
 STATES: Mapping[str, Status] = {
     "FINISHED": "completed", "FAILED": "crashed", "KILLED": "cancelled",
     "3": "completed", "4": "crashed", "5": "cancelled",
 }  # fmt: skip
 """Status of a run by its state; folders have their numbers. In any other state it is lost."""
-SQLITE = b"SQLite format 3\0"
-TABLES = {"experiments", "runs", "metrics", "params", "tags"}
+TABLES = {"experiments", "runs", "latest_metrics"}
 CURE = "restore it, or move it away to go on without it"
-KEY = re.compile(r"([A-Za-z_]\w*):(?: (.*))?$")
-ESCAPE = re.compile(r"\\(x..|u.{4}|U.{8}|.)", re.DOTALL)
+MACHINE = "system/"
+FACTS = {"mlflow.source.git.commit": "git_commit", "mlflow.source.name": "source"}
+NAME = "mlflow.runName"
+PARENT = "mlflow.parentRunId"
+RUNS_PER_PAGE = 1_000
+N_CONNECTIONS = 8
+HINT = (
+    "check MLFLOW_TRACKING_URI; a server that refuses access needs MLFLOW_TRACKING_USERNAME and "
+    "MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
+)
+STORE = "MLFLOW_TRACKING_URI"
+AGGREGATE = "deviate.experiment"
+"""A tag of runs that `deviate report --to mlflow` writes."""
+DEFAULT = "Default"
+"""An experiment that every store has, and most leave empty."""
 
 
 @dataclass(slots=True)
 class Stored(TrackedRun):
-    """A run in an MLflow store.
+    """A run in an MLflow store, whose metrics are known by name until `load_values` reads them."""
+
+    is_deleted: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredExperiment:
+    """An experiment in an MLflow store.
 
     Attributes:
-        ended: seconds since the epoch, 0 where that is not known.
-        torn: metrics whose last line is not whole.
+        read_runs: gives its runs without the values of their metrics.
+        load_values: reads the values of a run. Both raise InputError where the store is damaged or does not answer.
     """
 
-    is_deleted: bool = False
-    ended: float = 0.0
-    tags: dict[str, str] = field(default_factory=dict)
-    torn: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Group:
-    """An experiment in an MLflow store."""
-
+    id: str
     name: str
-    is_deleted: bool = False
-    runs: list[Stored] = field(default_factory=list)
+    is_deleted: bool
+    read_runs: Callable[[], list[Stored]]
+    load_values: Callable[[TrackedRun], None]
 
 
-def is_folders(path: Path) -> bool:
-    """Whether a folder is a store, an experiment of one, or a run of one."""
-    if (path / META).is_file():
-        return (path / "metrics").is_dir() or (path / "params").is_dir() or "experiment_id" in _first_lines(path / META)
-    return any("experiment_id" in _first_lines(meta) for meta in path.glob(f"*/{META}"))
+def is_store(path: Path) -> bool:
+    """Whether a path is a store on disk, or the folder of one experiment or run."""
+    return _is_folder_store(path) or _is_database(path) or _is_database(path / DATABASE)
 
 
-def is_database(path: Path) -> bool:
-    """Whether a file is a data base with the tables of MLflow."""
-    try:
-        import sqlite3  # the sqlite3 module is missing in some builds of Python
-    except ImportError:
-        return False
-    try:
-        with path.open("rb") as file:
-            if file.read(len(SQLITE)) != SQLITE:
-                return False
-        with contextlib.closing(_open_database(path)) as base:
-            return {name for (name,) in base.execute("SELECT name FROM sqlite_master")} >= TABLES
-    except (OSError, sqlite3.Error):
-        return False
-
-
-def _first_lines(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(2_000)
-    except OSError:
-        return ""
-
-
-def read_folders(path: Path) -> list[Group]:
-    """The experiments of a folder store, of one experiment's folder, or of one run's.
+@importer("mlflow", description="MLflow: mlruns, or mlflow.db", claims=is_store, rank=20)
+def read_mlflow(path: Path) -> tuple[Imported, ...]:
+    """The experiments of a store that have runs; also of the folder of one experiment or run.
 
     Raises:
-        InputError: a file is damaged or cannot be read.
+        InputError: there is none, a file is damaged, or the package `mlflow` is needed and not installed.
     """
-    try:
-        if not (path / META).is_file():
-            folders = sorted(meta.parent for meta in path.glob(f"*/{META}"))
-            return [_experiment(folder, sorted(meta.parent for meta in folder.glob(f"*/{META}"))) for folder in folders]
-        if not _is_run(path):
-            return [_experiment(path, sorted(meta.parent for meta in path.glob(f"*/{META}")))]
-        return [_experiment(path.parent, [path])]
-    except OSError as error:
-        raise InputError(f"reading {error.filename or path}: {error.strerror or error}") from error
+    stored = experiments_of(str(path))
+    deleted = [experiment.name for experiment in stored if experiment.is_deleted]
+    read = [_imported(experiment, path, deleted) for experiment in stored if not experiment.is_deleted]
+    experiments = tuple(experiment for experiment in read if experiment is not None)
+    if not experiments:
+        raise InputError(f"{path} holds no MLflow runs with metrics", "name the folder mlruns, or the file mlflow.db")
+    return experiments
 
 
-def _is_run(folder: Path) -> bool:
-    return bool({"run_id", "run_uuid"} & _meta(folder / META).keys())
-
-
-def _experiment(folder: Path, runs: list[Path]) -> Group:
-    meta = _meta(folder / META) if (folder / META).is_file() else {}
-    return Group(
-        meta.get("name") or folder.resolve().name,
-        meta.get("lifecycle_stage") == "deleted",
-        [_run(run) for run in runs if _is_run(run)],  # models are logged beside the runs since MLflow 3
+def _imported(experiment: StoredExperiment, path: Path, deleted: Sequence[str]) -> Imported | None:
+    """Convert one experiment of the store; None if none of its runs logged anything."""
+    all_runs = experiment.read_runs()
+    runs = runs_to_read(all_runs)
+    if not any(run.trails for run in runs):
+        return None
+    for run in runs:
+        experiment.load_values(run)
+    imported, of_steps = imported_runs(runs, [run.started for run in runs], "param.")
+    parents = (run.label for run in all_runs if run not in runs and not run.is_deleted)
+    torn = (f"{name} of {run.label}" for run in runs for name, trail in run.trails.items() if trail.is_torn)
+    notes = (
+        *note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED),
+        *note_on(torn, "the last line is incomplete, left out"),
+        *note_on((run.label for run in all_runs if run.is_deleted), "deleted in MLflow, left out"),
+        *note_on(parents, "parent run without metrics, left out"),
+        *note_on(deleted, "deleted experiments in the store, left out"),
+        *of_steps,
     )
+    return Imported(experiment.name, "mlflow", (path,), imported, notes=notes)
 
 
-def _run(folder: Path) -> Stored:
-    meta = _meta(folder / META)
-    tags = _texts(folder / "tags")
-    run = Stored(
-        meta.get("run_id") or meta.get("run_uuid") or folder.name,
-        meta.get("run_name") or tags.get("mlflow.runName", ""),
-        STATES.get(meta.get("status", ""), "lost"),
-        _seconds(meta.get("start_time")),
-        is_deleted=meta.get("lifecycle_stage") == "deleted",
-        ended=_seconds(meta.get("end_time")),
-        params=_texts(folder / "params"),
+def runs_to_read(runs: Sequence[Stored]) -> list[Stored]:
+    """The runs of an experiment by start, without deleted ones and parents that have no metrics of their own."""
+    parents = {run.tags[PARENT] for run in runs if PARENT in run.tags}
+    logged = [run for run in runs if not run.is_deleted and (run.trails or run.id not in parents)]
+    return sorted(logged, key=lambda run: (run.started, run.id))
+
+
+def experiments_of(store: str) -> list[StoredExperiment]:
+    """The experiments of a store, deleted ones too.
+
+    Args:
+        store: a path, or an address as MLflow takes it: `http://host:5000`, `sqlite:///mlflow.db`.
+
+    Raises:
+        InputError: there is no such store, it is damaged or does not answer, or the package `mlflow` is needed.
+    """
+    if "://" in store and not store.startswith(("file:", "sqlite:")):
+        return _by_client(store)
+    path = Path(urllib.parse.unquote(store.removeprefix("sqlite:///").removeprefix("file://")))
+    if _is_folder_store(path):
+        return _of_folders(path)
+    database = path / DATABASE if path.is_dir() else path
+    if not _is_database(database):  # in any other file MLflow would make its tables
+        raise InputError(f"{path} is no store of MLflow, or is damaged", "name the folder mlruns, or mlflow.db")
+    return _by_client(f"sqlite:///{database.resolve()}")
+
+
+def _new_run(
+    run_id: str, state: object, started: object, ended: object, params: dict[str, str], tags: Mapping[str, str]
+) -> Stored:
+    """A run; times are in milliseconds, and a run that has not ended lacks the second one."""
+    began = _seconds(started)
+    return Stored(
+        run_id,
+        tags.get(NAME, ""),
+        STATES.get(str(state), "lost"),
+        began,
+        max(0.0, _seconds(ended) - began),
+        params=params,
+        facts={fact: tags[tag] for tag, fact in FACTS.items() if tag in tags},
         tags=tags,
     )
-    for path in _files(folder / "metrics"):
-        name = path.relative_to(folder / "metrics").as_posix()
-        trail = run.trails[name] = Trail()
-        text = path.read_text(encoding="utf-8", errors="replace")
-        whole, _, broken = text.rpartition("\n")
-        if broken:  # a truncated number would be read as a different number
-            run.torn.append(name)
-        for number, line in enumerate(whole.splitlines(), 1):
-            try:
-                time, value, *rest = line.split()
-                trail.add(int(rest[0]) if rest else 0, float(value), int(time) / 1000)
-            except ValueError as error:
-                raise InputError(f"{path} is damaged in line {number}: {line[:80]!r}", CURE) from error
-    return run
-
-
-def _files(folder: Path) -> list[Path]:
-    """Metric or parameter files below a folder; names with a slash are stored in subfolders."""
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-
-
-def _texts(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")
-        for path in _files(folder)
-    }
 
 
 def _seconds(milliseconds: object) -> float:
     return int(str(milliseconds)) / 1000 if str(milliseconds).isdigit() else 0.0
 
 
-def _meta(path: Path) -> dict[str, str]:
-    """Parse MLflow's flat YAML: plain, 'single' and "double" quoted strings, which may continue on indented lines."""
-    fields: dict[str, str] = {}
-    last = ""
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        if match := KEY.match(line):
-            last = match[1]
-            fields[last] = match[2] or ""
-        elif last and fields[last].endswith("\\"):  # within "…" a line that is broken before a blank
-            more = line.strip()
-            fields[last] = fields[last][:-1] + (more[1:] if more.startswith("\\ ") else more)
-        elif last and line[:1] in {" ", ""}:
-            joint = "" if fields[last].endswith("\n") else " "
-            fields[last] += joint + line.strip() if line.strip() else "\n"
-    if not fields:
-        raise InputError(f"{path} is damaged: it has no fields", CURE)
-    return {name: _plain(value.strip()) for name, value in fields.items()}
+def read_mlflow_experiment(place: str) -> Project:
+    """Read the runs of an experiment of MLflow.
 
-
-def _plain(value: str) -> str:
-    if value[:1] == "'" == value[-1:] and len(value) > 1:
-        return value[1:-1].replace("''", "'")
-    if value[:1] == '"' == value[-1:] and len(value) > 1:
-        return ESCAPE.sub(_unescape, value[1:-1])
-    return "" if value in {"null", "~"} else value
-
-
-def _unescape(match: re.Match[str]) -> str:
-    code = match[1]
-    if code[0] in "xuU" and len(code) > 1:
-        return chr(int(code[1:], 16))
-    return {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "a": "\a", "b": "\b"}.get(code, code)
-
-
-def read_database(path: Path) -> list[Group]:
-    """The experiments of a data base, which is not changed.
+    Args:
+        place: `EXPERIMENT`, by name or id, in the store of MLFLOW_TRACKING_URI or of this folder; or a store, with
+            `#EXPERIMENT` behind it: `http://host:5000#cifar`, also the address of a page of the server, or a path.
 
     Raises:
-        InputError: it is damaged, or in use by somebody who changes it.
+        InputError: there is no such store or experiment, or it cannot be read.
     """
-    import sqlite3
+    store, name = _split(place)
+    address = f"mlflow:{redact(place)}"
+    experiment = _choose([each for each in experiments_of(store) if not each.is_deleted], name, address)
+    all_runs = experiment.read_runs()
+    n_named = Counter(run.name for run in all_runs)
+    names = {run.id: run.name for run in all_runs if n_named[run.name] == 1}
+    runs = runs_to_read(all_runs)
+    for run in runs:
+        parent = run.tags.get(PARENT, "")  # searches for settings start their runs below one of their own
+        run.sweep = names.get(parent) or parent[:8]
+        run.labels = {"source": run.facts.get("source", "")}
+    aggregates = {run.id for run in runs if AGGREGATE in run.tags}
+    trained, notes = split_aggregates(runs, lambda run: run.id in aggregates)
+    notes += tuple(note_on((run.label for run in all_runs if run.is_deleted), "deleted in MLflow, left out"))
+    return Project(address, experiment.name, "mlflow", "param.", trained, experiment.load_values, notes=notes)
 
-    try:
-        with contextlib.closing(_open_database(path)) as base:
-            groups = {
-                key: Group(name or str(key), stage == "deleted")
-                for key, name, stage in base.execute("SELECT experiment_id, name, lifecycle_stage FROM experiments")
-            }
-            runs: dict[str, Stored] = {}
-            for key, name, state, begin, end, stage, group in base.execute(
-                "SELECT run_uuid, name, status, start_time, end_time, lifecycle_stage, experiment_id FROM runs "
-                "ORDER BY start_time, rowid"
-            ):
-                run = Stored(key, name or "", STATES.get(state, "lost"), _seconds(begin))
-                run.is_deleted, run.ended = stage == "deleted", _seconds(end)
-                runs[key] = run
-                groups.setdefault(group, Group(str(group))).runs.append(run)
-            for key, name, value in base.execute("SELECT run_uuid, key, value FROM params"):
-                runs[key].params[name] = str(value)
-            for key, name, value in base.execute("SELECT run_uuid, key, value FROM tags"):
-                runs[key].tags[name] = str(value)
-            for key, name, value, time, step, is_nan in base.execute(
-                "SELECT run_uuid, key, value, timestamp, step, is_nan FROM metrics ORDER BY rowid"
-            ):
-                runs[key].trails.setdefault(name, Trail()).add(
-                    step, math.nan if is_nan else real_number(value), time / 1000
-                )
-    except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
+
+def _split(place: str) -> tuple[str, str]:
+    """The store, and the experiment in it, empty for the only one."""
+    store, _, fragment = place.partition("#")
+    if "://" in store or fragment or is_store(Path(store)):
+        parts = fragment.strip("/").split("/")
+        return store, parts[1] if parts[0] == "experiments" and len(parts) > 1 else urllib.parse.unquote(fragment)
+    default = os.environ.get(STORE) or next((name for name in (DATABASE, "mlruns") if Path(name).exists()), "")
+    if not default:
         raise InputError(
-            f"reading the MLflow database {path}: {error}",
-            "check that it is complete, and that no process writes to it",
-        ) from error
-    for run in runs.values():
-        run.name = run.name or run.tags.get("mlflow.runName", "")
-    return list(groups.values())
+            f"mlflow:{place}: there is no store of MLflow here, and {STORE} is not set",
+            f"set {STORE}, or write mlflow:http://HOST:5000#EXPERIMENT",
+        )
+    return default, place
 
 
-def _open_database(path: Path) -> "sqlite3.Connection":
-    import sqlite3
+def _choose(experiments: Sequence[StoredExperiment], name: str, address: str) -> StoredExperiment:
+    """The experiment of that name or number; without a name the only one."""
+    candidates = [each for each in experiments if name in {each.name, each.id}] if name else list(experiments)
+    if not name and len(candidates) > 1:
+        candidates = [each for each in candidates if each.name != DEFAULT]
+    if len(candidates) == 1:
+        return candidates[0]
+    which = f"no experiment {name!r}" if name else f"{len(candidates)} experiments"
+    listed = first_few(sorted(each.name for each in experiments), 8)
+    raise InputError(f"reading {address}: the store has {which}", f"name one with #EXPERIMENT: {listed}")
 
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+
+# Folders, read without MLflow.
 
 
-def real_number(value: float) -> float:
+def _is_folder_store(path: Path) -> bool:
+    metas = [path / META] if (path / META).is_file() else path.glob(f"*/{META}")
+    return any("experiment_id" in head(meta) for meta in metas)
+
+
+def _of_folders(path: Path) -> list[StoredExperiment]:
+    if not (path / META).is_file():
+        return [_folder(meta.parent, _run_folders(meta.parent)) for meta in sorted(path.glob(f"*/{META}"))]
+    if "run_id" in _meta(path):
+        return [_folder(path.parent, [path])]
+    return [_folder(path, _run_folders(path))]
+
+
+def _run_folders(folder: Path) -> list[Path]:
+    """The folders of runs; models are logged beside them since MLflow 3."""
+    return [meta.parent for meta in sorted(folder.glob(f"*/{META}")) if "run_id" in _meta(meta.parent)]
+
+
+def _folder(folder: Path, run_folders: Sequence[Path]) -> StoredExperiment:
+    meta = _meta(folder) if (folder / META).is_file() else {}
+    runs = {run_folder.name: run_folder for run_folder in run_folders}
+
+    def load_values(run: TrackedRun) -> None:
+        for name in run.trails:
+            run.trails[name] = _values(runs[run.id] / "metrics" / name)
+
+    return StoredExperiment(
+        meta.get("experiment_id", folder.name),
+        meta.get("name") or folder.resolve().name,
+        meta.get("lifecycle_stage") == "deleted",
+        lambda: [_folder_run(run_folder) for run_folder in run_folders],
+        load_values,
+    )
+
+
+def _folder_run(folder: Path) -> Stored:
+    meta = _meta(folder)
+    params, tags = (
+        {name: path.read_text(encoding="utf-8", errors="replace") for name, path in _files(folder / kind).items()}
+        for kind in ("params", "tags")
+    )
+    run = _new_run(folder.name, meta.get("status"), meta.get("start_time"), meta.get("end_time"), params, tags)
+    run.trails = {name: Trail() for name in _files(folder / "metrics") if not name.startswith(MACHINE)}
+    run.is_deleted = meta.get("lifecycle_stage") == "deleted"
+    return run
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """Files below a folder by the name of their metric, parameter or tag, whose slashes are subfolders."""
+    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("[!.]*")) if path.is_file()}
+
+
+def _values(path: Path) -> Trail:
+    """The values of a metric, without a torn last line: a number that is cut off would be another one."""
+    whole, _, torn = path.read_text(encoding="utf-8", errors="replace").rpartition("\n")
+    trail = Trail(is_torn=bool(torn))
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            time, value, *rest = line.split()
+            trail.add(int(rest[0]) if rest else 0, float(value), int(time) / 1000)
+        except ValueError as error:
+            raise InputError(f"{path} is damaged in line {number}: {line[:80]!r}", CURE) from error
+    return trail
+
+
+def _meta(folder: Path) -> dict[str, str]:
+    """The fields of MLflow's flat YAML, of which long ones go on in indented lines."""
+    text = re.sub(r"\n +", " ", (folder / META).read_text(encoding="utf-8", errors="replace"))
+    fields = {
+        name: value.strip() for name, colon, value in (line.partition(":") for line in text.splitlines()) if colon
+    }
+    if not fields:
+        raise InputError(f"{folder / META} is damaged: it has no fields", CURE)
+    return {name: _unquoted(value) for name, value in fields.items()}
+
+
+def _unquoted(value: str) -> str:
+    """A text of YAML; escapes that JSON does not know stay as they are."""
+    if value.startswith("'"):
+        return value[1:-1].replace("''", "'")
+    if value.startswith('"'):
+        with contextlib.suppress(ValueError):
+            return str(json.loads(value))
+        return value[1:-1]
+    return value
+
+
+# Databases and servers, read by MLflow.
+
+
+def _is_database(path: Path) -> bool:
+    """Whether a file is an SQLite database with the tables of MLflow."""
+    try:
+        with path.open("rb") as file:
+            if not file.read(16).startswith(b"SQLite format 3"):
+                return False
+        import sqlite3  # missing in some builds of Python
+    except (OSError, ImportError):
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
+            return {name for (name,) in base.execute("SELECT name FROM sqlite_master")} >= TABLES
+    except sqlite3.Error:
+        return False
+
+
+def _by_client(address: str) -> list[StoredExperiment]:
+    # Before MLflow is imported: it reports its use to its authors, and tries a server that is not there for minutes.
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    doing = f"reading the MLflow store {redact(address)}"
+    with calling("mlflow", doing, HINT):
+        from mlflow import MlflowClient
+        from mlflow.entities import ViewType
+
+        client = MlflowClient(address)
+        experiments = list(_pages(client.search_experiments, view_type=ViewType.ALL))
+
+    def experiment_of(found: Any) -> StoredExperiment:
+        def read_runs() -> list[Stored]:
+            query = {"experiment_ids": [found.experiment_id], "run_view_type": ViewType.ALL}
+            with calling("mlflow", doing, HINT):
+                return [_client_run(run) for run in _pages(client.search_runs, **query, max_results=RUNS_PER_PAGE)]
+
+        def load_values(run: TrackedRun) -> None:
+            with calling("mlflow", doing, HINT), ThreadPoolExecutor(N_CONNECTIONS) as pool:  # a request for each metric
+                histories = pool.map(lambda name: client.get_metric_history(run.id, name), run.trails)
+                for trail, history in zip(run.trails.values(), histories, strict=True):
+                    for metric in history:
+                        trail.add(metric.step, _real_number(metric.value), metric.timestamp / 1000)
+
+        is_deleted = found.lifecycle_stage == "deleted"
+        return StoredExperiment(str(found.experiment_id), found.name, is_deleted, read_runs, load_values)
+
+    return [experiment_of(found) for found in experiments]
+
+
+def _pages(search: Callable[..., Any], **query: object) -> Iterator[Any]:
+    token = None
+    while True:
+        page = search(**query, page_token=token)
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def _client_run(found: Any) -> Stored:
+    info, data = found.info, found.data
+    run = _new_run(info.run_id, info.status, info.start_time, info.end_time, dict(data.params), dict(data.tags))
+    run.trails = {name: Trail() for name in data.metrics if not name.startswith(MACHINE)}
+    run.is_deleted = info.lifecycle_stage == "deleted"
+    return run
+
+
+def _real_number(value: float) -> float:
     """A metric value, of which MLflow stores infinity as the largest float."""
     return math.copysign(math.inf, value) if abs(value) >= sys.float_info.max else float(value)
-
-
-DATABASE = "mlflow.db"
-MACHINE = "system/"
-FACTS = {"mlflow.source.git.commit": "git_commit", "mlflow.source.name": "source"}
-PARENT = "mlflow.parentRunId"
-
-
-def _claims(path: Path) -> bool:
-    return is_database(path) if path.is_file() else is_folders(path) or is_database(path / DATABASE)
-
-
-@importer("mlflow", description="MLflow: mlruns, or mlflow.db", claims=_claims, rank=20)
-def read_mlflow(path: Path) -> tuple[Imported, ...]:
-    """The experiments of a store that have runs; also of the folder of one experiment or run.
-
-    Raises:
-        InputError: there is none, or a file is damaged.
-    """
-    if path.is_dir() and is_folders(path):
-        groups = read_folders(path)
-    else:
-        groups = read_database(path / DATABASE if path.is_dir() else path)
-    deleted = [group.name for group in groups if group.is_deleted]
-    experiments = [
-        experiment
-        for group in groups
-        if not group.is_deleted and (experiment := _to_imported(group, path, deleted)) is not None
-    ]
-    if not experiments:
-        raise InputError(f"{path} holds no MLflow runs with metrics", "name the folder mlruns, or the file mlflow.db")
-    return tuple(experiments)
-
-
-def _to_imported(group: Group, path: Path, deleted: Sequence[str]) -> Imported | None:
-    """Convert one experiment of the store; None if none of its runs logged anything."""
-    logged_runs = runs_to_read(group)
-    if not any(run.trails for run in logged_runs):
-        return None
-    runs, notes = imported_runs(logged_runs, [run.started for run in logged_runs], "param.")
-    return Imported(group.name, "mlflow", (path,), runs, notes=(*_notes(group, logged_runs, deleted), *notes))
-
-
-def runs_to_read(group: Group) -> list[Stored]:
-    """The runs of an experiment by start, without deleted ones and parents that have no metrics of their own."""
-    for run in group.runs:
-        run.trails = {name: trail for name, trail in run.trails.items() if not name.startswith(MACHINE) and trail.steps}
-    parents = {run.tags[PARENT] for run in group.runs if PARENT in run.tags}
-    logged_runs = [run for run in group.runs if not run.is_deleted and (run.trails or run.id not in parents)]
-    logged_runs.sort(key=lambda run: (run.started, run.id))
-    for run in logged_runs:
-        run.started = run.started or min((trail.times[0] for trail in run.trails.values()), default=0.0)
-        last = max((trail.times[-1] for trail in run.trails.values()), default=run.started)
-        run.wall_time_s = max(0.0, (run.ended or last) - run.started)
-        run.facts = {fact: run.tags[tag] for tag, fact in FACTS.items() if tag in run.tags}
-    return logged_runs
-
-
-def _notes(group: Group, runs: Sequence[Stored], deleted: Sequence[str]) -> Iterator[str]:
-    yield from note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED)
-    for run in runs:
-        if run.torn:
-            yield f"{run.label}: the last line of {list_names(run.torn)} is incomplete, left out"
-    yield from note_on((run.label for run in group.runs if run.is_deleted), "deleted in MLflow, left out")
-    parents = (run.label for run in group.runs if run not in runs and not run.is_deleted)
-    yield from note_on(parents, "parent run without metrics, left out")
-    if deleted:
-        yield f"deleted experiments in the store are left out: {list_names(deleted)}"

@@ -1,15 +1,21 @@
-"""Shared by the importers of experiment trackers: converts logged values to series, and words the notes."""
+"""Shared by the importers of experiment trackers: runs and projects of theirs, and how they become runs of ours."""
 
+import contextlib
+import itertools
+import math
+import warnings
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deviate.base import first_few, redact_variables
+from deviate.base import first_few, redact, redact_variables
+from deviate.errors import InputError
 from deviate.model import Series, Status
 from deviate.records.columns import NO_STEP, series_of
 from deviate.records.importers import ImportedRun
 
 MOST_NAMED = 5
+LONGEST_MESSAGE = 200
 OPEN_ENDED = "no end recorded, so the run was killed or is still running: counts as lost"
 
 
@@ -20,11 +26,13 @@ class Trail:
     Attributes:
         steps: as the script gave them to the tracker, NO_STEP for what belongs to the run as a whole.
         times: seconds since the epoch, or since the start of the run, as the tracker has it.
+        is_torn: the last value on file is not whole, and left out.
     """
 
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
+    is_torn: bool = False
 
     def add(self, step: int, value: float, time: float) -> None:
         """Append a value. Raises ValueError for an invalid step."""
@@ -38,12 +46,9 @@ class Trail:
         """Remove values at `step` or later, because training resumed from there; returns how many were removed."""
         keep = [index for index, own_step in enumerate(self.steps) if own_step < step]
         n_cut = len(self.steps) - len(keep)
-        if n_cut:
-            self.steps, self.values, self.times = (
-                [self.steps[index] for index in keep],
-                [self.values[index] for index in keep],
-                [self.times[index] for index in keep],
-            )
+        self.steps = [self.steps[index] for index in keep]
+        self.values = [self.values[index] for index in keep]
+        self.times = [self.times[index] for index in keep]
         return n_cut
 
 
@@ -135,19 +140,28 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
                 steps = list(range(len(trail.steps)))
             else:
                 steps = [NO_STEP] * len(trail.steps)
-            last = {step: index for index, step in enumerate(steps)}
-            if len(last) < len(steps):
+            if len(set(steps)) < len(steps):
                 repeated[name] = None
-            order = [last[step] for step in sorted(last)]
-            columns[name] = (
-                array("q", (steps[index] for index in order)),
-                array("d", (trail.values[index] for index in order)),
-                array("d", (trail.times[index] - start for index in order)),
-            )
-        parts.append(series_of(columns, None))
+            times = array("d", (time - start for time in trail.times))
+            columns[name] = array("q", steps), array("d", trail.values), times
+        parts.append({name: in_order(series) for name, series in series_of(columns, None).items()})
     notes = note_on(numbered, "logged without a step: numbered in the order of logging")
     notes += note_on(repeated, "logged more than once at a step: the last value counts")
     return parts, tuple(notes)
+
+
+def in_order(series: Series) -> Series:
+    """Of several values at one step the last one stands; what stood at no step follows the others."""
+    steps = [math.inf if step is None else step for step in series.steps]
+    if all(one < other for one, other in itertools.pairwise(steps)):
+        return series
+    last = {step: index for index, step in enumerate(series.steps)}
+    order = [last[step] for step in sorted(last, key=lambda step: (step is None, step or 0))]
+    return Series(
+        tuple(series.steps[index] for index in order),
+        tuple(series.values[index] for index in order),
+        tuple(series.times[index] for index in order) if series.times else (),
+    )
 
 
 def note_on(names: Iterable[str], text: str) -> list[str]:
@@ -174,3 +188,69 @@ def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]
 def is_seed(name: str) -> bool:
     """Whether a setting of this name seeds a random generator: `seed`, `train.data-seed`, `random_state`."""
     return name.lower().replace("-", "_").rpartition(".")[2].endswith(("seed", "random_state"))
+
+
+Load = Callable[[TrackedRun], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The runs of a project.
+
+    Attributes:
+        address: as it was given, without secrets.
+        form: name of the tracker.
+        prefix: what stands before the names of settings among the facts of a run.
+        load: reads the measurements of a run into its trails, None where they were read with it. Raises InputError.
+        aims: what each sweep was tuned on, where the tracker knows: "val_acc (maximize)".
+        has_clock_times: whether measurements have the time of day, not the seconds since their run started.
+        notes: sentences for the user on what was left out.
+    """
+
+    address: str
+    name: str
+    form: str
+    prefix: str
+    runs: Sequence[TrackedRun]
+    load: Load | None = None
+    aims: Mapping[str, str] = field(default_factory=dict)
+    has_clock_times: bool = True
+    notes: tuple[str, ...] = ()
+
+
+@contextlib.contextmanager
+def reading(address: str) -> Iterator[None]:
+    """Raises InputError where the system does not let a file of a project be read."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"reading {address}: {error}", "check the permissions of its files") from error
+
+
+@contextlib.contextmanager
+def calling(package: str, doing: str, hint: str) -> Iterator[None]:
+    """Call the library of a tracker, without its warnings.
+
+    Raises:
+        InputError: it is not installed, or raised an exception, which may be of any type.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    except ImportError as error:
+        raise InputError(
+            f"{doing}: the package {error.name or package} is not installed here, or cannot be imported",
+            f"install it beside deviate: pip install --upgrade {package}",
+        ) from error
+    except Exception as error:
+        text = redact(" ".join(str(error).split()))[:LONGEST_MESSAGE] or type(error).__name__
+        raise InputError(f"{doing}: {text}", hint) from error
+
+
+def split_aggregates(
+    runs: Sequence[TrackedRun], is_aggregate: Callable[[TrackedRun], bool]
+) -> tuple[list[TrackedRun], tuple[str, ...]]:
+    """The runs of training, without those that `deviate report --to` wrote, and a note on these."""
+    aggregates = [run.label for run in runs if is_aggregate(run)]
+    note = "written by deviate report, left out"
+    return [run for run in runs if not is_aggregate(run)], tuple(note_on(aggregates, note))

@@ -11,17 +11,33 @@ Source: framing https://github.com/google/leveldb/blob/main/doc/log_format.md wi
 messages wandb_internal.proto of W&B 0.31.
 """
 
+import datetime as dt
+import inspect
 import json
 import math
+import os
+import urllib.parse
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from deviate.errors import InputError
+from deviate.model import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import Imported, importer, wire
-from deviate.records.importers.tracked import OPEN_ENDED, TrackedRun, Trail, go_on, imported_runs, note_on
+from deviate.records.importers.tracked import (
+    OPEN_ENDED,
+    Project,
+    TrackedRun,
+    Trail,
+    calling,
+    go_on,
+    imported_runs,
+    note_on,
+    split_aggregates,
+)
 
 MAGIC = b":W&B"
 BLOCK = 32_768
@@ -37,6 +53,12 @@ INTERRUPTED = 255
 AGGREGATE = "deviate_experiment"
 """A setting of runs that `deviate report --to wandb` writes."""
 CURE = "restore it, or move its folder away to go on without it"
+STATES: Mapping[str, Status] = {
+    "finished": "completed", "crashed": "crashed", "failed": "crashed", "killed": "cancelled",
+}  # fmt: skip
+"""Status of a run of a project by its state. In any other state it has not ended, and counts as lost."""
+PAGE = 100
+HINT = "check entity, project and the network, and log in with `wandb login`, or set WANDB_API_KEY"
 PLACES = ("*.wandb", "*run-*/run-*.wandb", "wandb/*run-*/run-*.wandb")
 
 
@@ -51,12 +73,10 @@ class _LoggedRun(TrackedRun):
     """A run as recorded in one file, or in several consecutive files of the same run; lost until its end is read.
 
     Attributes:
-        file: name of the file.
-        is_told: the file has the record that says which run it is; a killed process may leave none.
+        file: name of the file. One of a killed process may lack the record that says which run it is, and its start.
     """
 
     file: str = ""
-    is_told: bool = False
     project: str = ""
     group: str = ""
     summary: dict[str, float] = field(default_factory=dict)
@@ -74,25 +94,22 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     if not files:
         raise InputError(f"there is no W&B run in {path}", "name a folder with offline-run-… folders in it")
     by_id: dict[str, _LoggedRun] = {}
-    read = [_read(file) for file in files]
-    untold = [run.file for run in read if not run.is_told]
-    for logged_run in sorted(read, key=lambda run: run.started):  # folder names have a resolution of one second
-        if not logged_run.is_told:
-            continue
-        by_id[logged_run.id] = _after(by_id[logged_run.id], logged_run) if logged_run.id in by_id else logged_run
+    read = sorted((_read(file) for file in files), key=lambda run: run.started)  # folders are named by whole seconds
+    for run in read:
+        if run.started:
+            by_id[run.id] = _after(by_id[run.id], run) if run.id in by_id else run
     aggregates = [run.file for run in by_id.values() if AGGREGATE in run.params]
     experiments: dict[tuple[str, str], list[_LoggedRun]] = {}
-    for logged_run in by_id.values():
-        if AGGREGATE in logged_run.params:
-            continue
-        experiments.setdefault((logged_run.project, logged_run.group), []).append(logged_run)
+    for run in by_id.values():
+        if AGGREGATE not in run.params:
+            experiments.setdefault((run.project, run.group), []).append(run)
     if aggregates and not experiments:
         raise InputError(f"the W&B runs in {path} were written by deviate report", "name those of the training")
-    notes = note_on(untold, "ends before the run is identified, left out")
-    notes += note_on(aggregates, "written by deviate report, left out")
-    imported = tuple(
-        _experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items()
-    )
+    untold = note_on((run.file for run in read if not run.started), "ends before the run is identified, left out")
+    notes = (*untold, *note_on(aggregates, "written by deviate report, left out"))
+    if len(experiments) > 1:
+        notes = (f"{len(experiments)} experiments: each project and group is one", *notes)
+    imported = tuple(_experiment(runs, path, notes) for runs in experiments.values())
     if not any(run.series for experiment in imported for run in experiment.runs):
         raise InputError(f"the W&B runs in {path} logged no numbers", "name another folder")
     return imported
@@ -104,21 +121,17 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in files if path.is_file() and not path.parent.is_symlink()] or files[:1]
 
 
-def _which(key: tuple[str, str], n_experiments: int) -> Iterator[str]:
-    project, group = (part or "(none)" for part in key)
-    if n_experiments > 1:
-        yield (
-            f"one of {n_experiments} experiments here, of project {project} and group {group}: "
-            "each project and group is an experiment"
-        )
-
-
 def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) -> Imported:
     for run in runs:
         add_scores(run, run.summary)
     imported, of_steps = imported_runs(runs, [0.0] * len(runs), "config.")
     name = "-".join(filter(None, (runs[0].project, runs[0].group))) or path.resolve().stem
-    return Imported(name, "wandb", (path,), imported, notes=(*notes, *_notes(runs), *of_steps))
+    resumed = "resumed: from its first step on, the later file replaces earlier values"
+    of_runs = (
+        *note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED),
+        *note_on((run.label for run in runs if run.n_replaced), resumed),
+    )
+    return Imported(name, "wandb", (path,), imported, notes=(*notes, *of_runs, *of_steps))
 
 
 def add_row(run: TrackedRun, items: Iterable[tuple[str, object]], step: float) -> None:
@@ -147,12 +160,6 @@ def add_scores(run: TrackedRun, summary: Mapping[str, float]) -> None:
             trail.add(NO_STEP, value, run.wall_time_s)
 
 
-def _notes(runs: Sequence[_LoggedRun]) -> list[str]:
-    resumed = "resumed: from its first step on, the later file replaces earlier values"
-    open_ended = note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED)
-    return [*open_ended, *note_on((run.label for run in runs if run.n_replaced), resumed)]
-
-
 def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
     """Append a later file of a run that was resumed."""
     later.n_replaced = earlier.n_replaced + go_on(earlier.trails, later.trails)
@@ -165,10 +172,7 @@ def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
 
 
 def _read(path: Path) -> _LoggedRun:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"reading {path}: {error.strerror or error}") from error
+    data = path.read_bytes()
     if data[:4] != MAGIC[: len(data)]:
         raise InputError(f"{path} is not a W&B run", "name another file or folder")
     run = _LoggedRun(path.stem.removeprefix("run-"), status="lost", file=path.name)
@@ -210,7 +214,6 @@ def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
         logged_run.params |= dict(settings(_items(wire.part(record, CONFIG), 1)))
     elif RUN in record:
         run = wire.part(record, RUN)
-        logged_run.is_told = True
         logged_run.id, logged_run.name = wire.text(run, 1) or logged_run.id, wire.text(run, 8)
         logged_run.project, logged_run.group = wire.text(run, 3), wire.text(run, 6)
         started = wire.part(run, 17)
@@ -277,3 +280,93 @@ def settings(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
     for name, value in items:
         if name.partition(".")[0] not in OWN:
             yield name, value if isinstance(value, str) else json.dumps(value)
+
+
+# Projects, read over the network by the package `wandb`: it documents `Api.runs` and `Run.scan_history`, but not the
+# queries behind them, and the full history of a long run lies in files that only the library joins with newer rows. It
+# finds the API key where W&B keeps it (WANDB_API_KEY, netrc), tries again after overload, and takes WANDB_BASE_URL.
+
+
+def read_wandb_project(place: str) -> Project:
+    """Read the runs of `ENTITY/PROJECT`, `PROJECT` of the default entity, or the address of a page of the project.
+
+    Raises:
+        InputError: `wandb` is not installed, there is no API key, no such project, or no answer.
+    """
+    path = _path(place)
+    address = f"wandb:{path}"
+    # Before wandb is imported: it reports errors to its authors.
+    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
+    with calling("wandb", f"reading {address}", HINT):
+        import wandb
+
+        # Without its own messages, the library does not ask for a key on the terminal either.
+        wandb.setup(settings=wandb.Settings(silent=True))
+        api: Any = wandb.Api()
+        options = {"lazy": False} if "lazy" in inspect.signature(api.runs).parameters else {}
+        cloud_runs = {run.id: run for run in api.runs(path, per_page=PAGE, **options)}
+        runs = [_cloud_run(run) for run in cloud_runs.values()]
+        aims = dict(_aims(list(cloud_runs.values())))
+
+    def load(run: TrackedRun) -> None:
+        with calling("wandb", f"reading {address}/{run.id}", HINT):
+            _load(run, cloud_runs[run.id])
+
+    trained, notes = split_aggregates(runs, lambda run: AGGREGATE in run.params)
+    name = path.rpartition("/")[2]
+    return Project(address, name, "wandb", "config.", trained, load, aims, has_clock_times=False, notes=notes)
+
+
+def _path(place: str) -> str:
+    """ENTITY/PROJECT or PROJECT, also from the address of a page."""
+    is_page = "://" in place
+    parts = (urllib.parse.urlsplit(place).path if is_page else place).strip("/").split("/")
+    if not all(parts) or (len(parts) > 2 and not is_page):
+        raise InputError(f"wandb:{place} is no project", "write wandb:ENTITY/PROJECT; --group sweep=ID chooses a sweep")
+    return "/".join(parts[:2])
+
+
+def _cloud_run(run: Any) -> TrackedRun:
+    params = dict(settings(_flat(run.config)))
+    started = _seconds(run.created_at)
+    return TrackedRun(
+        id=run.id,
+        name=run.name or "",
+        status=STATES.get(run.state, "lost"),
+        started=started,
+        wall_time_s=max(0.0, _seconds(getattr(run, "heartbeat_at", None)) - started),
+        params=params,
+        sweep=run.sweep_name or "",
+        labels={"group": run.group or "", "job_type": run.job_type or ""},
+    )
+
+
+def _flat(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name, value in values.items():
+        yield from flatten(name, value)
+
+
+def _seconds(text: object) -> float:
+    """Seconds since the epoch of a time in ISO 8601, which is UTC; 0 where there is none."""
+    try:
+        time = dt.datetime.fromisoformat(str(text))
+    except ValueError:
+        return 0.0
+    return (time if time.tzinfo else time.replace(tzinfo=dt.UTC)).timestamp()
+
+
+def _aims(runs: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """What the sweeps among the runs were tuned on."""
+    first = {run.sweep_name: run for run in reversed(runs) if run.sweep_name}
+    for name, run in first.items():
+        metric = (run.sweep.config or {}).get("metric") if run.sweep is not None else None
+        if isinstance(metric, dict) and metric.get("name"):
+            yield name, f"{metric['name']} ({metric.get('goal', 'minimize')})"
+
+
+def _load(run: TrackedRun, source: Any) -> None:
+    """Read all rows of the history, not the sample that `Run.history` gives, and the scores of the summary."""
+    for number, row in enumerate(source.scan_history(page_size=1000)):
+        add_row(run, _flat(row), number)
+    summary = numbers(_flat(dict(source.summary_metrics or {})))
+    add_scores(run, {name: value for name, value in summary if name.partition(".")[0] not in OWN})

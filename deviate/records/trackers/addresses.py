@@ -1,9 +1,14 @@
 """Addresses of projects: `wandb:ENTITY/PROJECT`, `mlflow:EXPERIMENT`, `tensorboard:FOLDER`."""
 
+from deviate.base import redact
 from deviate.errors import InputError
-from deviate.records.trackers.project import Project
+from deviate.records.importers.mlflow import read_mlflow_experiment
+from deviate.records.importers.tensorboard import read_tensorboard_folder
+from deviate.records.importers.tracked import Project, reading
+from deviate.records.importers.wandb import read_wandb_project
 
 EXAMPLES = {"wandb": "wandb:ENTITY/PROJECT", "mlflow": "mlflow:EXPERIMENT", "tensorboard": "tensorboard:FOLDER"}
+READERS = {"wandb": read_wandb_project, "mlflow": read_mlflow_experiment, "tensorboard": read_tensorboard_folder}
 
 
 def is_address(name: str) -> bool:
@@ -24,18 +29,8 @@ def read_project(address: str) -> Project:
     tracker, _, place = address.partition(":")
     if not place:
         raise InputError(f"{address} names no project", f"write for example {EXAMPLES[tracker]}")
-    if tracker == "wandb":
-        from deviate.records.trackers.wandb_projects import read_wandb_project
-
-        project = read_wandb_project(place)
-    elif tracker == "mlflow":
-        from deviate.records.trackers.mlflow_stores import read_mlflow_experiment
-
-        project = read_mlflow_experiment(place)
-    else:
-        from deviate.records.trackers.tensorboard_folders import read_tensorboard_folder
-
-        project = read_tensorboard_folder(place)
+    with reading(redact(address)):
+        project = READERS[tracker](place)
     if not project.runs:
         raise InputError(f"{project.address} has no runs", "check its name, or wait until a run has started")
     return project

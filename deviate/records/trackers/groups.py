@@ -1,19 +1,20 @@
 """Groups runs by their configuration: equal settings are one group, whatever their seeds, names and output folders."""
 
+import contextlib
 import fnmatch
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from deviate.base import first_few, redact_variables
+from deviate.base import first_few, redact, redact_variables
 from deviate.errors import InputError
+from deviate.model import TUNED
 from deviate.model.metric_vocabulary import word_set
+from deviate.records.importers import Imported
 from deviate.records.importers.assemble import word
-from deviate.records.importers.tracked import TrackedRun, is_seed
-from deviate.records.trackers.project import Project
+from deviate.records.importers.tracked import Project, TrackedRun, imported_runs, is_seed, note_on, reading
 
 Settings = dict[str, str]
 
@@ -42,9 +43,11 @@ DATE = re.compile(
     r"|(?<!\d)1[5-9]\d{8}(?:\.\d+)?(?!\d)"
 )
 """A date with or without time, the default folder of `SummaryWriter`, seconds since the epoch."""
+LARGEST_WHOLE = 1e15
 SHORTEST_ID = 5
 NONE = "(none)"
 SWEEP = "sweep"
+UNFINISHED = "not finished, so the run does not count"
 MOST_IN_NAMES = 3
 LONGEST_NAME = 60
 FEWEST_SINGLE = 5
@@ -103,9 +106,15 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
     all_settings = [_settings(run) for run in project.runs]
     names = list(dict.fromkeys(name for settings in all_settings for name in settings))
     sweeps = [SWEEP] if any(run.sweep for run in project.runs) and SWEEP not in names else []
-    excluded = {name for key in without for name in _find_setting(key, [*names, *sweeps])}
+    excluded: set[str] = set()
+    for key in without:
+        matching = _find_settings(key, [*names, *sweeps])
+        if not matching:
+            listed = first_few(sorted(names), 12) or "none"
+            raise InputError(f"no run has a setting {key!r}", f"the settings are {listed}")
+        excluded.update(matching)
     columns, left_out = _columns(project.runs, all_settings, names, excluded)
-    searches = _searches(project, columns)
+    searches = _searches(project.runs, columns)
     if searches and not excluded & set(sweeps):
         columns[SWEEP] = [run.sweep if run.sweep in searches else NONE for run in project.runs]
     members: dict[tuple[str, ...], list[int]] = {}
@@ -113,16 +122,16 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
         members.setdefault(key_values, []).append(index)
     differing = [name for name, column in columns.items() if len(set(column)) > 1]
     groups = []
-    for indices in members.values():
-        first = indices[0]
+    for first, *others in members.values():
         settings = {name: column[first] for name, column in columns.items()}
-        as_logged = {**all_settings[first], **{name: settings[name] for name in sweeps if name in settings}}
-        visible = redact_variables({name: _text(as_logged.get(name, NONE)) for name in differing})
-        groups.append(RunGroup("", tuple(project.runs[index] for index in indices), visible, settings))
-    group_names, labels = _group_names(project.name, groups), _search_labels(project, groups, searches)
+        as_logged = {**settings, **all_settings[first]}
+        visible = redact_variables({name: _text(as_logged[name]) for name in differing})
+        groups.append(RunGroup("", tuple(project.runs[index] for index in (first, *others)), visible, settings))
     labelled = tuple(
-        RunGroup(name, group.runs, group.differing, group.settings, label)
-        for group, name, label in zip(groups, group_names, labels, strict=True)
+        replace(group, name=name, tuned=label)
+        for group, name, label in zip(
+            groups, _group_names(project.name, groups), _search_labels(project, groups, searches), strict=True
+        )
     )
     free = [index for index, run in enumerate(project.runs) if run.sweep not in searches]
     free_columns = {name: [column[index] for index in free] for name, column in columns.items()}
@@ -156,35 +165,31 @@ def select_groups(grouping: Grouping, chosen: Sequence[str]) -> tuple[RunGroup, 
     Raises:
         InputError: no group is so.
     """
-    names = {group.name for group in grouping.groups}
-    groups = grouping.groups
-    patterns = [text for text in chosen if text in names or not _is_pair(text, grouping)]
-    if patterns:
-        groups = tuple(group for group in groups if any(_has_name(group, text) for text in patterns))
-    for text in chosen:
-        if text in patterns:
-            continue
-        key, _, value = text.partition("=")
-        keys = _find_setting(key, list(grouping.groups[0].settings))
-        groups = tuple(group for group in groups if any(_has_value(group, name, value) for name in keys))
+    names = [group.name for group in grouping.groups]
+    pairs = {
+        text: _find_settings(text.partition("=")[0], grouping.groups[0].settings) for text in chosen if "=" in text
+    }
+    patterns = [text for text in chosen if text in names or not pairs.get(text)]
+    groups = [
+        group
+        for group in grouping.groups
+        if not patterns or any(group.name == text or fnmatch.fnmatchcase(group.name, text) for text in patterns)
+        if all(_has_value(group, pairs[text], text.partition("=")[2]) for text in chosen if text not in patterns)
+    ]
     if not groups:
         raise InputError(
             f"{grouping.project.address} has no group {' '.join(chosen)}",
             f"choose one of {first_few(sorted(names), MOST_IN_NAMES)}; --dry-run lists all",
         )
-    return groups
+    return tuple(groups)
 
 
-def _has_name(group: RunGroup, pattern: str) -> bool:
-    return group.name == pattern or fnmatch.fnmatchcase(group.name, pattern)
-
-
-def _has_value(group: RunGroup, name: str, value: str) -> bool:
-    """Whether a setting has a value, as it is or as it is shown; `none` is the absent one too."""
-    own_value = group.settings[name]
-    if own_value == NONE and value == "none":
-        return True
-    return normal_form(value) in {own_value, normal_form(group.differing.get(name, own_value))}
+def _has_value(group: RunGroup, names: Sequence[str], value: str) -> bool:
+    """Whether one of these settings has a value, as it is or as it is shown; `none` is the absent one too."""
+    own_values = {
+        text for name in names for text in (group.settings[name], normal_form(group.differing.get(name, NONE)))
+    }
+    return normal_form(value) in own_values or (value == "none" and NONE in own_values)
 
 
 def normal_form(text: str) -> str:
@@ -195,30 +200,19 @@ def normal_form(text: str) -> str:
     """
     text = text.strip()
     if NUMBER.fullmatch(text):
-        return _number_text(float(text))
+        return str(_number(text))
     if text.lower() in {"true", "false"}:
         return text.lower()
     if text[:1] in {"[", "{"}:
-        try:
-            return json.dumps(_plain(json.loads(text)), sort_keys=True)
-        except ValueError:
-            return text
+        with contextlib.suppress(ValueError):
+            return json.dumps(json.loads(text, parse_float=_number), sort_keys=True)
     return text
 
 
-def _plain(value: object) -> object:
-    """A value in which numbers that are equal are written alike."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [_plain(part) for part in value]
-    if isinstance(value, dict):
-        return {str(name): _plain(part) for name, part in value.items()}
-    return value
-
-
-def _number_text(number: float) -> str:
-    return str(int(number)) if math.isfinite(number) and number.is_integer() and abs(number) < 1e15 else repr(number)
+def _number(text: str) -> float | int:
+    """Equal numbers are written alike."""
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) < LARGEST_WHOLE else number
 
 
 def _settings(run: TrackedRun) -> Settings:
@@ -227,22 +221,14 @@ def _settings(run: TrackedRun) -> Settings:
     return {**run.params, **labels}
 
 
-def _find_setting(key: str, names: Sequence[str]) -> list[str]:
-    matching = _matching(key, names)
-    if not matching:
-        raise InputError(f"no run has a setting {key!r}", f"the settings are {first_few(sorted(names), 12) or 'none'}")
-    return matching
-
-
-def _matching(key: str, names: Sequence[str]) -> list[str]:
+def _find_settings(key: str, names: Iterable[str]) -> list[str]:
     """The setting of that name, or else those whose last part has it."""
-    return [name for name in names if name == key] or [name for name in names if re.split(r"[./]", name)[-1] == key]
+    listed = list(names)
+    return [name for name in listed if name == key] or [name for name in listed if _last_part(name) == key]
 
 
-def _is_pair(text: str, grouping: Grouping) -> bool:
-    key, equals, _ = text.partition("=")
-    names = [name for group in grouping.groups[:1] for name in group.settings]
-    return bool(equals and _matching(key, names))
+def _last_part(name: str) -> str:
+    return re.split(r"[./]", name)[-1]
 
 
 def _is_of_run(name: str, values: Sequence[str]) -> bool:
@@ -254,7 +240,7 @@ def _is_of_run(name: str, values: Sequence[str]) -> bool:
     parts = [word(part) for part in re.split(r"[./]", name)]
     words = "_".join(parts[-2:]).split("_")  # `hydra.run.dir`
     is_output = words[-1] in FOLDER and bool(OUTPUT & set(words)) and not INPUT & set(words)
-    return parts[-1] in RUN_NAMES or parts[-1] in OUTPUT_FOLDERS or is_output
+    return parts[-1] in RUN_NAMES | OUTPUT_FOLDERS or is_output
 
 
 def _seeds(settings: Settings) -> list[str]:
@@ -305,7 +291,7 @@ def _group_names(project: str, groups: Sequence[RunGroup]) -> list[str]:
         fewer = [other for other in telling if other != name]
         if len({tuple(group.settings[other] for other in fewer) for group in groups}) == len(groups):
             telling = fewer
-    shorts = [re.split(r"[./]", name)[-1] for name in telling]
+    shorts = [_last_part(name) for name in telling]
     labels = [name if shorts.count(short) > 1 else short for name, short in zip(telling, shorts, strict=True)]
     names = ["-".join([project, *_name_parts(group, labels, telling)]) for group in groups]
     if len(telling) > MOST_IN_NAMES or max(map(len, names)) > LONGEST_NAME or len(set(names)) < len(names):
@@ -326,27 +312,69 @@ def _text(text: str) -> str:
     return f"{float(text):g}" if NUMBER.fullmatch(text) and set(text) & set(".eE") else text
 
 
-def _searches(project: Project, columns: Mapping[str, Sequence[str]]) -> frozenset[str]:
+def _searches(runs: Sequence[TrackedRun], columns: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """The sweeps with several configurations: one over seeds alone chooses nothing."""
-    tried: dict[str, set[tuple[str, ...]]] = {}
-    for run, key in zip(project.runs, _keys(columns, len(project.runs)), strict=True):
-        tried.setdefault(run.sweep, set()).add(key)
-    return frozenset(sweep for sweep, keys in tried.items() if sweep and len(keys) > 1)
+    tried = {(run.sweep, key) for run, key in zip(runs, _keys(columns, len(runs)), strict=True) if run.sweep}
+    return frozenset(sweep for sweep, n in Counter(sweep for sweep, _ in tried).items() if n > 1)
 
 
-def _search_labels(project: Project, groups: Sequence[RunGroup], searches: frozenset[str]) -> list[str]:
+def _search_labels(project: Project, groups: Sequence[RunGroup], searches: frozenset[str]) -> Iterator[str]:
     """For each group, the search that it was chosen in: a sweep, or many configurations that ran once."""
-    sweeps = [{run.sweep for run in group.runs} & searches for group in groups]
-    n_configurations = Counter(sweep for group_sweeps in sweeps for sweep in group_sweeps)
-    is_single = [len(group.runs) == 1 and not group_sweeps for group, group_sweeps in zip(groups, sweeps, strict=True)]
-    labels = []
-    for group_sweeps, is_alone in zip(sweeps, is_single, strict=True):
-        sweep = max(group_sweeps, key=lambda name: n_configurations[name], default="")
+    sweeps = [next((run.sweep for run in group.runs if run.sweep in searches), "") for group in groups]
+    is_single = [len(group.runs) == 1 and not sweep for group, sweep in zip(groups, sweeps, strict=True)]
+    for sweep, is_alone in zip(sweeps, is_single, strict=True):
         if sweep:
             aim = f", tuned on {project.aims[sweep]}" if sweep in project.aims else ""
-            labels.append(f"one of {n_configurations[sweep]} configurations of sweep {sweep}{aim}")
+            yield f"one of {sweeps.count(sweep)} configurations of sweep {sweep}{aim}"
         elif is_alone and sum(is_single) >= FEWEST_SINGLE:
-            labels.append(f"one of {sum(is_single)} configurations with one run each, as in a search")
+            yield f"one of {sum(is_single)} configurations with one run each, as in a search"
         else:
-            labels.append("")
-    return labels
+            yield ""
+
+
+def import_groups(grouping: Grouping, groups: Sequence[RunGroup]) -> tuple[Imported, ...]:
+    """Read the measurements of groups, each of which becomes an experiment of its name.
+
+    Raises:
+        InputError: the tracker cannot be read, or no run of any group logged numbers.
+    """
+    experiments = [_experiment(grouping, group) for group in groups]
+    if not any(run.series for experiment in experiments for run in experiment.runs):
+        raise InputError(f"the runs of {grouping.project.address} logged no numbers", "choose another group or project")
+    return tuple(experiments)
+
+
+def _experiment(grouping: Grouping, group: RunGroup) -> Imported:
+    project = grouping.project
+    if project.load is not None:
+        with reading(project.address):
+            for run in group.runs:
+                project.load(run)
+    unfinished = note_on((run.label for run in group.runs if run.status == "lost"), UNFINISHED)
+    starts = [run.started if project.has_clock_times else 0.0 for run in group.runs]
+    runs, of_steps = imported_runs(group.runs, starts, project.prefix)
+    return Imported(
+        name=group.name,
+        form=project.form,
+        sources=(),
+        runs=runs,
+        notes=(*grouping_notes(grouping, group), *project.notes, *unfinished, *of_steps),
+        arguments=_arguments(grouping, group),
+    )
+
+
+def _arguments(grouping: Grouping, group: RunGroup) -> tuple[str, ...]:
+    """Those of `deviate import` that read the group again."""
+    without = (word for name in grouping.without for word in ("--without", name))
+    chosen = ("--group", group.name) if len(grouping.groups) > 1 else ()
+    return (redact(grouping.project.address), *without, *chosen)
+
+
+def grouping_notes(grouping: Grouping, group: RunGroup) -> tuple[str, ...]:
+    """Sentences on how a group was made, for the record of its experiment."""
+    values = ", ".join(f"{name} = {value}" for name, value in group.differing.items())
+    return (
+        *([f"{TUNED}{group.tuned}"] if group.tuned else []),
+        *([f"one of {len(grouping.groups)} groups: {values}"] if values else []),
+        *([f"grouped without: {', '.join(grouping.left_out)}"] if grouping.left_out else []),
+    )

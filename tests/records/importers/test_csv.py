@@ -76,17 +76,9 @@ def test_settings_that_tell_rows_of_a_seed_apart_are_experiments(table: Table) -
     assert scores(second) == [{"acc": [0.8]}, {"acc": [0.82]}]
 
 
-def test_a_crossed_factor_without_runs_is_no_metric(table: Table) -> None:
-    found = table(
-        "dataset,horizon,model,MSE\nx,96,A,1\nx,96,B,2\nx,192,A,3\nx,192,B,4\ny,96,A,5\ny,96,B,6\ny,192,A,7\ny,192,B,8\n"
-    )
-    assert [it.name for it in found] == ["A-horizon=96", "B-horizon=96", "A-horizon=192", "B-horizon=192"]
-    assert all(len(it.runs) == 1 for it in found)
-
-
-def test_a_crossed_counter_counts_runs(table: Table) -> None:
-    a, _ = table("method,i,acc\nA,0,1\nA,1,2\nB,0,3\nB,1,4\n")
-    assert [run.label for run in a.runs] == ["i 0", "i 1"]
+def test_a_setting_of_numbers_that_is_named_experiment_is_no_metric(table: Table) -> None:
+    found = table("dataset,experiment,model,MSE\nx,96,A,1\nx,96,B,2\nx,192,A,3\nx,192,B,4\n")
+    assert [it.name for it in found] == ["A-experiment=96", "B-experiment=96", "A-experiment=192", "B-experiment=192"]
 
 
 def test_rows_of_one_run_that_nothing_tells_apart_are_refused(table: Table) -> None:
@@ -191,7 +183,7 @@ def test_summaries_are_no_runs_and_the_hint_says_where_they_belong(table: Table,
         ("a,b\n", "has a header but no rows"),
         ("a,a\n1,2\n", "several columns named 'a'"),
         ("a,b\nx,y\n", "no column holds scores"),
-        ("a,b\n1,2\n3,4\n1,2,3,4,5\n", "line 4: 5 cells, but the header has 2"),
+        ("a,b\n1,2\n3,4\n1,2,3,4,5\n", "the row 1,2,3,4,5 has 5 cells, but the header has 2"),
         ("# nothing\n", "holds only comments"),
         ("x" * 5_000_000, "a line of more than"),
         (

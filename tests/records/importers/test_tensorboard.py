@@ -12,8 +12,7 @@ from deviate.model import Series
 from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.tensorboard import read_tensorboard
 from deviate.records.trackers.addresses import read_project
-from deviate.records.trackers.experiments import import_groups
-from deviate.records.trackers.groups import group_runs
+from deviate.records.trackers.groups import group_runs, import_groups
 
 WRITE = """
 import json, time
@@ -126,7 +125,7 @@ def test_each_folder_of_a_writer_is_a_run_with_all_bits_of_its_values(logs: Path
         assert points(run.series["acc/top/train"]) == [(step, single(step / 7)) for step in range(20)]
         assert points(run.series["acc/top/test"]) == [(step, single(step / 9)) for step in range(20)]
         assert points(run.series["hparam/final"]) == [(None, single(0.3))]
-        assert (run.status, run.environment) == ("completed", {})
+        assert (run.status, run.environment["hparam.lr"], run.seeds) == ("completed", "0.1", {"seed": seed})
         assert run.series.keys() == {
             *("loss", "tensor", "double", "stepless", "final", "acc/top/train", "acc/top/test", "hparam/final")
         }
@@ -298,3 +297,10 @@ def test_runs_without_hparams_are_grouped_by_a_file_of_settings_or_by_folder(log
         grouping = group_runs(read_project(f"tensorboard:{tmp_path / place}"))
         assert [(group.name, len(group.runs)) for group in grouping.groups] == [(name, 2) for name in expected]
         assert grouping.left_out == ("seed",)
+
+
+def test_a_folder_without_runs_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there are no TensorBoard event files"):
+        read_project(f"tensorboard:{tmp_path}")
+    with pytest.raises(InputError, match="there is no such folder"):
+        read_project(f"tensorboard:{tmp_path}/nothing")

@@ -1,5 +1,6 @@
 import math
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from deviate.errors import InputError
 from deviate.model import Series
 from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.wandb import read_wandb
+from deviate.records.trackers.addresses import read_project
 
 WRITE = """
 import math, os, sys
@@ -136,7 +138,7 @@ def test_groups_and_projects_are_experiments(tmp_path: Path) -> None:
     base, new = read_wandb(log(tmp_path, "groups"))
     assert (base.name, [run.label for run in base.runs]) == ("digits-base", ["seed 0", "seed 1"])
     assert (new.name, [run.label for run in new.runs]) == ("other-new", ["seed 2"])
-    assert base.notes[0].startswith("one of 2 experiments here, of project digits and group base")
+    assert base.notes[0] == "2 experiments: each project and group is one"
 
 
 def test_runs_of_one_name_are_told_apart_by_their_ids(tmp_path: Path) -> None:
@@ -220,3 +222,17 @@ def test_folders_of_runs_are_claimed(runs: Path, tmp_path: Path) -> None:
     claims = IMPORTERS["wandb"].claims
     assert all(claims(path) for path in (runs, runs.parent, file_of(runs), file_of(runs).parent))
     assert not any(claims(path) for path in (tmp_path, tmp_path / "missing", file_of(runs).parent / "files"))
+
+
+def test_a_missing_library_is_named_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(InputError, match="the package wandb is not installed") as caught:
+        read_project("wandb:https://wandb.ai/lab/cifar/runs/abc")
+    assert "reading wandb:lab/cifar:" in caught.value.message
+    assert "pip install --upgrade wandb" in caught.value.hint
+
+
+@pytest.mark.parametrize("address", ["wandb:", "wandb:/", "wandb:lab//cifar", "wandb:lab/cifar/runs"])
+def test_what_names_no_project_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="no project"):
+        read_project(address)
