@@ -273,8 +273,8 @@ def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:
 
 
 def _start(event: eventlog.Start, log: ProcessLog) -> None:
-    if event.schema > eventlog.SCHEMA:
-        raise ValueError("events of a newer guest")
+    if event.schema != eventlog.SCHEMA:
+        raise ValueError("events of another guest")
     facts = event.facts
     log.pid = int(facts["pid"])
     log.started = float(facts["time"])

@@ -33,7 +33,7 @@ class LoopCount:
     n_steps: int
     n_updated: int
     seconds: float
-    n_anew: int = -1
+    n_anew: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,6 @@ from deviate.records.runs import (
     Result,
     collect_continued,
     damaged_files,
-    is_verifiable,
     read_claim,
     read_result,
     read_spec,
@@ -380,14 +379,6 @@ def _read_runs(
         for run in chosen
         if run.damaged
     ]
-    ended = [(run, run.result) for run in chosen if run.result is not None and not run.damaged]
-    unverifiable = [run.spec.replicate for run, result in ended if not is_verifiable(run.attempt, result)]
-    if unverifiable:
-        whose = "its runs are" if len(unverifiable) == len(ended) else f"{len(unverifiable)} of its runs are"
-        warnings.append(  # the same words for all experiments of an older version, which a report tells once
-            f"{whose} not verifiable: an older deviate recorded them without digests, so changes of their files cannot "
-            "be detected"
-        )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
     with timed_stage("records", "read %s runs of %s:%s", len(chosen), experiment.name, variant.name):
         runs = [_read_run(run, catalog) for run in chosen]
@@ -518,12 +509,11 @@ def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[s
             result = read_result(part)
         except RecordError:  # of an attempt that another one goes on from, which has not ended
             result = None
-        covered = None if result is None or result.files is None else {file.name: file.size for file in result.files}
         for path in event_files(part):
-            if covered is not None and path.name not in covered:
+            if result is not None and path.name not in result.files:
                 sentences.append(f"{path.name} was created after the run ended and is left out")
                 continue
-            if covered is not None and path.stat().st_size > covered[path.name]:
+            if result is not None and path.stat().st_size > result.files[path.name][0]:
                 sentences.append(f"{path.name} has grown since the run ended: no digest covers the added part")
             files.append((path, part))
     return files, sentences

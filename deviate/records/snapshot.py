@@ -5,10 +5,8 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-
-from msgspec import UNSET
 
 from deviate.base import FIELD, document_digest, file_digest, redact
 from deviate.errors import RecordError
@@ -54,14 +52,13 @@ class Manifest:
         main_loop: id of the main loop, None when the script has none.
         metrics: every metric the analysis found, whether the user selected it or not.
         sites: site id to its place and its sink.
-        unreached: what would be metrics if anything led to them, as `Analysis.unreached`; () in manifests from before
-            2026-11-26, whose experiments keep the metrics that they have.
+        unreached: what would be metrics if anything led to them, as `Analysis.unreached`.
         shared: files of which runs share the snapshot's copy through a hard link.
         hard_links: files that runs share with the user through a hard link.
         pointed: files and folders that runs reach through a symbolic link made by deviate.
         environments: folders of virtual environments, also pointed to.
-        git: None where the project is in no repository, and in manifests from before 2026-11-22.
-        digests: path in the snapshot to SHA-256, of what deviate has written there; None in manifests that have none.
+        git: None where the project is in no repository.
+        digests: path in the snapshot to SHA-256, of what deviate has written there.
     """
 
     root: Path
@@ -75,7 +72,7 @@ class Manifest:
     environments: frozenset[str]
     warnings: tuple[str, ...]
     git: Commit | None = None
-    digests: dict[str, str] | None = None
+    digests: dict[str, str] = field(default_factory=dict)
     unreached: tuple[Metric, ...] = ()
     loops: tuple[TappedLoop, ...] = ()
 
@@ -83,7 +80,7 @@ class Manifest:
 def read_manifest(snapshot: Path) -> Manifest:
     """Raises RecordError when the manifest is missing or damaged."""
     file = read_record(snapshot / "manifest.json", "manifest", ManifestFile)
-    files = {name: entry for name, entry in (file.files | (file.prepared or {})).items() if entry is not None}
+    files = {name: entry for name, entry in (file.files | file.prepared).items() if entry is not None}
     return Manifest(
         root=Path(file.root),
         sources_hash=file.sources_hash,
@@ -100,8 +97,8 @@ def read_manifest(snapshot: Path) -> Manifest:
         },
         environments=frozenset(name for name, folder in file.linked_folders.items() if folder.is_environment),
         warnings=file.warnings,
-        git=file.git or None,
-        digests=None if file.digests is UNSET else file.digests,
+        git=file.git,
+        digests=file.digests,
         unreached=file.unreached,
         loops=tuple(
             TappedLoop(loop.id, Place(loop.file, loop.line), loop.kind, NAMED in loop.evidence, loop.counter)
@@ -126,12 +123,12 @@ def output_names(deviate: Path) -> frozenset[str]:
 
 
 def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[str, ...]:
-    """Files below some folders of a snapshot that are not what deviate has written there; none where it tells none."""
+    """Files below some folders of a snapshot that are not what deviate has written there."""
     damaged = []
     guest = snapshot / GUEST_MANIFEST
-    if "guest" in folders and manifest.digests is not None and not _has_own_digest(guest):
+    if "guest" in folders and not _has_own_digest(guest):
         damaged.append(GUEST_MANIFEST)
-    for name, digest in (manifest.digests or {}).items():
+    for name, digest in manifest.digests.items():
         if name.split("/")[0] in folders:
             try:
                 is_same = file_digest(snapshot / name) == digest

@@ -29,7 +29,7 @@ def attempt(
 ) -> Path:
     lines = [encode("start", 2, {"pid": 1, "time": 0.0})]
     lines += [encode("value", SITE, 0, loops, 0.1, 1.0) for loops in values or []]
-    (folder / "events-1-1.jsonl").write_text("".join([*lines, encode("loops", rows), encode("end", 1.0, 1)]))
+    (folder / "events-1-1.jsonl").write_text("".join([*lines, encode("loops", [(*row, -1) for row in rows]), encode("end", 1.0, 1)]))
     return folder
 
 
