@@ -103,10 +103,10 @@ if TYPE_CHECKING:
     from deviate.records.runs import write_result as write_result
     from deviate.records.schema import Cause as Cause
     from deviate.records.schema import Commit as Commit
+    from deviate.records.schema import FileEntry as FileEntry
+    from deviate.records.schema import Manifest as Manifest
     from deviate.records.snapshot import ORIGINALS as ORIGINALS
     from deviate.records.snapshot import TREE as TREE
-    from deviate.records.snapshot import LinkedFile as LinkedFile
-    from deviate.records.snapshot import Manifest as Manifest
     from deviate.records.snapshot import damaged_sources as damaged_sources
     from deviate.records.snapshot import output_names as output_names
     from deviate.records.snapshot import read_manifest as read_manifest

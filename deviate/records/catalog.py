@@ -13,7 +13,7 @@ from deviate.model import MEAN_LAST, Metric, Place, Role, SelectedMetric, Select
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_name, item_traits, snake, split_identifier
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
-from deviate.records.snapshot import Manifest
+from deviate.records.schema import Manifest
 from deviate.series.captions import Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
 from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, is_count, kind_of, name_words, words_of
@@ -147,7 +147,7 @@ class Catalog:
         path = " < ".join(str(place) for place in reversed(source.path))
         key = key_of(caption, f"{source.site} {path}", source.phase, self._divided, self._phased)
         if key not in self._streams:
-            place = None if source.site is None else self.manifest.sites[source.site][0]
+            place = None if source.site is None else self.manifest.places[source.site]
             stream = Stream(key, caption, is_whole=caption.is_whole, phase=source.phase, place=place)
             names = names_of([stream], (metric.name for metric in self.metrics))
             self._streams[key] = None
@@ -216,7 +216,7 @@ class Catalog:
         same = next((one for one in self.added if _is_same(one.metric, source, path, words)), None)
         if same is not None:
             return same.name
-        place = None if source.site is None else self.manifest.sites[source.site][0]
+        place = None if source.site is None else self.manifest.places[source.site]
         metric = Metric(
             id=-1,
             name=name,

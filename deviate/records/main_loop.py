@@ -14,7 +14,7 @@ from deviate.eventlog import Loops, decode
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files
-from deviate.records.snapshot import Manifest
+from deviate.records.schema import Manifest
 
 MARK = b'["loops",'
 TAIL_BYTES = 1 << 16

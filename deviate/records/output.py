@@ -11,6 +11,7 @@ from deviate.model import Place
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files, log_files
+from deviate.records.schema import SiteEntry
 from deviate.series.alignment import Recorded, align
 from deviate.series.captions import Caption, captions_of
 from deviate.series.lines import Line, read_lines
@@ -118,16 +119,17 @@ class _Log:
 
 def read_output(
     attempts: Sequence[Path],
-    sites: Mapping[int, tuple[Place, str]],
+    sites: Sequence[SiteEntry],
     main_loop: int | None,
 ) -> Output:
     """Find the words of all values of a run.
 
     Args:
         attempts: the folders that make up the run, in order of time.
-        sites: id to the place and the sink of each site.
+        sites: those of the snapshot.
         main_loop: id of the main loop.
     """
+    printed = {site.id: site.place for site in sites if site.sink in TEXT_SINKS}
     captions: dict[str, dict[int, Caption]] = {}
     interned: dict[Caption, Caption] = {}
     named: dict[str, float] = {}
@@ -135,7 +137,7 @@ def read_output(
     n_steps = 0
     logs: list[_Log] = []
     for attempt in attempts:
-        processes = {path.name: _read(path, sites, main_loop) for path in event_files(attempt)}
+        processes = {path.name: _read(path, printed, main_loop) for path in event_files(attempt)}
         for path, is_output in zip(log_files(attempt), (True, False), strict=True):
             lines = list(read_lines(_text(path)))
             if any(line.numbers for line in lines):
@@ -230,8 +232,12 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | None) -> _Process:
-    """The values of an event file that a log may show; ordinals count all values at sites."""
+def _read(path: Path, printed: Mapping[int, Place], main_loop: int | None) -> _Process:
+    """The values of an event file that a log may show; ordinals count all values at sites.
+
+    Args:
+        printed: the places of sites of which a line shows the value.
+    """
     process = _Process()
     ways: dict[int, str] = {}
     ordinal, has_main = 0, False
@@ -249,11 +255,11 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
                 ways[event[1]] = " < ".join(f"{file}:{line}" for file, line in reversed(event[2]))
             elif kind == "value":
                 _, site, way, loops, _, value, *rest = event
-                place, sink = sites.get(site, (None, ""))
+                place = printed.get(site)
                 if rest and rest[0] is not None:
                     process.keys[site].add(str(rest[0]))
                 is_named = bool(rest) and rest[0] is not None
-                if place is not None and sink in TEXT_SINKS:
+                if place is not None:
                     steps = dict(zip(loops[::2], loops[1::2], strict=True))
                     step = steps.get(main_loop, steps.get(UNKNOWN_MAIN))
                     has_main = has_main or step is not None

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec.structs
+
 from deviate.base import first_few, log_decision, redact_words, timed_stage, traceback_with_cells
 from deviate.errors import RecordError
 from deviate.model import (
@@ -63,7 +65,8 @@ from deviate.records.runs import (
     read_spec,
     run_id,
 )
-from deviate.records.snapshot import Manifest, damaged_sources, list_injected, read_manifest, revision
+from deviate.records.schema import Manifest
+from deviate.records.snapshot import damaged_sources, list_injected, read_manifest, revision
 from deviate.series.headline import choose_headline, order_of_results
 
 TAP_FAILED = "a tap failed; the script was not affected"
@@ -188,7 +191,7 @@ def open_runs(experiment: Path, plan: Plan) -> RunReader | None:
 def _reader(plan: Plan, manifest: Manifest, first: Path | None) -> RunReader:
     main_loop = MainLoop(manifest.main_loop) if first is None else confirm_main_loop(manifest, first)
     catalog = Catalog(
-        dataclasses.replace(manifest, main_loop=main_loop.id), plan.selection, bool(plan.imported), main_loop.n_anew
+        msgspec.structs.replace(manifest, main_loop=main_loop.id), plan.selection, bool(plan.imported), main_loop.n_anew
     )
     if first is not None:
         catalog.learn(read_output(collect_continued(first), manifest.sites, main_loop.id))
@@ -474,8 +477,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
 
 def trained_s(logs: Sequence[ProcessLog]) -> float | None:
     """Seconds from the start of a run to its last training step; None where none was seen."""
-    times = [log.trained[0] for log in logs if log.trained is not None]
-    return max(times, default=None)
+    return max((log.trained_s for log in logs if log.trained_s is not None), default=None)
 
 
 def read_logs(files: Sequence[Path], attempts: Sequence[Path], catalog: Catalog) -> list[ProcessLog]:

@@ -11,7 +11,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from deviate.errors import RecordError
-from deviate.model import LoopCounter, LoopKind, Metric
+from deviate.model import LoopCounter, LoopKind, Metric, Place
+from deviate.model.analysis import NAMED
 
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
 
@@ -66,23 +67,27 @@ class Reported:
     is_comparison: bool = False
 
 
-class FileEntry(Struct):
-    """A file of the snapshot."""
+class FileEntry(Struct, frozen=True):
+    """A file of the snapshot, with its size and time of modification when it was frozen; a folder's size is None."""
 
     kind: str
     mtime_ns: int
     size: int | None = None
 
 
-class FolderEntry(Struct):
+class FolderEntry(Struct, frozen=True):
     """A folder that the snapshot links to."""
 
     mtime_ns: int
     is_environment: bool
 
 
-class LoopEntry(Struct):
-    """A loop with a tap."""
+class LoopEntry(Struct, frozen=True):
+    """A loop with a tap, whose steps runs count.
+
+    Attributes:
+        counter: how the script counts its steps, None where it is not known.
+    """
 
     id: int
     file: str
@@ -91,14 +96,27 @@ class LoopEntry(Struct):
     evidence: tuple[str, ...] = ()
     counter: LoopCounter | None = None
 
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line)
 
-class SiteEntry(Struct):
+    @property
+    def is_named(self) -> bool:
+        """Whether `deviate.toml` names it as the main loop."""
+        return NAMED in self.evidence
+
+
+class SiteEntry(Struct, frozen=True):
     """A place with a tap."""
 
     id: int
     file: str
     line: int
     sink: str = ""
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +136,16 @@ class Commit:
     is_cut: bool = False
 
 
-class ManifestFile(Struct, kw_only=True):
+class Manifest(Struct, frozen=True, kw_only=True):
     """`manifest.json` of a snapshot, as written by `instrument`: the fields that records and replay read.
 
     Attributes:
+        main_loop: id of the main loop, None when the script has none.
+        metrics: every metric the analysis found, whether the user selected it or not.
+        unreached: what would be metrics if anything led to them, as `Analysis.unreached`.
         prepared: files that were not as they were frozen once the project was prepared; None for those that had gone.
+        git: None where the project is in no repository.
+        digests: path in the snapshot to SHA-256, of what deviate has written there.
     """
 
     root: str
@@ -139,21 +162,43 @@ class ManifestFile(Struct, kw_only=True):
     git: Commit | None = None
     digests: dict[str, str] = {}
 
+    @property
+    def places(self) -> dict[int, Place]:
+        """The place of each site, by its id."""
+        return {site.id: site.place for site in self.sites}
+
+    @property
+    def shared(self) -> dict[str, FileEntry]:
+        """Files of which runs share the snapshot's copy through a hard link."""
+        return self._of_kind("shared")
+
+    @property
+    def hard_links(self) -> dict[str, FileEntry]:
+        """Files that runs share with the user through a hard link."""
+        return self._of_kind("linked")
+
+    @property
+    def pointed(self) -> dict[str, FileEntry]:
+        """Files and folders that runs reach through a symbolic link made by deviate."""
+        folders = self.linked_folders.items()
+        return self._of_kind("symlinked") | {
+            name: FileEntry("symlinked", folder.mtime_ns) for name, folder in folders if not folder.is_environment
+        }
+
+    @property
+    def environments(self) -> frozenset[str]:
+        """Folders of virtual environments, which runs reach through a symbolic link too."""
+        return frozenset(name for name, folder in self.linked_folders.items() if folder.is_environment)
+
+    def _of_kind(self, kind: str) -> dict[str, FileEntry]:
+        files = self.files | self.prepared
+        return {name: file for name, file in files.items() if file is not None and file.kind == kind}
+
+
+ManifestFile = Manifest
+
 
 class ManifestOutput(Struct):
     """Of `manifest.json`: files that received output of deviate itself."""
 
     own_output: tuple[str, ...] = ()
-
-
-class ProfileFile(Struct):
-    """A profile of a window of steps, as written by the guest; each kernel has a name, calls and seconds."""
-
-    framework: str
-    device: str
-    measure: str
-    window: tuple[int, int]
-    n_updates: int | None
-    wall_s: float
-    reading_s: float
-    kernels: tuple[tuple[str, float, float], ...]

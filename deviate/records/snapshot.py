@@ -5,106 +5,22 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate.base import FIELD, document_digest, file_digest, redact
 from deviate.errors import RecordError
-from deviate.model import InjectedCode, LoopCounter, LoopKind, Metric, Place, Revision
-from deviate.model.analysis import NAMED
+from deviate.model import InjectedCode, Revision
 from deviate.records.files import read_record
 from deviate.records.layout import experiments_folder
-from deviate.records.schema import Commit, FileEntry, ManifestFile, ManifestOutput
+from deviate.records.schema import Commit, Manifest, ManifestOutput
 
 GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
 """Settings of the guest, below the snapshot; the file has its own digest."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedFile:
-    """Size and time of modification of something linked, when it was frozen; a folder's size is None."""
-
-    size: int | None
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class TappedLoop:
-    """A loop whose steps runs count.
-
-    Attributes:
-        is_named: whether `deviate.toml` names it as the main loop.
-        counter: how the script counts its steps, None where it is not known.
-    """
-
-    id: int
-    place: Place
-    kind: LoopKind
-    is_named: bool
-    counter: LoopCounter | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What the snapshot says.
-
-    Attributes:
-        main_loop: id of the main loop, None when the script has none.
-        metrics: every metric the analysis found, whether the user selected it or not.
-        sites: site id to its place and its sink.
-        unreached: what would be metrics if anything led to them, as `Analysis.unreached`.
-        shared: files of which runs share the snapshot's copy through a hard link.
-        hard_links: files that runs share with the user through a hard link.
-        pointed: files and folders that runs reach through a symbolic link made by deviate.
-        environments: folders of virtual environments, also pointed to.
-        git: None where the project is in no repository.
-        digests: path in the snapshot to SHA-256, of what deviate has written there.
-    """
-
-    root: Path
-    sources_hash: str
-    main_loop: int | None
-    metrics: tuple[Metric, ...]
-    sites: dict[int, tuple[Place, str]]
-    shared: dict[str, LinkedFile]
-    hard_links: dict[str, LinkedFile]
-    pointed: dict[str, LinkedFile]
-    environments: frozenset[str]
-    warnings: tuple[str, ...]
-    git: Commit | None = None
-    digests: dict[str, str] = field(default_factory=dict)
-    unreached: tuple[Metric, ...] = ()
-    loops: tuple[TappedLoop, ...] = ()
-
-
 def read_manifest(snapshot: Path) -> Manifest:
     """Raises RecordError when the manifest is missing or damaged."""
-    file = read_record(snapshot / "manifest.json", "manifest", ManifestFile)
-    files = {name: entry for name, entry in (file.files | file.prepared).items() if entry is not None}
-    return Manifest(
-        root=Path(file.root),
-        sources_hash=file.sources_hash,
-        main_loop=file.main_loop,
-        metrics=file.metrics,
-        sites={site.id: (Place(site.file, site.line), site.sink) for site in file.sites},
-        shared=_of_kind(files, "shared"),
-        hard_links=_of_kind(files, "linked"),
-        pointed=_of_kind(files, "symlinked")
-        | {
-            name: LinkedFile(None, folder.mtime_ns)
-            for name, folder in file.linked_folders.items()
-            if not folder.is_environment
-        },
-        environments=frozenset(name for name, folder in file.linked_folders.items() if folder.is_environment),
-        warnings=file.warnings,
-        git=file.git,
-        digests=file.digests,
-        unreached=file.unreached,
-        loops=tuple(
-            TappedLoop(loop.id, Place(loop.file, loop.line), loop.kind, NAMED in loop.evidence, loop.counter)
-            for loop in file.loops
-        ),
-    )
+    return read_record(snapshot / "manifest.json", "manifest", Manifest)
 
 
 def output_names(deviate: Path) -> frozenset[str]:
@@ -144,10 +60,6 @@ def _has_own_digest(path: Path) -> bool:
         return bool(document[FIELD] == document_digest(document))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return False
-
-
-def _of_kind(files: dict[str, FileEntry], kind: str) -> dict[str, LinkedFile]:
-    return {name: LinkedFile(file.size, file.mtime_ns) for name, file in files.items() if file.kind == kind}
 
 
 MOST_CHARACTERS = 20_000
