@@ -100,10 +100,9 @@ class Catalog:
         return self._sources[source]
 
     def _find(self, source: Source) -> str | None:
-        if self.keeps_listed:
-            listed = self._listed(source)
-            if listed is not None or self.selection.is_fixed:
-                return listed
+        listed = self._listed(source) if self.keeps_listed else None
+        if listed is not None or self.selection.is_fixed:
+            return listed
         caption = source.caption
         if caption is not None and (
             caption.has_words or source.label is not None or caption.form in ("counter", "size")
@@ -194,19 +193,16 @@ class Catalog:
         if words is None or words.isdigit():
             if found is None:
                 return None
-            name = found.name if words is None else f"{found.name}_{words}"
-            kind = kind_of(found.name)
-            role, direction, text = (
-                ROLES.get(kind, found.role) if found.role == "quality" else found.role,
-                found.direction,
-                "",
-            )
+            name, text = found.name if words is None else f"{found.name}_{words}", ""
+            role, direction = found.role, found.direction
+            if role == "quality":
+                role = ROLES.get(kind_of(found.name), role)
         else:
-            name = snake(words)
             kind = kind_of(words)
             if kind == "none":
                 return None
-            text, role, direction = words, ROLES[kind], direction_of(split_identifier(words))
+            name, text = snake(words), words
+            role, direction = ROLES[kind], direction_of(split_identifier(words))
         path: tuple[Place, ...] = ()
         if words is None:  # the way alone tells apart what one statement reports of several data
             ways = self._places.setdefault(source.site, {})
@@ -270,10 +266,7 @@ def _ends_with(path: tuple[Place, ...], end: tuple[Place, ...]) -> bool:
 
 def _is_kept(stream: Stream) -> bool:
     """Whether a series has words; cells, counters and sizes have none of their own."""
-    caption = stream.caption
-    if caption.form not in ("value", "spread"):
-        return False
-    return _kind(stream) != "none"
+    return stream.caption.form in ("value", "spread") and _kind(stream) != "none"
 
 
 def _is_setting(stream: Stream) -> bool:

@@ -151,8 +151,7 @@ UNKNOWN_MAIN = -1
 LARGEST_STEP = 1 << 53
 VALUES = frozenset({"value", "named"})
 PIECE_CHARACTERS = 1 << 14
-"""Characters of a file that are read at a time: few enough events that the garbage collector does not scan them, which
-would take longer than all the rest."""
+"""Characters of a file that are read at a time."""
 
 
 class _Steps:

@@ -162,11 +162,8 @@ def _around(loop: int, counts: Mapping[int, LoopCount]) -> list[int]:
 
 def _values(attempt: Path) -> Iterator[tuple[int, dict[int, int]]]:
     """Each value at a site: the site, and the step of every loop around it."""
-
-    def pass_over() -> None: ...
-
     for path in event_files(attempt):
-        for event in json_lines(path, piece=TAIL_BYTES, on_bad=pass_over, on_torn=pass_over):
+        for event in json_lines(path):
             with suppress(*BAD):
                 if event[0] == "value":
                     loops = event[3]

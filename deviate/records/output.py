@@ -19,7 +19,6 @@ from deviate.series.naming import Phase, Stream, StreamKey
 
 LARGEST_LOG = 256 << 20
 """Bytes of a log beyond which only its first part is read for words."""
-PIECE = 1 << 14
 MOST_KEYS = 24
 """Keys under which a statement reports values that are results; more are data, as of a model that is written whole."""
 SILENT = Caption("", "size")
@@ -242,9 +241,7 @@ def _read(path: Path, printed: Mapping[int, Place], main_loop: int | None) -> _P
     ways: dict[int, str] = {}
     ordinal, has_main = 0, False
 
-    def pass_over() -> None: ...
-
-    for event in json_lines(path, piece=PIECE, on_bad=pass_over, on_torn=pass_over):
+    for event in json_lines(path):
         with suppress(*BAD):
             kind = event[0]
             if kind == "step":

@@ -1,10 +1,11 @@
 """An experiment read back from its folder: runs, measurements, and what a reader must be told."""
 
 import dataclasses
+import functools
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +16,7 @@ from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
     Experiment,
-    InjectedCode,
-    LoopCounter,
     PrimaryChoice,
-    Revision,
     Run,
     SelectedMetric,
     Series,
@@ -26,6 +24,7 @@ from deviate.model import (
     Status,
     value_text,
 )
+from deviate.records import merge_processes
 from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP
 from deviate.records.environment import differences, facts_of, missing_facts
@@ -40,19 +39,6 @@ from deviate.records.layout import (
     spec_file,
 )
 from deviate.records.main_loop import MainLoop, confirm_main_loop
-from deviate.records.merge_processes import (
-    artifacts,
-    draws,
-    environment,
-    lowest_rank_facts,
-    main_process,
-    measure,
-    not_captured,
-    process_warnings,
-    uncontrolled,
-    union_over_processes,
-    weights_of_ranks,
-)
 from deviate.records.output import Output, read_output
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
 from deviate.records.runs import (
@@ -87,66 +73,65 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         RecordError: a file that everything hangs on is damaged.
     """
     plan = read_plan(folder)
-    manifest = read_manifest(snapshot_folder(folder))
+    snapshot = snapshot_folder(folder)
+    manifest = read_manifest(snapshot)
     specs, unreadable = _specs(folder)
     first, _ = _first_completed(plan, specs)
     reader = _reader(plan, manifest, first)
     catalog, main_loop = reader.catalog, reader.main_loop
-    damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
-    if damaged:
+    if damaged := damaged_sources(snapshot, manifest, "originals", "tree", "git.diff"):
         unreadable.append(
             f"the code in the report is damaged: {first_few(damaged, MOST_NAMED)} in the snapshot has changed"
         )
-    read = [
-        (
-            variant,
-            *_read_runs(
-                folder,
-                [run for run in specs if run[1].variant == variant.name],
-                variant,
-                catalog,
-            ),
-        )
-        for variant in plan.variants
-    ]
+    read = [(variant, *_read_runs(folder, specs, variant, catalog)) for variant in plan.variants]
     every = [run for _, runs, _ in read for run in runs]
-    reported = {name for run in every for name in run.series}
     leading = next((run for run in every if first is not None and run.folder == first), None)
     primary = plan.selection.primary
     if leading is not None:
         primary = choose_primary(plan, catalog, leading.series, leading.trained_s)
-    ordered = catalog.metrics
-    if not catalog.keeps_listed:
-        ordered = tuple(order_of_results(ordered, None if primary is None else primary.name))
-    metrics = tuple(
-        dataclasses.replace(one, margin=plan.selection.margin)
-        if primary is not None and one.name == primary.name and plan.selection.margin is not None
-        else one
-        for one in ordered
-        if one.name in reported or catalog.keeps_listed
-    )
-    snapshot = snapshot_folder(folder)
-    frozen = revision(snapshot, manifest.git), list_injected(snapshot)
+    reported = {name for run in every for name in run.series}
+    metrics = _metrics(plan, catalog, primary, reported)
+    revised, injected = revision(snapshot, manifest.git), list_injected(snapshot)
     counter = next((loop.counter for loop in manifest.loops if loop.id == main_loop.id), None)
-    ladder = _ladder(plan)
-    return tuple(
-        _experiment(
-            folder,
-            plan,
-            variant,
-            catalog,
-            metrics,
-            runs,
-            (*manifest.warnings, *filter(None, (main_loop.note,)), *ladder, *unreadable, *warnings),
-            frozen,
-            counter,
-            primary,
+    shared = (*manifest.warnings, *filter(None, (main_loop.note,)), *_ladder(plan), *unreadable)
+    experiments: list[Experiment] = []
+    for variant, runs, warnings in read:
+        differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
+        notes = tuple(_cost_of_many_values(runs))
+        judged = sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)
+        experiments.append(
+            dataclasses.replace(
+                experiment_of_plan(plan, variant, metrics, judged),
+                command=redact_words(plan.command),
+                folder=folder,
+                warnings=(*shared, *warnings, *differing, *notes),
+                notes=notes,
+                revision=revised,
+                injected=injected,
+                counter=counter,
+                primary=primary,
+                flags=redact_words(tuple(flags_of(plan, variant))),
+            )
         )
-        for variant, runs, warnings in read
-    )
+    return tuple(experiments)
 
 
-@dataclass(slots=True)
+def _metrics(
+    plan: Plan, catalog: Catalog, primary: PrimaryChoice | None, reported: Container[str]
+) -> list[SelectedMetric]:
+    """The metrics in the order of a report, the primary one with the margin of the plan."""
+    if catalog.keeps_listed:
+        metrics = list(catalog.metrics)
+    else:
+        ordered = order_of_results(catalog.metrics, None if primary is None else primary.name)
+        metrics = [metric for metric in ordered if metric.name in reported]
+    margin = plan.selection.margin
+    if primary is None or margin is None:
+        return metrics
+    return [dataclasses.replace(one, margin=margin) if one.name == primary.name else one for one in metrics]
+
+
+@dataclass
 class RunReader:
     """Reads runs of one experiment, with the names that its first completed run gives to what they report.
 
@@ -158,8 +143,6 @@ class RunReader:
     catalog: Catalog
     main_loop: MainLoop
     first: Path | None
-    _primary: PrimaryChoice | None = None
-    _is_chosen: bool = False
 
     @property
     def metrics(self) -> tuple[SelectedMetric, ...]:
@@ -170,13 +153,12 @@ class RunReader:
         chain = collect_continued(attempt)
         return read_logs([path for part in chain for path in event_files(part)], chain, self.catalog)
 
-    @property
+    @functools.cached_property
     def primary(self) -> PrimaryChoice | None:
-        if not self._is_chosen and self.first is not None:
-            logs = self.logs(self.first)
-            self._primary = choose_primary(self.plan, self.catalog, measure(logs), trained_s(logs))
-            self._is_chosen = True
-        return self._primary
+        if self.first is None:
+            return None
+        logs = self.logs(self.first)
+        return choose_primary(self.plan, self.catalog, merge_processes.measure(logs), trained_s(logs))
 
 
 def open_runs(experiment: Path, plan: Plan) -> RunReader | None:
@@ -264,34 +246,11 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
     return (f"runs of deviate diverge, which end soon after update {until}: their values are not training results",)
 
 
-def _experiment(
-    folder: Path,
-    plan: Plan,
-    variant: VariantPlan,
-    catalog: Catalog,
-    metrics: tuple[SelectedMetric, ...],
-    runs: Sequence[Run],
-    warnings: Sequence[str],
-    frozen: tuple[Revision | None, tuple[InjectedCode, ...]],
-    counter: LoopCounter | None,
-    primary: PrimaryChoice | None,
-) -> Experiment:
-    """One variant; `frozen` is what the snapshot tells of all: its place in git, and what was put into its files."""
-    differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
-    notes = tuple(_cost_of_many_values(runs))
-    reported = sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)
-    return dataclasses.replace(
-        experiment_of_plan(plan, variant, metrics, reported),
-        command=redact_words(plan.command),
-        folder=folder,
-        warnings=(*warnings, *differing, *notes),
-        notes=notes,
-        revision=frozen[0],
-        injected=frozen[1],
-        counter=counter,
-        primary=primary,
-        flags=redact_words(tuple(flags_of(plan, variant))),
-    )
+PLANNED = (
+    "name", "command", "created", "sources_hash", "jobs", "n_threads", "looks", "precision", "spending", "imported",
+    "tasks", "streams", "scores", "past_comparisons",
+)  # fmt: skip
+"""Fields that an experiment has from its plan as they are."""
 
 
 def experiment_of_plan(
@@ -301,30 +260,17 @@ def experiment_of_plan(
     n_ended = sum(run.status not in {"lost", "cancelled"} for run in runs)
     is_cut_short = plan.is_cut_short(variant.n_runs, n_ended)
     return Experiment(
-        name=plan.name,
+        **{name: getattr(plan, name) for name in PLANNED},
         variant=variant.name,
-        command=plan.command,
         n_planned=variant.n_runs,
         metrics=tuple(metrics),
         runs=tuple(runs),
-        created=plan.created,
-        sources_hash=plan.sources_hash,
         root=str(plan.root),
-        jobs=plan.jobs,
         varied=variant.varied,
         held=variant.held,
-        n_threads=plan.n_threads,
-        looks=plan.looks,
         n_unplanned_looks=plan.n_unplanned_looks(is_cut_short=is_cut_short),
         n_pending=plan.n_pending(variant.n_runs, n_ended),
         is_cut_short=is_cut_short,
-        precision=plan.precision,
-        spending=plan.spending,
-        imported=plan.imported,
-        tasks=plan.tasks,
-        streams=plan.streams,
-        scores=plan.scores,
-        past_comparisons=plan.past_comparisons,
         primary=plan.selection.primary,
     )
 
@@ -359,7 +305,7 @@ def _read_runs(
     warnings: list[str] = []
     running: list[int] = []
     for path, spec in specs:
-        if spec.replicate >= variant.n_runs:
+        if spec.variant != variant.name or spec.replicate >= variant.n_runs:
             continue
         attempt, result, damaged = _attempt_that_counts(path)
         claim = read_claim(attempt)
@@ -436,8 +382,8 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
     files, beyond = _event_files(chain)
     logs = read_logs([path for path, _ in files], chain, catalog)
     numbers = [attempt_number(part) or 1 for _, part in files]
-    several = process_warnings(logs, catalog.metrics, numbers)
-    files_kept = artifacts(logs, [part for _, part in files])
+    several = merge_processes.process_warnings(logs, catalog.metrics, numbers)
+    files_kept = merge_processes.artifacts(logs, [part for _, part in files])
     continued = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
     return dataclasses.replace(
@@ -445,9 +391,9 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         status=status,
         exit_code=result.exit_code if result else None,
         wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
-        series=measure(logs, attempt, attempts=numbers),
-        seed_events=union_over_processes(logs, lambda log: log.seeds),
-        environment={**facts_of(attempt), **environment(logs)},
+        series=merge_processes.measure(logs, attempt, attempts=numbers),
+        seed_events=merge_processes.union_over_processes(logs, lambda log: log.seeds),
+        environment={**facts_of(attempt), **merge_processes.environment(logs)},
         reason=result.reason if result else "ended without a result: the machine or deviate stopped",
         stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
         warnings=(
@@ -459,19 +405,19 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
             *_missing(files_kept),
         ),
         notes=tuple(continued),
-        control_events=union_over_processes(logs, lambda log: log.controls),
+        control_events=merge_processes.union_over_processes(logs, lambda log: log.controls),
         trained_s=trained_s(logs),
-        draws=draws(logs),
-        drawn=union_over_processes(logs, lambda log: log.drawn),
-        weights=weights_of_ranks(logs, numbers),
-        evaluation=lowest_rank_facts(logs, lambda log: log.evaluation),
-        flips=lowest_rank_facts(logs, lambda log: log.flips),
-        operations=union_over_processes(logs, lambda log: log.operations),
-        uncontrolled=uncontrolled(logs),
+        draws=merge_processes.draws(logs),
+        drawn=merge_processes.union_over_processes(logs, lambda log: log.drawn),
+        weights=merge_processes.weights_of_ranks(logs, numbers),
+        evaluation=merge_processes.lowest_rank_facts(logs, lambda log: log.evaluation),
+        flips=merge_processes.lowest_rank_facts(logs, lambda log: log.flips),
+        operations=merge_processes.union_over_processes(logs, lambda log: log.operations),
+        uncontrolled=merge_processes.uncontrolled(logs),
         device=result.device if result else "",
         n_sharing=result.n_sharing if result else 0,
         artifacts=files_kept,
-        not_captured=not_captured(spec, files_kept, logs) if status == "completed" else (),
+        not_captured=merge_processes.not_captured(spec, files_kept, logs) if status == "completed" else (),
     )
 
 
@@ -489,7 +435,7 @@ def read_logs(files: Sequence[Path], attempts: Sequence[Path], catalog: Catalog)
     main_loop = catalog.manifest.main_loop
     output = read_output(attempts, catalog.manifest.sites, main_loop) if not catalog.keeps_listed else Output({})
     logs = [read_events(path, main_loop, catalog.name, output.captions.get(path.name, {})) for path in files]
-    main = main_process(logs)
+    main = merge_processes.main_process(logs)
     for series in output.unrecorded:
         name = catalog.name_unrecorded(series.key)
         if main is not None and name is not None:
@@ -554,13 +500,13 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
         warnings.append(f"the last line of {n_torn} event file{'s' * (n_torn > 1)} was cut off and left out")
     if n_bad:
         warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
-    warnings += _outside(union_over_processes(logs, lambda log: log.writes))
+    warnings += _outside(merge_processes.union_over_processes(logs, lambda log: log.writes))
     warnings += [
         f"{path} was there before the run, and the run read it after its training: what it reports from then on may be "
         "of that model"
-        for path in union_over_processes(logs, lambda log: log.old_models)
+        for path in merge_processes.union_over_processes(logs, lambda log: log.old_models)
     ]
-    errors = union_over_processes(logs, lambda log: log.errors)
+    errors = merge_processes.union_over_processes(logs, lambda log: log.errors)
     warnings += [f"{TAP_FAILED}: {error}" for error in errors]
     return warnings
 
