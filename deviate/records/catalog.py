@@ -72,10 +72,9 @@ class Catalog:
         self._dumped, self._has_main = output.dumped, output.has_main
         streams = list(_with_means(output.streams))
         kept = [stream for stream in streams if _is_kept(stream)]
-        unrecorded = {one.key for one in output.unrecorded}
         told = {frozenset(name_words(name)) for name in output.named}
-        kept = [one for one in kept if one.key not in unrecorded or _words(one) not in told]
-        kept = [one for one in kept if not _is_setting(one) or one.key not in unrecorded or not _is_dumped(one)]
+        kept = [one for one in kept if one.key not in output.unrecorded or _words(one) not in told]
+        kept = [one for one in kept if not _is_setting(one) or one.key not in output.unrecorded or not _is_dumped(one)]
         if output.has_main:  # sizes and options, before training
             kept = [one for one in kept if not _is_setting(one) or one.phase != "before"]
         names = names_of(kept, (metric.name for metric in self.metrics))

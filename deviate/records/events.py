@@ -381,8 +381,6 @@ def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[Draw
 
 # Speed of main loops and profiler results, read from the files of an attempt.
 
-STEP = '["step", '
-
 
 def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
     """Speed of the main loop in the process with the most steps; None for fewer than two steps.
@@ -398,23 +396,12 @@ def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
 
 
 def _pace(path: Path, loop: int | None) -> Pace | None:
-    times = list(_beginnings(path, loop))
-    if len(times) < 2:
-        return None
-    return Pace(len(times), (times[-1] - times[0]) / (len(times) - 1))
-
-
-def _beginnings(path: Path, loop: int | None) -> Iterator[float]:
-    """Times in seconds at which steps of the loop began."""
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        for line in file:
-            if line.startswith(STEP) and line.endswith("\n"):
-                try:
-                    step = decode(line)
-                except ValueError:
-                    continue
-                if isinstance(step, eventlog.Step) and step.loop == loop:
-                    yield float(step.seconds)
+    times: list[float] = []
+    for event in json_lines(path):
+        with suppress(*BAD):
+            if event[0] == "step" and event[1] == loop:
+                times.append(float(event[3]))
+    return Pace(len(times), (times[-1] - times[0]) / (len(times) - 1)) if len(times) > 1 else None
 
 
 def profile_of(run: Run) -> Profile | None:

@@ -33,25 +33,14 @@ PROGRESS = ("%|", "it/s", "s/it", "ETA")
 
 
 @dataclass(frozen=True, slots=True)
-class Unrecorded:
-    """Numbers of one place of the log that no tap recorded, at the precision of the log.
-
-    Attributes:
-        steps: main-loop step of each, None where it stands outside of the loop.
-    """
-
-    key: StreamKey
-    values: tuple[float, ...]
-    steps: tuple[int | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Output:
     """What the logs of one attempt say of its values.
 
     Attributes:
         captions: name of an event file to the caption of each of its values that a log shows, by its ordinal.
         streams: the series that have words, in the order in which they were first reported.
+        unrecorded: steps and values of series that no tap recorded, at the precision of the log; the step is None where
+            a number stands outside of the main loop.
         divided: words that several places report at once, so that the place tells them apart.
         phased: words that are reported in several phases.
         has_main: whether the main loop ran.
@@ -61,7 +50,7 @@ class Output:
 
     captions: Mapping[str, Mapping[int, Caption]]
     streams: tuple[Stream, ...] = ()
-    unrecorded: tuple[Unrecorded, ...] = ()
+    unrecorded: Mapping[StreamKey, tuple[Sequence[int | None], Sequence[float]]] = field(default_factory=dict)
     divided: frozenset[tuple[str, ...]] = frozenset()
     phased: frozenset[tuple[str, ...]] = frozenset()
     has_main: bool = False
@@ -169,7 +158,7 @@ def read_output(
     return Output(
         captions,
         tuple(sorted(streams.values(), key=lambda stream: stream.order)),
-        tuple(Unrecorded(stream.key, tuple(stream.values), tuple(steps)) for stream, steps in unrecorded),
+        {stream.key: (steps, stream.values) for stream, steps in unrecorded},
         divided,
         phased,
         n_steps > 0,

@@ -436,11 +436,11 @@ def read_logs(files: Sequence[Path], attempts: Sequence[Path], catalog: Catalog)
     output = read_output(attempts, catalog.manifest.sites, main_loop) if not catalog.keeps_listed else Output({})
     logs = [read_events(path, main_loop, catalog.name, output.captions.get(path.name, {})) for path in files]
     main = merge_processes.main_process(logs)
-    for series in output.unrecorded:
-        name = catalog.name_unrecorded(series.key)
+    for key, (steps, values) in output.unrecorded.items():
+        name = catalog.name_unrecorded(key)
         if main is not None and name is not None:
             points = main.points.setdefault(name, Points())
-            for step, value in zip(series.steps, series.values, strict=True):
+            for step, value in zip(steps, values, strict=True):
                 points.add(NO_STEP if step is None else step, value, main.ended - main.started)
     return logs
 

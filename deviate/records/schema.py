@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from deviate.errors import RecordError
-from deviate.model import LoopCounter, LoopKind, Metric, Place
+from deviate.model import LoopCounter, LoopKind, Metric, Place, Revision
 from deviate.model.analysis import NAMED
 
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
@@ -119,23 +119,6 @@ class SiteEntry(Struct, frozen=True):
         return Place(self.file, self.line)
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """Git state of the project; `n_untracked` counts files that are neither tracked nor ignored.
-
-    Attributes:
-        untracked: names of the sources and texts among them.
-        is_cut: the diff that the snapshot keeps is not all of it.
-    """
-
-    commit: str | None
-    branch: str | None
-    is_dirty: bool
-    n_untracked: int
-    untracked: tuple[str, ...] = ()
-    is_cut: bool = False
-
-
 class Manifest(Struct, frozen=True, kw_only=True):
     """`manifest.json` of a snapshot, as written by `instrument`: the fields that records and replay read.
 
@@ -144,7 +127,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
         metrics: every metric the analysis found, whether the user selected it or not.
         unreached: what would be metrics if anything led to them, as `Analysis.unreached`.
         prepared: files that were not as they were frozen once the project was prepared; None for those that had gone.
-        git: None where the project is in no repository.
+        git: None where the project is in no repository; without the diff, which is a file of the snapshot.
+        own_output: files that received output of deviate itself.
         digests: path in the snapshot to SHA-256, of what deviate has written there.
     """
 
@@ -159,7 +143,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
     loops: tuple[LoopEntry, ...] = ()
     unreached: tuple[Metric, ...] = ()
     prepared: dict[str, FileEntry | None] = {}
-    git: Commit | None = None
+    git: Revision | None = None
+    own_output: tuple[str, ...] = ()
     digests: dict[str, str] = {}
 
     @property
@@ -196,9 +181,3 @@ class Manifest(Struct, frozen=True, kw_only=True):
 
 
 ManifestFile = Manifest
-
-
-class ManifestOutput(Struct):
-    """Of `manifest.json`: files that received output of deviate itself."""
-
-    own_output: tuple[str, ...] = ()

@@ -1,18 +1,18 @@
 """The snapshot as records and replay need it: its manifest, what was put into files, and what was not committed."""
 
 import contextlib
+import dataclasses
 import io
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from deviate.base import FIELD, document_digest, file_digest, redact
+from deviate.base import file_digest, redact
 from deviate.errors import RecordError
 from deviate.model import InjectedCode, Revision
-from deviate.records.files import read_record
+from deviate.records.files import read_json, read_record
 from deviate.records.layout import experiments_folder
-from deviate.records.schema import Commit, Manifest, ManifestOutput
+from deviate.records.schema import Manifest
 
 GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
 """Settings of the guest, below the snapshot; the file has its own digest."""
@@ -34,7 +34,7 @@ def output_names(deviate: Path) -> frozenset[str]:
     names: set[str] = set()
     for path in experiments_folder(deviate).glob("*/snapshot/manifest.json"):
         with contextlib.suppress(RecordError):
-            names.update(read_record(path, "manifest", ManifestOutput).own_output)
+            names.update(read_manifest(path.parent).own_output)
     return frozenset(names)
 
 
@@ -42,7 +42,7 @@ def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[
     """Files below some folders of a snapshot that are not what deviate has written there."""
     damaged = []
     guest = snapshot / GUEST_MANIFEST
-    if "guest" in folders and not _has_own_digest(guest):
+    if "guest" in folders and not _is_intact(guest):
         damaged.append(GUEST_MANIFEST)
     for name, digest in manifest.digests.items():
         if name.split("/")[0] in folders:
@@ -54,12 +54,12 @@ def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[
     return tuple(damaged)
 
 
-def _has_own_digest(path: Path) -> bool:
+def _is_intact(guest: Path) -> bool:
     try:
-        document = json.loads(path.read_bytes())
-        return bool(document[FIELD] == document_digest(document))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        read_json(guest, "manifest")
+    except RecordError:
         return False
+    return True
 
 
 MOST_CHARACTERS = 20_000
@@ -91,21 +91,13 @@ def list_injected(snapshot: Path) -> tuple[InjectedCode, ...]:
     return tuple(codes)
 
 
-def revision(snapshot: Path, commit: Commit | None) -> Revision | None:
+def revision(snapshot: Path, git: Revision | None) -> Revision | None:
     """Where the project stood in git, with the beginning of what was not committed."""
-    if commit is None:
+    if git is None:
         return None
     text, is_cut = _beginning(snapshot / DIFF)
-    return Revision(
-        commit=commit.commit,
-        branch=commit.branch,
-        is_dirty=commit.is_dirty,
-        n_untracked=commit.n_untracked,
-        untracked=commit.untracked,
-        diff=text,
-        is_cut=is_cut or commit.is_cut,
-        file=f"{snapshot.name}/{DIFF}" if text else "",
-    )
+    file = f"{snapshot.name}/{DIFF}" if text else ""
+    return dataclasses.replace(git, diff=text, is_cut=is_cut or git.is_cut, file=file)
 
 
 def _files(folder: Path) -> Iterator[Path]:
