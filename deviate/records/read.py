@@ -43,9 +43,11 @@ from deviate.records.output import Output, read_output
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
 from deviate.records.runs import (
     STALE_S,
+    Claim,
     Result,
     collect_continued,
     damaged_files,
+    find_result,
     read_claim,
     read_result,
     read_spec,
@@ -199,15 +201,13 @@ def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
             continue
         try:
             spec = read_spec(spec_file(path))
+            reason = "its spec belongs to another run"
         except RecordError as error:
-            damaged.append(f"run {path.name} is damaged and left out ({error.message}); {_cure(folder)}")
-            continue
-        if run_id(spec) != path.name:
-            damaged.append(
-                f"run {path.name} is damaged and left out (its spec belongs to another run); {_cure(folder)}"
-            )
-            continue
-        specs.append((path, spec))
+            spec, reason = None, error.message
+        if spec is not None and run_id(spec) == path.name:
+            specs.append((path, spec))
+        else:
+            damaged.append(f"run {path.name} is damaged and left out ({reason}); {_cure(folder)}")
     return specs, damaged
 
 
@@ -217,15 +217,17 @@ def _first_completed(plan: Plan, specs: Sequence[tuple[Path, Spec]]) -> tuple[Pa
     Returns: the attempt, and whether no run that is before it in the plan may still complete.
     """
     order = {variant.name: number for number, variant in enumerate(plan.variants)}
-    runs = {(order[spec.variant], spec.replicate): path for path, spec in specs if spec.variant in order}
+    runs = {(order[spec.variant], spec.replicate): (path, spec) for path, spec in specs if spec.variant in order}
     is_decided = True
     for number, variant in enumerate(plan.variants):
         for replicate in range(variant.n_runs):
-            path = runs.get((number, replicate))
-            attempt, result, damaged = (None, None, ()) if path is None else _attempt_that_counts(path)
-            if result is not None and result.status == "completed" and not damaged:
-                return attempt, is_decided
-            is_decided = is_decided and result is not None
+            planned = runs.get((number, replicate))
+            run = None if planned is None else _candidate(*planned)
+            if run is not None and run.result is not None:
+                if run.result.status == "completed" and not run.damaged:
+                    return run.attempt, is_decided
+            else:
+                is_decided = False
     return None, False
 
 
@@ -277,7 +279,7 @@ def experiment_of_plan(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A run that was found, by the attempt that counts.
+    """A run that was found, by the attempt that counts: the latest that has ended, else the latest.
 
     Attributes:
         result: None when the attempt has not ended, or what it says cannot be believed.
@@ -286,13 +288,35 @@ class _Candidate:
 
     spec: Spec
     attempt: Path
-    result: Result | None
-    started: float
+    claim: Claim | None
+    result: Result | None = None
     damaged: tuple[str, ...] = ()
 
     @property
     def run_id(self) -> str:
         return self.attempt.parent.name
+
+    @property
+    def started(self) -> float:
+        return self.result.started if self.result else self.claim.started if self.claim else 0.0
+
+    @property
+    def is_running(self) -> bool:
+        if self.damaged or self.result is not None or self.claim is None:
+            return False
+        return abs(time.time() - self.claim.heartbeat) < STALE_S  # clocks differ either way
+
+
+def _candidate(run: Path, spec: Spec) -> _Candidate:
+    numbered = attempts(run)
+    for attempt in reversed(numbered):
+        try:
+            result = read_result(attempt)
+        except RecordError:
+            return _Candidate(spec, attempt, read_claim(attempt), damaged=(result_file(attempt).name,))
+        if result is not None:
+            return _Candidate(spec, attempt, read_claim(attempt), result, damaged_files(attempt, result))
+    return _Candidate(spec, numbered[-1], read_claim(numbered[-1]))
 
 
 def _read_runs(
@@ -301,27 +325,17 @@ def _read_runs(
     variant: VariantPlan,
     catalog: Catalog,
 ) -> tuple[list[Run], list[str]]:
-    candidates: dict[int, list[_Candidate]] = {}
+    candidates = [
+        _candidate(path, spec)
+        for path, spec in specs
+        if spec.variant == variant.name and spec.replicate < variant.n_runs
+    ]
+    chosen = [run for run in candidates if not run.is_running]
+    running = sorted(run.spec.replicate for run in candidates if run.is_running)
     warnings: list[str] = []
-    running: list[int] = []
-    for path, spec in specs:
-        if spec.variant != variant.name or spec.replicate >= variant.n_runs:
-            continue
-        attempt, result, damaged = _attempt_that_counts(path)
-        claim = read_claim(attempt)
-        age_s = None if claim is None else abs(time.time() - claim.heartbeat)  # clocks differ either way
-        if not damaged and result is None and age_s is not None and age_s < STALE_S:
-            running.append(spec.replicate)
-            continue
-        started = result.started if result else claim.started if claim else 0.0
-        candidates.setdefault(spec.replicate, []).append(_Candidate(spec, attempt, result, started, damaged))
     if running:
-        replicates = ", ".join(map(str, sorted(running)))
+        replicates = ", ".join(map(str, running))
         warnings.append(f"still running just now, and not read: replicate{'s' * (len(running) > 1)} {replicates}")
-    several = [str(replicate) for replicate, those in sorted(candidates.items()) if len(those) > 1]
-    if several:
-        warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")
-    chosen = [max(those, key=lambda run: run.started) for those in candidates.values()]
     warnings += [
         f"replicate {run.spec.replicate} is damaged and left out: {first_few(run.damaged, MOST_NAMED)} in "
         f"{run.run_id}/{run.attempt.name} changed after the run ended; {_cure(experiment)}"
@@ -344,19 +358,6 @@ def _cost_of_many_values(runs: Sequence[Run]) -> list[str]:
         return []
     n_bytes = sum(path.stat().st_size for part in collect_continued(largest.folder) for path in event_files(part))
     return [f"a run reports up to {n_values[largest.id]:,} values, which take {n_bytes / 1e6:,.0f} MB on disk"]
-
-
-def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...]]:
-    """The latest attempt that has ended, else the latest; and which of its files are damaged."""
-    numbered = attempts(run)
-    for attempt in reversed(numbered):
-        try:
-            result = read_result(attempt)
-        except RecordError:
-            return attempt, None, (result_file(attempt).name,)
-        if result is not None:
-            return attempt, result, damaged_files(attempt, result)
-    return numbered[-1], None, ()
 
 
 def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
@@ -453,10 +454,7 @@ def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[s
     files: list[tuple[Path, Path]] = []
     sentences: list[str] = []
     for part in chain:
-        try:
-            result = read_result(part)
-        except RecordError:  # of an attempt that another one goes on from, which has not ended
-            result = None
+        result = find_result(part)
         for path in event_files(part):
             if result is not None and path.name not in result.files:
                 sentences.append(f"{path.name} was created after the run ended and is left out")

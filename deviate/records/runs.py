@@ -191,10 +191,7 @@ def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
     """
     damaged_names = _find_damaged(attempt, result)
     for part in collect_continued(attempt)[:-1]:
-        try:
-            before = read_result(part)
-        except RecordError:
-            before = None
+        before = find_result(part)
         damaged = (result_file(part).name,) if before is None else _find_damaged(part, before)
         damaged_names += [f"{part.name}/{name}" for name in damaged]
     return tuple(damaged_names)
@@ -256,10 +253,15 @@ def read_result(attempt: Path) -> Result | None:
     return result
 
 
-def read_intact_result(attempt: Path) -> Result | None:
-    """Read the result, or return None when the attempt has not ended or the result is damaged."""
+def find_result(attempt: Path) -> Result | None:
+    """Read the result, or return None when the attempt has not ended or the file is damaged."""
     try:
-        result = read_result(attempt)
+        return read_result(attempt)
     except RecordError:
         return None
+
+
+def read_intact_result(attempt: Path) -> Result | None:
+    """Read the result, or return None when the attempt has not ended or any of its files is damaged."""
+    result = find_result(attempt)
     return None if result is None or damaged_files(attempt, result) else result
