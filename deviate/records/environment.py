@@ -274,8 +274,6 @@ def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = 
         ]
     except RecordError:
         return ()
-    if not recorded:
-        return ()
     facts = platform_facts(now, has_machine=has_machine)
     changes: dict[str, str] = {}
     for fact in sorted({*facts, *(fact for facts in recorded for fact in facts)}, key=str.casefold):

@@ -241,21 +241,19 @@ def _read(path: Path, printed: Mapping[int, Place], main_loop: int | None) -> _P
                 ways[event[1]] = " < ".join(f"{file}:{line}" for file, line in reversed(event[2]))
             elif kind == "value":
                 _, site, way, loops, _, value, *rest = event
+                label = rest[0] if rest else None
                 place = printed.get(site)
-                if rest and rest[0] is not None:
-                    process.keys[site].add(str(rest[0]))
-                is_named = bool(rest) and rest[0] is not None
+                if label is not None:
+                    process.keys[site].add(str(label))
                 if place is not None:
                     steps = dict(zip(loops[::2], loops[1::2], strict=True))
                     step = steps.get(main_loop, steps.get(UNKNOWN_MAIN))
                     has_main = has_main or step is not None
                     phase: Phase = "along" if step is not None else "after" if has_main else "before"
-                    recorded = Recorded(
-                        ordinal, site, rest[0] if rest else None, (place.file, place.line), float(number(value))
-                    )
+                    recorded = Recorded(ordinal, site, label, (place.file, place.line), float(number(value)))
                     process.values.append(_Value(recorded, f"{site} {ways.get(way, '')}", tuple(loops), phase, step))
-                elif is_named:
-                    process.named[str(rest[0])] = float(number(value))
+                elif label is not None:
+                    process.named[str(label)] = float(number(value))
                 ordinal += 1
             elif kind == "named":
                 if not event[3]:

@@ -21,7 +21,6 @@ from deviate.model import (
     SelectedMetric,
     Series,
     Spec,
-    Status,
     value_text,
 )
 from deviate.records import merge_processes
@@ -361,7 +360,7 @@ def _cost_of_many_values(runs: Sequence[Run]) -> list[str]:
 
 
 def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
-    spec, attempt, result, started = candidate.spec, candidate.attempt, candidate.result, candidate.started
+    spec, attempt, started = candidate.spec, candidate.attempt, candidate.started
     run = Run(
         id=candidate.run_id,
         replicate=spec.replicate,
@@ -386,25 +385,26 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
     several = merge_processes.process_warnings(logs, catalog.metrics, numbers)
     files_kept = merge_processes.artifacts(logs, [part for _, part in files])
     continued = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
-    status: Status = result.status if result else "lost"
+    result = candidate.result or Result(
+        spec_hash="",
+        status="lost",
+        exit_code=None,
+        signal=None,
+        started=started,
+        wall_time_s=max([log.ended - started for log in logs], default=0.0),
+        reason="ended without a result: the machine or deviate stopped",
+    )
     return dataclasses.replace(
         run,
-        status=status,
-        exit_code=result.exit_code if result else None,
-        wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
+        status=result.status,
+        exit_code=result.exit_code,
+        wall_time_s=result.wall_time_s,
         series=merge_processes.measure(logs, attempt, attempts=numbers),
         seed_events=merge_processes.union_over_processes(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **merge_processes.environment(logs)},
-        reason=result.reason if result else "ended without a result: the machine or deviate stopped",
-        stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
-        warnings=(
-            *(result.warnings if result else ()),
-            *continued,
-            *beyond,
-            *_warnings(logs),
-            *several,
-            *_missing(files_kept),
-        ),
+        reason=result.reason,
+        stderr_tail=() if result.status == "completed" else stderr_tail(attempt / "stderr.log"),
+        warnings=(*result.warnings, *continued, *beyond, *_warnings(logs), *several, *_missing(files_kept)),
         notes=tuple(continued),
         control_events=merge_processes.union_over_processes(logs, lambda log: log.controls),
         trained_s=trained_s(logs),
@@ -415,10 +415,10 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         flips=merge_processes.lowest_rank_facts(logs, lambda log: log.flips),
         operations=merge_processes.union_over_processes(logs, lambda log: log.operations),
         uncontrolled=merge_processes.uncontrolled(logs),
-        device=result.device if result else "",
-        n_sharing=result.n_sharing if result else 0,
+        device=result.device,
+        n_sharing=result.n_sharing,
         artifacts=files_kept,
-        not_captured=merge_processes.not_captured(spec, files_kept, logs) if status == "completed" else (),
+        not_captured=merge_processes.not_captured(spec, files_kept, logs) if result.status == "completed" else (),
     )
 
 
