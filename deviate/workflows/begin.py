@@ -336,7 +336,7 @@ def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
 
 
 def _rule_notes(plan: Plan) -> Iterator[str]:
-    """Rules that apply to an experiment that an older version started."""
+    """Rules by which an experiment goes on and new ones do not."""
     for name, number, now in (("streams", plan.streams, STREAMS_NUMBER), ("scores", plan.scores, SCORES_NUMBER)):
         if number != now:
             yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"
