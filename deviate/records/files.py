@@ -223,7 +223,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def in_words(error: Exception) -> str:
-    """Word a parse error: `'line' is missing in selection.metrics[0].metric`, or the actual and the expected kind of value."""
+    """Word a parse error: `'line' is missing in variants[0]`, or the actual and the expected kind of value."""
     if isinstance(error, KeyError):
         return f"{error} is missing"
     match = MISSING.fullmatch(str(error))
