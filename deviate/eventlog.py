@@ -43,13 +43,6 @@ else:
 
 
 SCHEMA = 2
-# 2026-11-21  1  first format.
-# 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip; later n_bytes of end,
-#                artifact, not captured.
-# 2026-11-23  2  signal, drawn; fixed, an action of seed; evidence of evaluation, which older files lack.
-# 2026-11-26  2  loops.
-# 2026-11-27  2  rank.
-# 2026-11-29  2  trained, old model; n_anew of loops.
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""
@@ -191,7 +184,7 @@ class Evaluation(NamedTuple):
     framework: str
     digest: str
     n_examples: int
-    evidence: str = "inputs"
+    evidence: str
 
 
 class Flip(NamedTuple):
@@ -294,7 +287,7 @@ class End(NamedTuple):
     """The interpreter exited normally; `n_bytes` is the size of the file before this line."""
 
     seconds: float
-    n_bytes: int | None = None
+    n_bytes: int
 
 
 KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {

@@ -146,23 +146,6 @@ def test_a_variant_of_the_users_own_stays_on_record_as_it_was(project: Path, dev
     assert (variant["varied"], variant["description"], variant["n_runs"]) == (["other"], "a try", 3)
 
 
-@pytest.mark.parametrize(("variant", "told"), [("as-is", ""), ("algo+impl", "algo+impl: that of an older deviate")])
-def test_what_an_older_deviate_ran_goes_on_only_where_nothing_was_touched(
-    project: Path, deviate, variant: str, told: str
-) -> None:  # type: ignore[no-untyped-def]
-    (project / "train.py").write_text(TRAIN)
-    run = ("run", "train.py", "--variants", variant, "--name", "x", "-q", "-r")
-    assert deviate(*run, "1").code == 0
-    plan = project / ".deviate/experiments/x/experiment.json"
-    record = json.loads(plan.read_text())
-    record["variants"] = [{"name": variant, "n_runs": 1}]
-    del record["digest"]
-    plan.write_text(json.dumps({**record, "schema": 1}))
-    answer = deviate(*run, "2")
-    assert answer.code == bool(told), answer.both
-    assert told in answer.err
-
-
 def test_going_on_after_an_operation_without_a_deterministic_version_is_another_variant(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(TRAIN)
     assert deviate("run", "train.py", "-r", "1", "--variants", "control", "--name", "x", "-q").code == 0

@@ -31,7 +31,7 @@ from deviate.workflows import Mean, RecordedRun, RunState
 LABEL_WIDTH = 12
 NARROWEST = 40
 UNBROKEN = frozenset({"Experiment", "Command", "Then", "Prepare", "Wrap", "Environment", "Run again"})
-DEFAULT, NOT_RECORDED = "default", "not recorded"
+DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +104,7 @@ def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
 
     First come those of what is run, as far as they were set, by the names of their options; then how it is run.
     """
-    usual = dataclasses.asdict(Settings())
-    values = {name: getattr(plan.settings, name) for name in usual}
-    if plan.origins is None:
-        return {name: (value, DEFAULT if value == usual[name] else NOT_RECORDED) for name, value in values.items()}
+    values = {one.name: getattr(plan.settings, one.name) for one in dataclasses.fields(Settings)}
     origin_of = dict(plan.origins)
     set_values = {name: (value, origin_of[name]) for name, value in _planned_values(plan) if name in origin_of}
     how = {

@@ -31,8 +31,6 @@ SHARED = frozenset({str, bool, type(None), Place})
 """Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
 NOTHING: Mapping[str, object] = {}
 SCHEMA = 2
-# 2026-11-22  1  first format; written by the guest
-# 2026-11-26  2  lines `input`, `watched` and `ran`, `checkpoint` and `resumed`
 PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
@@ -169,7 +167,7 @@ def read_file(path: Path, texts: Texts) -> list[Trace]:
     A line that is damaged or cut off is counted, and so is a file that cannot be read.
 
     Raises:
-        RecordError: a newer deviate wrote it.
+        RecordError: another version of deviate wrote it.
     """
     readers = [_Reader(path, texts)]
     match = re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name)
@@ -304,10 +302,10 @@ class _Reader:
         return more
 
     def start(self, number: int, facts: dict[str, Any]) -> None:
-        if number > SCHEMA:
+        if number != SCHEMA:
             raise RecordError(
-                f"{self.path} has schema {number}; this deviate reads up to {SCHEMA}",
-                "update deviate: a newer version wrote this record",
+                f"{self.path} has schema {number}; this deviate reads {SCHEMA}",
+                "read it with the version of deviate that wrote it",
             )
         self.rank, self.pid = int(facts["rank"]), int(facts["pid"])
         self.level, self.first = int(facts["level"]), int(facts["from"])
@@ -360,7 +358,7 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     such as the worker of a data loader, are added to the first trace.
 
     Raises:
-        RecordError: a newer deviate wrote them.
+        RecordError: another version of deviate wrote them.
     """
     texts = Texts(snapshot_folder(attempt.parent.parent.parent))
     starts = _starts(attempt)

@@ -214,7 +214,6 @@ def _copy_guest(guest: Path) -> None:
         (guest / "__pycache__").touch()
         for name in ("eventlog.py", "logs.py"):
             shutil.copy2(package / name, guest / GUEST)
-        # A snapshot calls it `runtime`: files that earlier versions have instrumented load it by that name.
         for part, name in (("guest", "runtime"), ("sinks", "sinks")):
             shutil.copytree(package / part, guest / GUEST / name, ignore=without)
     except FileNotFoundError as error:
@@ -382,9 +381,8 @@ def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_abo
                 prepared[name] = asdict(file)
         prepared.update({name: None for name, (*_, kind) in frozen.items() if kind in SHARED and name not in seen})
         document["prepared"] = prepared
-        if "digests" in document:
-            edited = [name.removeprefix("tree/") for name in document["digests"] if name.startswith("tree/")]
-            document["digests"] = digests_of(snapshot.folder, edited)
+        edited = [name.removeprefix("tree/") for name in document["digests"] if name.startswith("tree/")]
+        document["digests"] = digests_of(snapshot.folder, edited)
         write_json(path, document)
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(
@@ -479,12 +477,12 @@ def _contents(snapshot: Path) -> tuple[Mapping[str, str], frozenset[str]]:
     path = snapshot / "manifest.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
-        scripts = document.get("notebooks", ())
+        scripts = document["notebooks"]
         contents = {
             str(name): str(entry["sha256"] or f"{entry['size']} {entry['mtime_ns']}")
             for name, entry in document["files"].items()
             if is_seen(name, scripts)
         }
-        return contents, frozenset(map(str, document.get("own_output", ())))
+        return contents, frozenset(map(str, document["own_output"]))
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(f"cannot read {path}: {error}", "run under another --name; this record is damaged") from error

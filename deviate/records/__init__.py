@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from deviate.records.events import evaluation_of as evaluation_of
     from deviate.records.events import pace_of as pace_of
     from deviate.records.events import profile_of as profile_of
-    from deviate.records.events import read_events as read_events
     from deviate.records.files import BAD as BAD
     from deviate.records.files import json_lines as json_lines
     from deviate.records.files import lock_folder as lock_folder
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from deviate.records.machine import machine_name as machine_name
     from deviate.records.machine import this_machine as this_machine
     from deviate.records.machine import writer_name as writer_name
-    from deviate.records.main_loop import MainLoop as MainLoop
     from deviate.records.main_loop import confirm_main_loop as confirm_main_loop
     from deviate.records.merge_processes import measure as measure
     from deviate.records.plans import OPTION_OF_SETTING as OPTION_OF_SETTING
@@ -89,7 +87,6 @@ if TYPE_CHECKING:
     from deviate.records.runs import STALE_S as STALE_S
     from deviate.records.runs import Claim as Claim
     from deviate.records.runs import Result as Result
-    from deviate.records.runs import collect_continued as collect_continued
     from deviate.records.runs import damaged_files as damaged_files
     from deviate.records.runs import keep_spec as keep_spec
     from deviate.records.runs import read_claim as read_claim
@@ -101,11 +98,10 @@ if TYPE_CHECKING:
     from deviate.records.runs import write_claim as write_claim
     from deviate.records.runs import write_result as write_result
     from deviate.records.schema import Cause as Cause
-    from deviate.records.schema import Commit as Commit
+    from deviate.records.schema import FileEntry as FileEntry
+    from deviate.records.schema import Manifest as Manifest
     from deviate.records.snapshot import ORIGINALS as ORIGINALS
     from deviate.records.snapshot import TREE as TREE
-    from deviate.records.snapshot import LinkedFile as LinkedFile
-    from deviate.records.snapshot import Manifest as Manifest
     from deviate.records.snapshot import damaged_sources as damaged_sources
     from deviate.records.snapshot import output_names as output_names
     from deviate.records.snapshot import read_manifest as read_manifest

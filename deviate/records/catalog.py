@@ -13,7 +13,7 @@ from deviate.model import MEAN_LAST, Metric, Place, Role, SelectedMetric, Select
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_name, item_traits, snake, split_identifier
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
-from deviate.records.snapshot import Manifest
+from deviate.records.schema import Manifest
 from deviate.series.captions import Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
 from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, is_count, kind_of, name_words, words_of
@@ -72,10 +72,9 @@ class Catalog:
         self._dumped, self._has_main = output.dumped, output.has_main
         streams = list(_with_means(output.streams))
         kept = [stream for stream in streams if _is_kept(stream)]
-        unrecorded = {one.key for one in output.unrecorded}
         told = {frozenset(name_words(name)) for name in output.named}
-        kept = [one for one in kept if one.key not in unrecorded or _words(one) not in told]
-        kept = [one for one in kept if not _is_setting(one) or one.key not in unrecorded or not _is_dumped(one)]
+        kept = [one for one in kept if one.key not in output.unrecorded or _words(one) not in told]
+        kept = [one for one in kept if not _is_setting(one) or one.key not in output.unrecorded or not _is_dumped(one)]
         if output.has_main:  # sizes and options, before training
             kept = [one for one in kept if not _is_setting(one) or one.phase != "before"]
         names = names_of(kept, (metric.name for metric in self.metrics))
@@ -100,10 +99,9 @@ class Catalog:
         return self._sources[source]
 
     def _find(self, source: Source) -> str | None:
-        if self.keeps_listed:
-            listed = self._listed(source)
-            if listed is not None or self.selection.is_fixed:
-                return listed
+        listed = self._listed(source) if self.keeps_listed else None
+        if listed is not None or self.selection.is_fixed:
+            return listed
         caption = source.caption
         if caption is not None and (
             caption.has_words or source.label is not None or caption.form in ("counter", "size")
@@ -147,7 +145,7 @@ class Catalog:
         path = " < ".join(str(place) for place in reversed(source.path))
         key = key_of(caption, f"{source.site} {path}", source.phase, self._divided, self._phased)
         if key not in self._streams:
-            place = None if source.site is None else self.manifest.sites[source.site][0]
+            place = None if source.site is None else self.manifest.places[source.site]
             stream = Stream(key, caption, is_whole=caption.is_whole, phase=source.phase, place=place)
             names = names_of([stream], (metric.name for metric in self.metrics))
             self._streams[key] = None
@@ -213,7 +211,7 @@ class Catalog:
         same = next((one for one in self.added if _is_same(one.metric, source, path, label)), None)
         if same is not None:
             return same.name
-        place = None if source.site is None else self.manifest.sites[source.site][0]
+        place = None if source.site is None else self.manifest.places[source.site]
         metric = Metric(
             id=-1,
             name=name,
@@ -280,10 +278,7 @@ def _ends_with(path: tuple[Place, ...], end: tuple[Place, ...]) -> bool:
 
 def _is_kept(stream: Stream) -> bool:
     """Whether a series has words; cells, counters and sizes have none of their own."""
-    caption = stream.caption
-    if caption.form not in ("value", "spread"):
-        return False
-    return _kind(stream) != "none"
+    return stream.caption.form in ("value", "spread") and _kind(stream) != "none"
 
 
 def _is_setting(stream: Stream) -> bool:

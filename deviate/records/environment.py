@@ -4,6 +4,7 @@
 <experiment>/runs/<run id>/attempt-<k>/environment.json   what is the attempt's own, and the digest
 """
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 from deviate.base import first_few
 from deviate.errors import RecordError
 from deviate.model import Run
-from deviate.records.files import read_record, to_builtins, write_record
+from deviate.records.files import read_record, to_builtins, write_record, writing
 from deviate.records.layout import attempts, runs_folder, spec_file
 from deviate.records.runs import read_intact_result, read_spec
 
@@ -100,10 +101,8 @@ def write_platform(experiment: Path, platform: Platform) -> str:
     digest = platform_digest(platform)
     path = platform_file(experiment, digest)
     if not path.exists():
-        try:
+        with writing(f"making {path.parent}"):
             path.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            raise RecordError(f"making {path.parent}: {error}", "check free space and permissions") from error
         write_record(path, "platform", platform)
     return digest
 
@@ -154,14 +153,17 @@ def missing_facts(attempts: Iterable[Path]) -> list[str]:
     """Sentences on what is not told of the environments of attempts, because a file is damaged or missing."""
     sentences: dict[str, None] = {}
     for attempt in attempts:
-        environment = read_environment(attempt)
-        if environment is None:
-            continue
         try:
-            read_platform(attempt.parents[2], environment.platform)
+            _platform_of(attempt)
         except RecordError as error:
             sentences[f"versions and hardware of runs are not shown: {error.message}"] = None
     return list(sentences)
+
+
+def _platform_of(attempt: Path) -> Platform | None:
+    """Raises RecordError when the file is missing or damaged."""
+    environment = read_environment(attempt)
+    return None if environment is None else read_platform(attempt.parents[2], environment.platform)
 
 
 def facts_of(attempt: Path) -> dict[str, str]:
@@ -170,16 +172,13 @@ def facts_of(attempt: Path) -> dict[str, str]:
     if environment is None:
         return {}
     facts = {"git": environment.git} if environment.git else {}
-    threads = {f"{VARIABLE}{name}": value for name, value in environment.threads.items()}
-    try:
+    with contextlib.suppress(RecordError):
         platform = read_platform(attempt.parents[2], environment.platform)
-    except RecordError:
-        return {**facts, **threads}
-    shared_facts = platform_facts(platform)
-    facts |= {name: value for name, value in shared_facts.items() if not name.startswith(PACKAGE)}
-    if platform.packages is not None:
-        facts[PACKAGES] = _packages_digest(attempt.parents[2], environment.platform)
-    return facts | threads
+        shared_facts = platform_facts(platform)
+        facts |= {name: value for name, value in shared_facts.items() if not name.startswith(PACKAGE)}
+        if platform.packages is not None:
+            facts[PACKAGES] = _packages_digest(attempt.parents[2], environment.platform)
+    return facts | {f"{VARIABLE}{name}": value for name, value in environment.threads.items()}
 
 
 @functools.lru_cache(maxsize=64)
@@ -191,11 +190,10 @@ def _packages_digest(experiment: Path, platform: str) -> str:
 
 def packages_of(attempt: Path) -> Mapping[str, str]:
     """The packages that an attempt ran with; empty where they are unknown."""
-    environment = read_environment(attempt)
-    try:
-        return (read_platform(attempt.parents[2], environment.platform).packages or {}) if environment else {}
-    except RecordError:
-        return {}
+    with contextlib.suppress(RecordError):
+        if platform := _platform_of(attempt):
+            return platform.packages or {}
+    return {}
 
 
 def _is_compared(variable: str) -> bool:
@@ -222,11 +220,10 @@ def differences(runs: Sequence[Run]) -> list[str]:
     run that did not record a fact, because it failed before, is not compared in it.
     """
     counted = sorted((run for run in runs if run.status not in {"lost", "cancelled"}), key=lambda run: run.replicate)
-    declared = _declared_factors(run.controls for run in counted)
-    disagreements = _disagreements({run.replicate: run.environment for run in counted}, declared)
-    warnings = [f"the runs differ in {fact} ({_levels_text(levels)}): {CURE}" for fact, levels in disagreements.items()]
+    facts = {run.replicate: run.environment for run in counted}
     packages = {run.replicate: packages_of(run.folder) for run in counted if PACKAGES in run.environment}
-    return [*warnings, *(f"the runs differ in {text}: {CURE}" for text in _packages_phrase(packages))]
+    texts = [*_differing_facts(facts, [run.controls for run in counted]), *_packages_phrase(packages)]
+    return [f"the runs differ in {text}: {CURE}" for text in texts]
 
 
 def environment_misfits(experiment: Path) -> tuple[str, ...]:
@@ -250,18 +247,16 @@ def environment_misfits(experiment: Path) -> tuple[str, ...]:
             spec = read_spec(spec_file(run))
         except RecordError:  # the reader of the experiment names it
             continue
-        facts = facts_of(attempt)
+        name = f"{spec.variant} {spec.replicate}"
         variants.setdefault(spec.variant, {})[spec.replicate] = environment.frameworks
         controls.setdefault(spec.variant, []).append(dict(spec.controls))
-        everywhere[f"{spec.variant} {spec.replicate}"] = facts
-        if PACKAGES in facts:
-            packages[f"{spec.variant} {spec.replicate}"] = packages_of(attempt)
-    declared = _declared_factors(level for levels in controls.values() for level in levels)
-    misfits = [f"{fact} ({_levels_text(levels)})" for fact, levels in _disagreements(everywhere, declared).items()]
+        everywhere[name] = facts_of(attempt)
+        if PACKAGES in everywhere[name]:
+            packages[name] = packages_of(attempt)
+    misfits = _differing_facts(everywhere, [levels for those in controls.values() for levels in those])
     misfits += _packages_phrase(packages)
-    for variant, facts_of_runs in variants.items():
-        disagreements = _disagreements(dict(sorted(facts_of_runs.items())), _declared_factors(controls[variant]))
-        misfits += [f"{fact} in {variant} ({_levels_text(levels)})" for fact, levels in disagreements.items()]
+    for variant, facts in variants.items():
+        misfits += _differing_facts(dict(sorted(facts.items())), controls[variant], place=f" in {variant}")
     return tuple(misfits)
 
 
@@ -279,14 +274,11 @@ def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = 
         ]
     except RecordError:
         return ()
-    if not recorded:
-        return ()
     facts = platform_facts(now, has_machine=has_machine)
     changes: dict[str, str] = {}
     for fact in sorted({*facts, *(fact for facts in recorded for fact in facts)}, key=str.casefold):
-        is_told = _tells(fact, facts)
         before = list(dict.fromkeys(facts.get(fact, ABSENT) for facts in recorded if _tells(fact, facts)))
-        if is_told and before and facts.get(fact, ABSENT) not in before:
+        if _tells(fact, facts) and before and facts.get(fact, ABSENT) not in before:
             changes[fact] = f"{fact.removeprefix(PACKAGE)} was {' or '.join(before)}, is {facts.get(fact, ABSENT)} now"
     of_packages = [text for fact, text in changes.items() if fact.startswith(PACKAGE)]
     texts = [text for fact, text in changes.items() if not fact.startswith(PACKAGE)]
@@ -305,11 +297,14 @@ def _counting_attempt(run: Path) -> Path | None:
     return None
 
 
-def _declared_factors(controls: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
-    """Factors that the experiment holds at several levels."""
-    names = list(controls)
-    factors = {factor for levels in names for factor in levels}
-    return tuple(factor for factor in factors if len({levels.get(factor) for levels in names}) > 1)
+def _differing_facts(
+    facts: Mapping[Who, Mapping[str, str]], controls: Sequence[Mapping[str, str]], place: str = ""
+) -> list[str]:
+    """Each fact that differs between runs, with its values; those of a factor that is held at several levels may."""
+    factors = {factor for levels in controls for factor in levels}
+    declared = [factor for factor in factors if len({levels.get(factor) for levels in controls}) > 1]
+    disagreements = _disagreements(facts, declared)
+    return [f"{fact}{place} ({_levels_text(levels)})" for fact, levels in disagreements.items()]
 
 
 def _tells(fact: str, facts: Mapping[str, str]) -> bool:

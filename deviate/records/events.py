@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from msgspec import convert
-from msgspec.structs import asdict
 
 from deviate import eventlog
 from deviate.base import place_text
@@ -31,11 +30,10 @@ from deviate.model import (
     Stream,
     Weights,
 )
-from deviate.model.cost import KernelTime, Pace, Profile
+from deviate.model.cost import Pace, Profile
 from deviate.records.columns import NO_STEP
-from deviate.records.files import BAD, json_lines, read_record
+from deviate.records.files import BAD, json_lines, read_json, reading
 from deviate.records.layout import event_files
-from deviate.records.schema import ProfileFile
 
 if TYPE_CHECKING:  # a command that only lists or shows compiles no patterns of lines
     from deviate.series.captions import Caption
@@ -108,9 +106,8 @@ class ProcessLog:
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
         ways: ways to sites by the numbers that the process gave them.
         points: by name of the metric.
-        checkpoints: files of an earlier training that the run started from, each with what told so.
         old_models: paths of models that existed before the run and that it read after its first training step.
-        trained: seconds at which the last training step ended, and the number of models; None where none was seen.
+        trained_s: seconds at which the last training step ended; None where none was seen.
         draws: library to the streams from which numbers were drawn.
         drawn: draws outside of the main loop whose values may be data.
         operations, uncontrolled: phrases, each with its place.
@@ -130,9 +127,8 @@ class ProcessLog:
     points: dict[str, Points] = field(default_factory=dict)
     seeds: list[SeedEvent] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
-    checkpoints: list[tuple[str, str]] = field(default_factory=list)
     old_models: list[str] = field(default_factory=list)
-    trained: tuple[float, int] | None = None
+    trained_s: float | None = None
     errors: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     controls: list[ControlEvent] = field(default_factory=list)
@@ -155,8 +151,7 @@ UNKNOWN_MAIN = -1
 LARGEST_STEP = 1 << 53
 VALUES = frozenset({"value", "named"})
 PIECE_CHARACTERS = 1 << 14
-"""Characters of a file that are read at a time: few enough events that the garbage collector does not scan them, which
-would take longer than all the rest."""
+"""Characters of a file that are read at a time."""
 
 
 class _Steps:
@@ -273,8 +268,8 @@ def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:
 
 
 def _start(event: eventlog.Start, log: ProcessLog) -> None:
-    if event.schema > eventlog.SCHEMA:
-        raise ValueError("events of a newer guest")
+    if event.schema != eventlog.SCHEMA:
+        raise ValueError("events of another guest")
     facts = event.facts
     log.pid = int(facts["pid"])
     log.started = float(facts["time"])
@@ -318,13 +313,8 @@ def _artifact(event: eventlog.Artifact, log: ProcessLog) -> None:
     log.artifacts.append(Artifact(kind, str(event.name), step, str(event.framework), Path(event.file), int(event.n)))
 
 
-def _signal(event: eventlog.Signal, _: ProcessLog) -> None:
-    """A signal that the process sent to itself: the executor reads it, and the result tells it as a reason."""
-    int(event.number)
-
-
 def _trained(event: eventlog.Trained, log: ProcessLog) -> None:
-    log.trained = float(event.seconds), int(event.n_models)
+    log.trained_s = float(event.seconds)
 
 
 def _environment(event: eventlog.Environment, log: ProcessLog) -> None:
@@ -348,12 +338,12 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "artifact": _artifact,
     "not captured": lambda event, log: log.not_captured.append(NotCaptured(*map(str, event))),
     "write": lambda event, log: log.writes.append(str(event.path)),
-    "checkpoint": lambda event, log: log.checkpoints.append((str(event.path), str(event.reason))),
     "old model": lambda event, log: log.old_models.append(str(event.path)),
     "trained": _trained,
-    "signal": _signal,
     "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
     "environment": _environment,
+    "checkpoint": lambda *_: None,  # the executor reads it, as it does signals
+    "signal": lambda *_: None,
     "loops": lambda *_: None,  # read before all else, to know the main loop
 })  # fmt: skip
 """Handlers of the events that occur a few times per run, by kind; an unknown kind is a bad line."""
@@ -391,8 +381,6 @@ def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[Draw
 
 # Speed of main loops and profiler results, read from the files of an attempt.
 
-STEP = '["step", '
-
 
 def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
     """Speed of the main loop in the process with the most steps; None for fewer than two steps.
@@ -408,23 +396,12 @@ def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
 
 
 def _pace(path: Path, loop: int | None) -> Pace | None:
-    times = list(_beginnings(path, loop))
-    if len(times) < 2:
-        return None
-    return Pace(len(times), (times[-1] - times[0]) / (len(times) - 1))
-
-
-def _beginnings(path: Path, loop: int | None) -> Iterator[float]:
-    """Times in seconds at which steps of the loop began."""
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        for line in file:
-            if line.startswith(STEP) and line.endswith("\n"):
-                try:
-                    step = decode(line)
-                except ValueError:
-                    continue
-                if isinstance(step, eventlog.Step) and step.loop == loop:
-                    yield float(step.seconds)
+    times: list[float] = []
+    for event in json_lines(path):
+        with suppress(*BAD):
+            if event[0] == "step" and event[1] == loop:
+                times.append(float(event[3]))
+    return Pace(len(times), (times[-1] - times[0]) / (len(times) - 1)) if len(times) > 1 else None
 
 
 def profile_of(run: Run) -> Profile | None:
@@ -436,6 +413,7 @@ def profile_of(run: Run) -> Profile | None:
     artifact = next((artifact for artifact in run.artifacts if artifact.kind == "profile"), None)
     if artifact is None:
         return None
-    fields = asdict(read_record(artifact.path, "profile", ProfileFile))
-    kernels = tuple(KernelTime(name, int(n), seconds) for name, n, seconds in fields["kernels"])
-    return Profile(**fields | {"replicate": run.replicate, "kernels": kernels})
+    document = read_json(artifact.path, "profile")
+    with reading(artifact.path):
+        kernels = [dict(zip(("name", "calls", "seconds"), row, strict=True)) for row in document["kernels"]]
+        return convert(document | {"replicate": run.replicate, "kernels": kernels}, Profile)

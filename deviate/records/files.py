@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import math
 import os
 import re
 import time
@@ -15,7 +14,7 @@ import msgspec
 from deviate.base import FIELD, document_digest, with_digest
 from deviate.errors import InUseError, RecordError
 from deviate.records.machine import writer_name
-from deviate.records.schema import HAS_DIGEST, SCHEMA, FileFormat, check_schema
+from deviate.records.schema import SCHEMA, FileFormat, check_schema
 
 try:
     import fcntl
@@ -62,7 +61,7 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
     """Read a file back, without its digest.
 
     Raises:
-        RecordError: it is missing, damaged, or written by a newer deviate.
+        RecordError: it is missing, damaged, or of another format.
     """
     try:
         document = json.loads(path.read_bytes())
@@ -74,10 +73,12 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
         raise RecordError(f"{path} is damaged: it is not a JSON object", DAMAGED)
     check_schema(document, file_format, path)
     digest = document.pop(FIELD, None)
-    if digest is None and document["schema"] >= HAS_DIGEST.get(file_format, math.inf):
+    if file_format == "profile":  # the guest writes it, and the result has its digest
+        return document
+    if digest is None:
         raise RecordError(f"{path} is damaged: its digest is missing", DAMAGED)
     with reading(path):
-        if digest is not None and digest != document_digest(document):
+        if digest != document_digest(document):
             raise RecordError(f"{path} is damaged: its content does not match its digest", DAMAGED)
     return document
 
@@ -88,11 +89,13 @@ def to_builtins(record: object) -> Any:
 
 
 def _plain(value: object) -> object:
-    """Convert subclasses that msgspec rejects: NumPy numbers, and strings that remember their position in a file.
+    """Convert paths, and subclasses that msgspec rejects: NumPy numbers, strings that remember their position.
 
     Raises:
         TypeError: nothing that JSON has.
     """
+    if isinstance(value, Path):
+        return str(value)
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
@@ -101,15 +104,34 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
+def pairs_to_objects(document: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The document with these fields, which are pairs in memory, as objects, which people read more easily."""
+    return document | {name: dict(document[name]) for name in names if name in document}
+
+
+def objects_to_pairs(document: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The inverse of `pairs_to_objects`. Raises AttributeError where a field is no object."""
+    return document | {name: tuple(document[name].items()) for name in names if name in document}
+
+
 def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
     """Read a file as the type that is declared for it; undeclared fields are ignored.
 
     Raises:
-        RecordError: it is missing, damaged, or written by a newer deviate.
+        RecordError: it is missing, damaged, or of another format.
     """
     document = read_json(path, file_format)
     with reading(path):
-        return msgspec.convert(document, kind)
+        return convert(document, kind)
+
+
+def convert(document: object, kind: type[T]) -> T:
+    """What JSON holds as a declared type. Raises ValueError where a field is missing or of the wrong kind."""
+    return msgspec.convert(document, kind, dec_hook=_restored)
+
+
+def _restored(kind: type, value: object) -> object:
+    return kind(value)  # a path
 
 
 @contextlib.contextmanager
@@ -196,12 +218,12 @@ def reading(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
         raise RecordError(f"{path} is damaged: {in_words(error)}", DAMAGED) from error
 
 
 def in_words(error: Exception) -> str:
-    """Word a parse error: `'line' is missing in selection[0].metric`, or the actual and the expected kind of value."""
+    """Word a parse error: `'line' is missing in variants[0]`, or the actual and the expected kind of value."""
     if isinstance(error, KeyError):
         return f"{error} is missing"
     match = MISSING.fullmatch(str(error))
@@ -227,16 +249,17 @@ BAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, Recurs
 def json_lines(
     path: Path,
     *,
-    piece: int,
-    on_bad: Callable[[], object],
-    on_torn: Callable[[], object],
+    piece: int = 1 << 14,
+    on_bad: Callable[[], object] = lambda: None,
+    on_torn: Callable[[], object] = lambda: None,
 ) -> Iterator[Any]:
     """What the lines of a file hold, in order.
 
     A piece of many lines is taken apart at once, which takes a third of the time that its lines would take one by one.
 
     Args:
-        piece: characters that are read at a time.
+        piece: characters that are read at a time; few enough events that the garbage collector does not scan them,
+            which would take longer than all the rest.
         on_bad: told of each line that is no JSON; on_torn: of a last line that was cut off.
 
     Raises:

@@ -30,7 +30,7 @@ from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder,
 from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
 from deviate.records.read import experiment_of_plan, judge_run
 from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec
-from deviate.records.schema import ManifestFile
+from deviate.records.schema import Manifest
 
 MOST_FILES = 10_000
 """Maximum number of files of a folder that are read."""
@@ -356,7 +356,7 @@ def _reason(run: ImportedRun) -> str:
 
 def _write_snapshot(snapshot: Path, plan: Plan) -> None:
     """A manifest of no files: the metrics are known by their names, and stand in the plan."""
-    manifest = ManifestFile(
+    manifest = Manifest(
         root=str(plan.root), sources_hash=plan.sources_hash, main_loop=MAIN_LOOP, files={}, linked_folders={}, sites=(),
         metrics=(), warnings=(),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from deviate.eventlog import Loops, decode
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files
-from deviate.records.snapshot import Manifest
+from deviate.records.schema import Manifest
 
 MARK = b'["loops",'
 TAIL_BYTES = 1 << 16
@@ -33,7 +33,7 @@ class LoopCount:
     n_steps: int
     n_updated: int
     seconds: float
-    n_anew: int = -1
+    n_anew: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +162,8 @@ def _around(loop: int, counts: Mapping[int, LoopCount]) -> list[int]:
 
 def _values(attempt: Path) -> Iterator[tuple[int, dict[int, int]]]:
     """Each value at a site: the site, and the step of every loop around it."""
-
-    def pass_over() -> None: ...
-
     for path in event_files(attempt):
-        for event in json_lines(path, piece=TAIL_BYTES, on_bad=pass_over, on_torn=pass_over):
+        for event in json_lines(path):
             with suppress(*BAD):
                 if event[0] == "value":
                     loops = event[3]

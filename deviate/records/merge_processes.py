@@ -93,12 +93,19 @@ def _delays(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> dict[int, fl
     """How many seconds of the run had passed when each process (by identity) began, as far as clocks tell."""
     delays: dict[int, float] = {}
     before = 0.0
-    for attempt in dict.fromkeys(attempts):
-        logs_of_attempt = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
+    for logs_of_attempt in _by_attempt(logs, attempts).values():
         begin = min((log.started for log in logs_of_attempt if log.started > 0), default=0.0)
         delays |= {id(log): before + max(0.0, log.started - begin) for log in logs_of_attempt}
         before += max(0.0, max(log.ended for log in logs_of_attempt) - begin)
     return delays
+
+
+def _by_attempt(logs: Sequence[ProcessLog], attempts: Sequence[T]) -> dict[T, list[ProcessLog]]:
+    """The logs of each attempt, in order of time."""
+    logs_of: dict[T, list[ProcessLog]] = {}
+    for log, attempt in zip(logs, attempts, strict=True):
+        logs_of.setdefault(attempt, []).append(log)
+    return logs_of
 
 
 def _pick_ranks(parts: Iterable[tuple[ProcessLog, Points]]) -> list[tuple[ProcessLog, Points]]:
@@ -167,15 +174,13 @@ def weights_of_ranks(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> tup
             the same weights.
     """
     weights: list[Weights] = []
-    for attempt in dict.fromkeys(attempts):
+    for logs_of_attempt in _by_attempt(logs, attempts).values():
         by_rank: dict[int, list[ProcessLog]] = {}
-        for log, of_attempt in zip(logs, attempts, strict=True):
-            if of_attempt == attempt and log.rank is not None and log.weights:
+        for log in logs_of_attempt:
+            if log.rank is not None and log.weights:
                 by_rank.setdefault(log.rank, []).append(log)
-        weights += union_over_processes(
-            [log for log, of_attempt in zip(logs, attempts, strict=True) if of_attempt == attempt and log.rank is None],
-            lambda log: log.weights,
-        )
+        without_rank = [log for log in logs_of_attempt if log.rank is None]
+        weights += union_over_processes(without_rank, lambda log: log.weights)
         together: dict[tuple[str, str, int], list[Weights]] = {}
         for rank in sorted(by_rank):
             n_before: Counter[tuple[str, str]] = Counter()
@@ -235,8 +240,7 @@ def artifacts(logs: Sequence[ProcessLog], attempts: Sequence[Path]) -> tuple[Art
     """
     files: list[Artifact] = []
     offset = 0
-    for attempt in dict.fromkeys(attempts):
-        logs_of_attempt = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
+    for attempt, logs_of_attempt in _by_attempt(logs, attempts).items():
         for log in sorted(logs_of_attempt, key=lambda log: (log.started, log.pid)):
             files += [
                 dataclasses.replace(

@@ -11,6 +11,7 @@ from deviate.model import TEXT_SINKS, Place
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files, log_files
+from deviate.records.schema import SiteEntry
 from deviate.series.alignment import Recorded, align
 from deviate.series.captions import Caption, captions_of
 from deviate.series.lines import Line, read_lines
@@ -18,7 +19,6 @@ from deviate.series.naming import Phase, Stream, StreamKey
 
 LARGEST_LOG = 256 << 20
 """Bytes of a log beyond which only its first part is read for words."""
-PIECE = 1 << 14
 MOST_KEYS = 24
 """Keys under which a statement reports values that are results; more are data, as of a model that is written whole."""
 SILENT = Caption("", "size")
@@ -28,25 +28,14 @@ PROGRESS = ("%|", "it/s", "s/it", "ETA")
 
 
 @dataclass(frozen=True, slots=True)
-class Unrecorded:
-    """Numbers of one place of the log that no tap recorded, at the precision of the log.
-
-    Attributes:
-        steps: main-loop step of each, None where it stands outside of the loop.
-    """
-
-    key: StreamKey
-    values: tuple[float, ...]
-    steps: tuple[int | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Output:
     """What the logs of one attempt say of its values.
 
     Attributes:
         captions: name of an event file to the caption of each of its values that a log shows, by its ordinal.
         streams: the series that have words, in the order in which they were first reported.
+        unrecorded: steps and values of series that no tap recorded, at the precision of the log; the step is None where
+            a number stands outside of the main loop.
         divided: words that several places report at once, so that the place tells them apart.
         phased: words that are reported in several phases.
         has_main: whether the main loop ran.
@@ -56,7 +45,7 @@ class Output:
 
     captions: Mapping[str, Mapping[int, Caption]]
     streams: tuple[Stream, ...] = ()
-    unrecorded: tuple[Unrecorded, ...] = ()
+    unrecorded: Mapping[StreamKey, tuple[Sequence[int | None], Sequence[float]]] = field(default_factory=dict)
     divided: frozenset[tuple[str, ...]] = frozenset()
     phased: frozenset[tuple[str, ...]] = frozenset()
     has_main: bool = False
@@ -113,16 +102,17 @@ class _Log:
 
 def read_output(
     attempts: Sequence[Path],
-    sites: Mapping[int, tuple[Place, str]],
+    sites: Sequence[SiteEntry],
     main_loop: int | None,
 ) -> Output:
     """Find the words of all values of a run.
 
     Args:
         attempts: the folders that make up the run, in order of time.
-        sites: id to the place and the sink of each site.
+        sites: those of the snapshot.
         main_loop: id of the main loop.
     """
+    printed = {site.id: site.place for site in sites if site.sink in TEXT_SINKS}
     captions: dict[str, dict[int, Caption]] = {}
     interned: dict[Caption, Caption] = {}
     named: dict[str, float] = {}
@@ -130,7 +120,7 @@ def read_output(
     n_steps = 0
     logs: list[_Log] = []
     for attempt in attempts:
-        processes = {path.name: _read(path, sites, main_loop) for path in event_files(attempt)}
+        processes = {path.name: _read(path, printed, main_loop) for path in event_files(attempt)}
         for path, is_output in zip(log_files(attempt), (True, False), strict=True):
             lines = list(read_lines(_text(path)))
             if any(line.numbers for line in lines):
@@ -163,7 +153,7 @@ def read_output(
     return Output(
         captions,
         tuple(sorted(streams.values(), key=lambda stream: stream.order)),
-        tuple(Unrecorded(stream.key, tuple(stream.values), tuple(steps)) for stream, steps in unrecorded),
+        {stream.key: (steps, stream.values) for stream, steps in unrecorded},
         divided,
         phased,
         n_steps > 0,
@@ -225,15 +215,17 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | None) -> _Process:
-    """The values of an event file that a log may show; ordinals count all values at sites."""
+def _read(path: Path, printed: Mapping[int, Place], main_loop: int | None) -> _Process:
+    """The values of an event file that a log may show; ordinals count all values at sites.
+
+    Args:
+        printed: the places of sites of which a line shows the value.
+    """
     process = _Process()
     ways: dict[int, str] = {}
     ordinal, has_main = 0, False
 
-    def pass_over() -> None: ...
-
-    for event in json_lines(path, piece=PIECE, on_bad=pass_over, on_torn=pass_over):
+    for event in json_lines(path):
         with suppress(*BAD):
             kind = event[0]
             if kind == "step":
@@ -244,21 +236,19 @@ def _read(path: Path, sites: Mapping[int, tuple[Place, str]], main_loop: int | N
                 ways[event[1]] = " < ".join(f"{file}:{line}" for file, line in reversed(event[2]))
             elif kind == "value":
                 _, site, way, loops, _, value, *rest = event
-                place, sink = sites.get(site, (None, ""))
-                if rest and rest[0] is not None:
-                    process.keys[site].add(str(rest[0]))
-                is_named = bool(rest) and rest[0] is not None
-                if place is not None and sink in TEXT_SINKS:
+                label = rest[0] if rest else None
+                place = printed.get(site)
+                if label is not None:
+                    process.keys[site].add(str(label))
+                if place is not None:
                     steps = dict(zip(loops[::2], loops[1::2], strict=True))
                     step = steps.get(main_loop, steps.get(UNKNOWN_MAIN))
                     has_main = has_main or step is not None
                     phase: Phase = "along" if step is not None else "after" if has_main else "before"
-                    recorded = Recorded(
-                        ordinal, site, rest[0] if rest else None, (place.file, place.line), float(number(value))
-                    )
+                    recorded = Recorded(ordinal, site, label, (place.file, place.line), float(number(value)))
                     process.values.append(_Value(recorded, f"{site} {ways.get(way, '')}", tuple(loops), phase, step))
-                elif is_named:
-                    process.named[str(rest[0])] = float(number(value))
+                elif label is not None:
+                    process.named[str(label)] = float(number(value))
                 ordinal += 1
             elif kind == "named":
                 if not event[3]:

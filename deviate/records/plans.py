@@ -10,16 +10,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from msgspec import UNSET, UnsetType
-from msgspec.structs import asdict
-
 from deviate.base import log_decision
 from deviate.errors import InputError, RecordError
 from deviate.model import PastComparison, Selection, Settings, Spending, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, SweptValue
-from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record, writing
+from deviate.records.files import (
+    convert,
+    lock_folder,
+    objects_to_pairs,
+    pairs_to_objects,
+    read_json,
+    reading,
+    to_builtins,
+    write_record,
+    writing,
+)
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
-from deviate.records.schema import Change, ExperimentFile, Reported, SettingsEntry, VariantEntry
+from deviate.records.schema import Change, Reported
 from deviate.registry import Plugin
 
 
@@ -29,7 +36,7 @@ class VariantPlan:
 
     Attributes:
         definition: the whole variant as it was when the experiment took it up, so that a later edit of `deviate.toml`
-            changes nothing that is on record; None in a plan of format 1, which has names only.
+            changes nothing that is on record; None where deviate did not run the experiment.
     """
 
     name: str
@@ -38,12 +45,12 @@ class VariantPlan:
 
     @property
     def varied(self) -> tuple[str, ...]:
-        """Streams and factors that vary between runs; empty where the record does not list them."""
+        """Streams and factors that vary between runs."""
         return self.definition.varied if self.definition else ()
 
     @property
     def held(self) -> tuple[str, ...]:
-        """Streams and factors that are held fixed; empty where the record does not list them."""
+        """Streams and factors that are held fixed."""
         return self.definition.held if self.definition else ()
 
 
@@ -72,9 +79,9 @@ class Plan:
         streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when it began; None where deviate did not run it.
         plugins: sinks and adapters of other packages whose files lie in the snapshot.
         n_ended: runs per variant that had ended when runs were last executed to their end, which a budget or
-            `--max-failures` may have set before all had; None in plans of older versions, for which no verdict waits.
+            `--max-failures` may have set before all had.
         origins: what gave each setting its value, by the name of its option: the flag `--runs`, the variable
-            `DEVIATE_RUNS` or `deviate.toml`; defaults are left out. None where that was not recorded.
+            `DEVIATE_RUNS` or `deviate.toml`; defaults are left out.
     """
 
     name: str
@@ -103,11 +110,11 @@ class Plan:
     tasks: tuple[str, ...] = ()
     capture: tuple[tuple[str, str], ...] = ()
     sweep: SweptValue | None = None
-    streams: int | None = 1
-    scores: int | None = 1
+    streams: int | None = None
+    scores: int | None = None
     plugins: tuple[Plugin, ...] = ()
-    n_ended: int | None = None
-    origins: tuple[tuple[str, str], ...] | None = None
+    n_ended: int = 0
+    origins: tuple[tuple[str, str], ...] = ()
 
     @property
     def n_runs(self) -> int:
@@ -116,12 +123,12 @@ class Plan:
 
     def is_cut_short(self, n_planned: int, n_ended: int) -> bool:
         """Whether a variant with so many planned and ended runs is to get no more of them."""
-        return self.n_ended is not None and n_ended < n_planned and n_ended <= self.n_ended
+        return not self.imported and n_ended < n_planned and n_ended <= self.n_ended
 
     def n_pending(self, n_planned: int, n_ended: int) -> int:
         """Runs of a variant that a verdict waits for; none where looks are declared, which say when to compare."""
-        is_open = self.n_ended is not None and not self.looks and not self.is_cut_short(n_planned, n_ended)
-        return max(0, n_planned - n_ended) if is_open else 0
+        is_closed = self.imported or self.looks or self.is_cut_short(n_planned, n_ended)
+        return 0 if is_closed else max(0, n_planned - n_ended)
 
     def n_unplanned_looks(self, *, is_cut_short: bool) -> int:
         """How often runs were added after a comparison was shown, without a declared look."""
@@ -226,10 +233,8 @@ def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
     with lock_folder(folder, waits=True):
         plan = read_plan(folder)
         new = dataclasses.replace(plan, **changes)
-        before, after = to_builtins(_to_file(plan)), to_builtins(_to_file(new))
-        # Members with usual values are left out of the file.
-        changed = [key for key in {**before, **after} if after.get(key) != before.get(key)]
-        fields = {key: after.get(key) for key in changed if key != "origins"}
+        before = _document(plan)
+        fields = {key: value for key, value in _document(new).items() if value != before[key] and key != "origins"}
         if not fields:
             return plan
         new = dataclasses.replace(new, history=(*plan.history, Change(time, fields)))
@@ -267,20 +272,20 @@ def record_ended(folder: Path, n_ended: int) -> None:
     """Write down that runs were executed to their end, with how many of a variant had ended then."""
     with lock_folder(folder, waits=True):
         plan = read_plan(folder)
-        if plan.n_ended is None or plan.n_ended < n_ended:
+        if plan.n_ended < n_ended:
             _write_plan(folder, dataclasses.replace(plan, n_ended=n_ended))
 
 
 def _write_plan(folder: Path, plan: Plan) -> None:
-    write_record(experiment_file(folder), "experiment", _to_file(plan))
+    write_record(experiment_file(folder), "experiment", _document(plan))
 
 
 def read_plan(folder: Path) -> Plan:
     """Raises RecordError when the plan is missing or damaged."""
     path = experiment_file(folder)
-    file = read_record(path, "experiment", ExperimentFile)
+    document = read_json(path, "experiment")
     with reading(path):
-        return _from_file(file)
+        return _from_document(document)
 
 
 def list_experiments(deviate: Path) -> tuple[Plan, ...]:
@@ -336,106 +341,70 @@ def find_experiment(deviate: Path, name: str) -> Path:
     )
 
 
-def _to_file(plan: Plan) -> ExperimentFile:
-    fields = _fields(plan)
-    usual = _usual_number(plan.imported)
-    return ExperimentFile(**{
-        **fields,
-        "root": str(plan.root),
-        "variants": tuple(map(_variant_entry, plan.variants)),
-        "selection": plan.selection.metrics,
-        "is_selection_fixed": plan.selection.is_fixed or UNSET,
-        "primary": plan.selection.primary or UNSET,
-        "margin": plan.selection.margin,
-        "environment": dict(plan.environment),
-        "settings": SettingsEntry(**{**_fields(plan.settings), "options": dict(plan.settings.options)}),
-        "capture": dict(plan.capture),
-        "plugins": plan.plugins or UNSET,
-        "n_ended": UNSET if plan.n_ended is None else plan.n_ended,
-        "origins": UNSET if plan.origins is None else dict(plan.origins),
-        **{name: UNSET for name in NUMBERS if fields[name] == usual},
-    })  # fmt: skip
+PAIRS = ("environment", "capture", "origins")
+"""Fields that are pairs in a `Plan` and an object in its file."""
 
 
-def _from_file(file: ExperimentFile) -> Plan:
-    """A plan from its file, in any format that ever was.
+def _document(plan: Plan) -> dict[str, Any]:
+    """The fields of `experiment.json`: those of a plan, with definitions and the selection taken apart."""
+    document = to_builtins(plan)
+    selection = document["selection"]
+    return pairs_to_objects(document, *PAIRS) | {
+        "variants": [_variant_document(variant) for variant in document["variants"]],
+        "settings": pairs_to_objects(document["settings"], "options"),
+        "selection": selection["metrics"],
+        "is_selection_fixed": selection["is_fixed"],
+        "primary": selection["primary"],
+        "margin": selection["margin"],
+    }
+
+
+def _variant_document(variant: dict[str, Any]) -> dict[str, Any]:
+    definition = variant.pop("definition")
+    if definition is None:
+        return variant
+    perturbations = [dict(levels) for levels in definition["perturbations"]]
+    return pairs_to_objects(variant | definition, "controls") | {"perturbations": perturbations}
+
+
+def _from_document(document: dict[str, Any]) -> Plan:
+    """The inverse of `_document`.
 
     Raises:
         RecordError: a newer deviate began it.
-        ValueError: no experiment can have its name, which is a path (reports are written to folders of these names);
-            or a variant lacks a part of its definition.
+        ValueError, KeyError: a field is missing or of the wrong kind, or no experiment can have its name, which is a
+            path (reports are written to folders of these names).
     """
-    if not NAME.fullmatch(file.name):
-        raise ValueError(f"{file.name!r} cannot name an experiment")
-    fields = asdict(file)
-    is_fixed = fields.pop("is_selection_fixed") is True
-    primary = file.primary
-    del fields["primary"], fields["margin"]
-    return Plan(**{
-        **fields,
-        "root": Path(file.root),
-        "variants": tuple(map(_variant, file.variants)),
-        "selection": Selection(
-            file.selection, is_fixed, None if isinstance(primary, UnsetType) else primary, file.margin
-        ),
-        "environment": tuple(file.environment.items()),
-        "settings": Settings(jobs=file.jobs) if file.settings is None else _settings(file.settings),
-        "capture": tuple(file.capture.items()),
-        "plugins": () if isinstance(file.plugins, UnsetType) else file.plugins,
-        "n_ended": None if isinstance(file.n_ended, UnsetType) else file.n_ended,
-        "origins": None if isinstance(file.origins, UnsetType) else tuple(file.origins.items()),
-        **{name: _number(file, name) for name in NUMBERS},
-    })  # fmt: skip
-
-
-def _fields(value: Plan | Settings | Variant) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-
-
-def _usual_number(imported: Sequence[str]) -> int | None:
-    """The number that is left out: the first one of experiments that deviate ran, none of others."""
-    return None if imported else 1
-
-
-def _number(file: ExperimentFile, name: str) -> int | None:
-    """Raises RecordError for a number of a newer deviate: what it means is not known here."""
-    number: int | UnsetType | None = getattr(file, name)
-    if isinstance(number, UnsetType):
-        return _usual_number(file.imported)
-    if number is not None and number > NUMBERS[name]:
-        raise RecordError(
-            f"{file.name} has {name} number {number}; this deviate supports up to {NUMBERS[name]}",
-            "update deviate: a newer version started this experiment",
-        )
-    return number
-
-
-def _settings(entry: SettingsEntry) -> Settings:
-    return Settings(**{**asdict(entry), "options": tuple(entry.options.items())})
-
-
-def _variant_entry(variant: VariantPlan) -> VariantEntry:
-    if variant.definition is None:
-        return VariantEntry(variant.name, variant.n_runs)
-    fields = _fields(variant.definition) | {
-        "controls": dict(variant.definition.controls),
-        "perturbations": tuple(map(dict, variant.definition.perturbations)),
+    selection = {
+        "metrics": document["selection"],
+        "is_fixed": document.get("is_selection_fixed", False),
+        "primary": document.get("primary"),
+        "margin": document["margin"],
     }
-    return VariantEntry(n_runs=variant.n_runs, **fields)
+    fields = objects_to_pairs(document, *PAIRS) | {
+        "variants": [_variant_fields(entry) for entry in document["variants"]],
+        "settings": objects_to_pairs(document["settings"], "options"),
+        "selection": selection,
+    }
+    plan = convert(fields, Plan)
+    if not NAME.fullmatch(plan.name):
+        raise ValueError(f"{plan.name!r} cannot name an experiment")
+    for name, known in NUMBERS.items():
+        number = getattr(plan, name)
+        if number is not None and number > known:
+            raise RecordError(
+                f"{plan.name} has {name} number {number}; this deviate supports up to {known}",
+                "update deviate: a newer version started this experiment",
+            )
+    return plan
 
 
-def _variant(entry: VariantEntry) -> VariantPlan:
-    """Raises ValueError where a part of the definition is missing."""
-    if isinstance(entry.varied, UnsetType):
-        return VariantPlan(entry.name, entry.n_runs)
-    fields = asdict(entry)
-    del fields["n_runs"]
-    missing = [name for name, value in fields.items() if value is UNSET]
-    if missing:
-        raise ValueError(f"{missing[0]!r} is missing")
-    fields["controls"] = tuple(fields["controls"].items())
-    fields["perturbations"] = tuple(tuple(levels.items()) for levels in fields["perturbations"])
-    return VariantPlan(entry.name, entry.n_runs, Variant(**fields))
+def _variant_fields(entry: dict[str, Any]) -> dict[str, Any]:
+    if entry.keys() == {"name", "n_runs"}:
+        return entry
+    perturbations = [tuple(levels.items()) for levels in entry["perturbations"]]
+    definition = objects_to_pairs(entry, "controls") | {"perturbations": perturbations}
+    return {"name": entry["name"], "n_runs": entry["n_runs"], "definition": definition}
 
 
 def flags_of(plan: Plan, variant: VariantPlan) -> Iterator[str]:

@@ -1,29 +1,29 @@
 """An experiment read back from its folder: runs, measurements, and what a reader must be told."""
 
 import dataclasses
+import functools
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec.structs
 
 from deviate.base import first_few, log_decision, redact_words, timed_stage, traceback_with_cells
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
     Experiment,
-    InjectedCode,
-    LoopCounter,
     PrimaryChoice,
-    Revision,
     Run,
     SelectedMetric,
     Series,
     Spec,
-    Status,
     value_text,
 )
+from deviate.records import merge_processes
 from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP
 from deviate.records.environment import differences, facts_of, missing_facts
@@ -38,33 +38,22 @@ from deviate.records.layout import (
     spec_file,
 )
 from deviate.records.main_loop import MainLoop, confirm_main_loop
-from deviate.records.merge_processes import (
-    artifacts,
-    draws,
-    environment,
-    lowest_rank_facts,
-    main_process,
-    measure,
-    not_captured,
-    process_warnings,
-    uncontrolled,
-    union_over_processes,
-    weights_of_ranks,
-)
 from deviate.records.output import Output, read_output
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
 from deviate.records.runs import (
     STALE_S,
+    Claim,
     Result,
     collect_continued,
     damaged_files,
-    is_verifiable,
+    find_result,
     read_claim,
     read_result,
     read_spec,
     run_id,
 )
-from deviate.records.snapshot import Manifest, damaged_sources, list_injected, read_manifest, revision
+from deviate.records.schema import Manifest
+from deviate.records.snapshot import damaged_sources, list_injected, read_manifest, revision
 from deviate.series.headline import choose_headline, order_of_results
 
 TAP_FAILED = "a tap failed; the script was not affected"
@@ -85,66 +74,65 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         RecordError: a file that everything hangs on is damaged.
     """
     plan = read_plan(folder)
-    manifest = read_manifest(snapshot_folder(folder))
+    snapshot = snapshot_folder(folder)
+    manifest = read_manifest(snapshot)
     specs, unreadable = _specs(folder)
     first, _ = _first_completed(plan, specs)
     reader = _reader(plan, manifest, first)
     catalog, main_loop = reader.catalog, reader.main_loop
-    damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
-    if damaged:
+    if damaged := damaged_sources(snapshot, manifest, "originals", "tree", "git.diff"):
         unreadable.append(
             f"the code in the report is damaged: {first_few(damaged, MOST_NAMED)} in the snapshot has changed"
         )
-    read = [
-        (
-            variant,
-            *_read_runs(
-                folder,
-                [run for run in specs if run[1].variant == variant.name],
-                variant,
-                catalog,
-            ),
-        )
-        for variant in plan.variants
-    ]
+    read = [(variant, *_read_runs(folder, specs, variant, catalog)) for variant in plan.variants]
     every = [run for _, runs, _ in read for run in runs]
-    reported = {name for run in every for name in run.series}
     leading = next((run for run in every if first is not None and run.folder == first), None)
     primary = plan.selection.primary
     if leading is not None:
         primary = choose_primary(plan, catalog, leading.series, leading.trained_s)
-    ordered = catalog.metrics
-    if not catalog.keeps_listed:
-        ordered = tuple(order_of_results(ordered, None if primary is None else primary.name))
-    metrics = tuple(
-        dataclasses.replace(one, margin=plan.selection.margin)
-        if primary is not None and one.name == primary.name and plan.selection.margin is not None
-        else one
-        for one in ordered
-        if one.name in reported or catalog.keeps_listed
-    )
-    snapshot = snapshot_folder(folder)
-    frozen = revision(snapshot, manifest.git), list_injected(snapshot)
+    reported = {name for run in every for name in run.series}
+    metrics = _metrics(plan, catalog, primary, reported)
+    revised, injected = revision(snapshot, manifest.git), list_injected(snapshot)
     counter = next((loop.counter for loop in manifest.loops if loop.id == main_loop.id), None)
-    ladder = _ladder(plan)
-    return tuple(
-        _experiment(
-            folder,
-            plan,
-            variant,
-            catalog,
-            metrics,
-            runs,
-            (*manifest.warnings, *filter(None, (main_loop.note,)), *ladder, *unreadable, *warnings),
-            frozen,
-            counter,
-            primary,
+    shared = (*manifest.warnings, *filter(None, (main_loop.note,)), *_ladder(plan), *unreadable)
+    experiments: list[Experiment] = []
+    for variant, runs, warnings in read:
+        differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
+        notes = tuple(_cost_of_many_values(runs))
+        judged = sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)
+        experiments.append(
+            dataclasses.replace(
+                experiment_of_plan(plan, variant, metrics, judged),
+                command=redact_words(plan.command),
+                folder=folder,
+                warnings=(*shared, *warnings, *differing, *notes),
+                notes=notes,
+                revision=revised,
+                injected=injected,
+                counter=counter,
+                primary=primary,
+                flags=redact_words(tuple(flags_of(plan, variant))),
+            )
         )
-        for variant, runs, warnings in read
-    )
+    return tuple(experiments)
 
 
-@dataclass(slots=True)
+def _metrics(
+    plan: Plan, catalog: Catalog, primary: PrimaryChoice | None, reported: Container[str]
+) -> list[SelectedMetric]:
+    """The metrics in the order of a report, the primary one with the margin of the plan."""
+    if catalog.keeps_listed:
+        metrics = list(catalog.metrics)
+    else:
+        ordered = order_of_results(catalog.metrics, None if primary is None else primary.name)
+        metrics = [metric for metric in ordered if metric.name in reported]
+    margin = plan.selection.margin
+    if primary is None or margin is None:
+        return metrics
+    return [dataclasses.replace(one, margin=margin) if one.name == primary.name else one for one in metrics]
+
+
+@dataclass
 class RunReader:
     """Reads runs of one experiment, with the names that its first completed run gives to what they report.
 
@@ -156,8 +144,6 @@ class RunReader:
     catalog: Catalog
     main_loop: MainLoop
     first: Path | None
-    _primary: PrimaryChoice | None = None
-    _is_chosen: bool = False
 
     @property
     def metrics(self) -> tuple[SelectedMetric, ...]:
@@ -168,13 +154,12 @@ class RunReader:
         chain = collect_continued(attempt)
         return read_logs([path for part in chain for path in event_files(part)], chain, self.catalog)
 
-    @property
+    @functools.cached_property
     def primary(self) -> PrimaryChoice | None:
-        if not self._is_chosen and self.first is not None:
-            logs = self.logs(self.first)
-            self._primary = choose_primary(self.plan, self.catalog, measure(logs), trained_s(logs))
-            self._is_chosen = True
-        return self._primary
+        if self.first is None:
+            return None
+        logs = self.logs(self.first)
+        return choose_primary(self.plan, self.catalog, merge_processes.measure(logs), trained_s(logs))
 
 
 def open_runs(experiment: Path, plan: Plan) -> RunReader | None:
@@ -189,7 +174,7 @@ def open_runs(experiment: Path, plan: Plan) -> RunReader | None:
 def _reader(plan: Plan, manifest: Manifest, first: Path | None) -> RunReader:
     main_loop = MainLoop(manifest.main_loop) if first is None else confirm_main_loop(manifest, first)
     catalog = Catalog(
-        dataclasses.replace(manifest, main_loop=main_loop.id), plan.selection, bool(plan.imported), main_loop.n_anew
+        msgspec.structs.replace(manifest, main_loop=main_loop.id), plan.selection, bool(plan.imported), main_loop.n_anew
     )
     if first is not None:
         catalog.learn(read_output(collect_continued(first), manifest.sites, main_loop.id))
@@ -215,15 +200,13 @@ def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
             continue
         try:
             spec = read_spec(spec_file(path))
+            reason = "its spec belongs to another run"
         except RecordError as error:
-            damaged.append(f"run {path.name} is damaged and left out ({error.message}); {_cure(folder)}")
-            continue
-        if run_id(spec) != path.name:
-            damaged.append(
-                f"run {path.name} is damaged and left out (its spec belongs to another run); {_cure(folder)}"
-            )
-            continue
-        specs.append((path, spec))
+            spec, reason = None, error.message
+        if spec is not None and run_id(spec) == path.name:
+            specs.append((path, spec))
+        else:
+            damaged.append(f"run {path.name} is damaged and left out ({reason}); {_cure(folder)}")
     return specs, damaged
 
 
@@ -233,15 +216,17 @@ def _first_completed(plan: Plan, specs: Sequence[tuple[Path, Spec]]) -> tuple[Pa
     Returns: the attempt, and whether no run that is before it in the plan may still complete.
     """
     order = {variant.name: number for number, variant in enumerate(plan.variants)}
-    runs = {(order[spec.variant], spec.replicate): path for path, spec in specs if spec.variant in order}
+    runs = {(order[spec.variant], spec.replicate): (path, spec) for path, spec in specs if spec.variant in order}
     is_decided = True
     for number, variant in enumerate(plan.variants):
         for replicate in range(variant.n_runs):
-            path = runs.get((number, replicate))
-            attempt, result, damaged = (None, None, ()) if path is None else _attempt_that_counts(path)
-            if result is not None and result.status == "completed" and not damaged:
-                return attempt, is_decided
-            is_decided = is_decided and result is not None
+            planned = runs.get((number, replicate))
+            run = None if planned is None else _candidate(*planned)
+            if run is not None and run.result is not None:
+                if run.result.status == "completed" and not run.damaged:
+                    return run.attempt, is_decided
+            else:
+                is_decided = False
     return None, False
 
 
@@ -262,34 +247,11 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
     return (f"runs of deviate diverge, which end soon after update {until}: their values are not training results",)
 
 
-def _experiment(
-    folder: Path,
-    plan: Plan,
-    variant: VariantPlan,
-    catalog: Catalog,
-    metrics: tuple[SelectedMetric, ...],
-    runs: Sequence[Run],
-    warnings: Sequence[str],
-    frozen: tuple[Revision | None, tuple[InjectedCode, ...]],
-    counter: LoopCounter | None,
-    primary: PrimaryChoice | None,
-) -> Experiment:
-    """One variant; `frozen` is what the snapshot tells of all: its place in git, and what was put into its files."""
-    differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
-    notes = tuple(_cost_of_many_values(runs))
-    reported = sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)
-    return dataclasses.replace(
-        experiment_of_plan(plan, variant, metrics, reported),
-        command=redact_words(plan.command),
-        folder=folder,
-        warnings=(*warnings, *differing, *notes),
-        notes=notes,
-        revision=frozen[0],
-        injected=frozen[1],
-        counter=counter,
-        primary=primary,
-        flags=redact_words(tuple(flags_of(plan, variant))),
-    )
+PLANNED = (
+    "name", "command", "created", "sources_hash", "jobs", "n_threads", "looks", "precision", "spending", "imported",
+    "tasks", "streams", "scores", "past_comparisons",
+)  # fmt: skip
+"""Fields that an experiment has from its plan as they are."""
 
 
 def experiment_of_plan(
@@ -299,37 +261,24 @@ def experiment_of_plan(
     n_ended = sum(run.status not in {"lost", "cancelled"} for run in runs)
     is_cut_short = plan.is_cut_short(variant.n_runs, n_ended)
     return Experiment(
-        name=plan.name,
+        **{name: getattr(plan, name) for name in PLANNED},
         variant=variant.name,
-        command=plan.command,
         n_planned=variant.n_runs,
         metrics=tuple(metrics),
         runs=tuple(runs),
-        created=plan.created,
-        sources_hash=plan.sources_hash,
         root=str(plan.root),
-        jobs=plan.jobs,
         varied=variant.varied,
         held=variant.held,
-        n_threads=plan.n_threads,
-        looks=plan.looks,
         n_unplanned_looks=plan.n_unplanned_looks(is_cut_short=is_cut_short),
         n_pending=plan.n_pending(variant.n_runs, n_ended),
         is_cut_short=is_cut_short,
-        precision=plan.precision,
-        spending=plan.spending,
-        imported=plan.imported,
-        tasks=plan.tasks,
-        streams=plan.streams,
-        scores=plan.scores,
-        past_comparisons=plan.past_comparisons,
         primary=plan.selection.primary,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A run that was found, by the attempt that counts.
+    """A run that was found, by the attempt that counts: the latest that has ended, else the latest.
 
     Attributes:
         result: None when the attempt has not ended, or what it says cannot be believed.
@@ -338,13 +287,35 @@ class _Candidate:
 
     spec: Spec
     attempt: Path
-    result: Result | None
-    started: float
+    claim: Claim | None
+    result: Result | None = None
     damaged: tuple[str, ...] = ()
 
     @property
     def run_id(self) -> str:
         return self.attempt.parent.name
+
+    @property
+    def started(self) -> float:
+        return self.result.started if self.result else self.claim.started if self.claim else 0.0
+
+    @property
+    def is_running(self) -> bool:
+        if self.damaged or self.result is not None or self.claim is None:
+            return False
+        return abs(time.time() - self.claim.heartbeat) < STALE_S  # clocks differ either way
+
+
+def _candidate(run: Path, spec: Spec) -> _Candidate:
+    numbered = attempts(run)
+    for attempt in reversed(numbered):
+        try:
+            result = read_result(attempt)
+        except RecordError:
+            return _Candidate(spec, attempt, read_claim(attempt), damaged=(result_file(attempt).name,))
+        if result is not None:
+            return _Candidate(spec, attempt, read_claim(attempt), result, damaged_files(attempt, result))
+    return _Candidate(spec, numbered[-1], read_claim(numbered[-1]))
 
 
 def _read_runs(
@@ -353,41 +324,23 @@ def _read_runs(
     variant: VariantPlan,
     catalog: Catalog,
 ) -> tuple[list[Run], list[str]]:
-    candidates: dict[int, list[_Candidate]] = {}
+    candidates = [
+        _candidate(path, spec)
+        for path, spec in specs
+        if spec.variant == variant.name and spec.replicate < variant.n_runs
+    ]
+    chosen = [run for run in candidates if not run.is_running]
+    running = sorted(run.spec.replicate for run in candidates if run.is_running)
     warnings: list[str] = []
-    running: list[int] = []
-    for path, spec in specs:
-        if spec.replicate >= variant.n_runs:
-            continue
-        attempt, result, damaged = _attempt_that_counts(path)
-        claim = read_claim(attempt)
-        age_s = None if claim is None else abs(time.time() - claim.heartbeat)  # clocks differ either way
-        if not damaged and result is None and age_s is not None and age_s < STALE_S:
-            running.append(spec.replicate)
-            continue
-        started = result.started if result else claim.started if claim else 0.0
-        candidates.setdefault(spec.replicate, []).append(_Candidate(spec, attempt, result, started, damaged))
     if running:
-        replicates = ", ".join(map(str, sorted(running)))
+        replicates = ", ".join(map(str, running))
         warnings.append(f"still running just now, and not read: replicate{'s' * (len(running) > 1)} {replicates}")
-    several = [str(replicate) for replicate, those in sorted(candidates.items()) if len(those) > 1]
-    if several:
-        warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")
-    chosen = [max(those, key=lambda run: run.started) for those in candidates.values()]
     warnings += [
         f"replicate {run.spec.replicate} is damaged and left out: {first_few(run.damaged, MOST_NAMED)} in "
         f"{run.run_id}/{run.attempt.name} changed after the run ended; {_cure(experiment)}"
         for run in chosen
         if run.damaged
     ]
-    ended = [(run, run.result) for run in chosen if run.result is not None and not run.damaged]
-    unverifiable = [run.spec.replicate for run, result in ended if not is_verifiable(run.attempt, result)]
-    if unverifiable:
-        whose = "its runs are" if len(unverifiable) == len(ended) else f"{len(unverifiable)} of its runs are"
-        warnings.append(  # the same words for all experiments of an older version, which a report tells once
-            f"{whose} not verifiable: an older deviate recorded them without digests, so changes of their files cannot "
-            "be detected"
-        )
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
     with timed_stage("records", "read %s runs of %s:%s", len(chosen), experiment.name, variant.name):
         runs = [_read_run(run, catalog) for run in chosen]
@@ -406,21 +359,8 @@ def _cost_of_many_values(runs: Sequence[Run]) -> list[str]:
     return [f"a run reports up to {n_values[largest.id]:,} values, which take {n_bytes / 1e6:,.0f} MB on disk"]
 
 
-def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...]]:
-    """The latest attempt that has ended, else the latest; and which of its files are damaged."""
-    numbered = attempts(run)
-    for attempt in reversed(numbered):
-        try:
-            result = read_result(attempt)
-        except RecordError:
-            return attempt, None, (result_file(attempt).name,)
-        if result is not None:
-            return attempt, result, damaged_files(attempt, result)
-    return numbered[-1], None, ()
-
-
 def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
-    spec, attempt, result, started = candidate.spec, candidate.attempt, candidate.result, candidate.started
+    spec, attempt, started = candidate.spec, candidate.attempt, candidate.started
     run = Run(
         id=candidate.run_id,
         replicate=spec.replicate,
@@ -442,49 +382,49 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
     files, beyond = _event_files(chain)
     logs = read_logs([path for path, _ in files], chain, catalog)
     numbers = [attempt_number(part) or 1 for _, part in files]
-    several = process_warnings(logs, catalog.metrics, numbers)
-    files_kept = artifacts(logs, [part for _, part in files])
+    several = merge_processes.process_warnings(logs, catalog.metrics, numbers)
+    files_kept = merge_processes.artifacts(logs, [part for _, part in files])
     continued = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
-    status: Status = result.status if result else "lost"
+    result = candidate.result or Result(
+        spec_hash="",
+        status="lost",
+        exit_code=None,
+        signal=None,
+        started=started,
+        wall_time_s=max([log.ended - started for log in logs], default=0.0),
+        reason="ended without a result: the machine or deviate stopped",
+    )
     return dataclasses.replace(
         run,
-        status=status,
-        exit_code=result.exit_code if result else None,
-        wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
-        series=measure(logs, attempt, attempts=numbers),
-        seed_events=union_over_processes(logs, lambda log: log.seeds),
-        environment={**facts_of(attempt), **environment(logs)},
-        reason=result.reason if result else "ended without a result: the machine or deviate stopped",
-        stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
-        warnings=(
-            *(result.warnings if result else ()),
-            *continued,
-            *beyond,
-            *_warnings(logs),
-            *several,
-            *_missing(files_kept),
-        ),
+        status=result.status,
+        exit_code=result.exit_code,
+        wall_time_s=result.wall_time_s,
+        series=merge_processes.measure(logs, attempt, attempts=numbers),
+        seed_events=merge_processes.union_over_processes(logs, lambda log: log.seeds),
+        environment={**facts_of(attempt), **merge_processes.environment(logs)},
+        reason=result.reason,
+        stderr_tail=() if result.status == "completed" else stderr_tail(attempt / "stderr.log"),
+        warnings=(*result.warnings, *continued, *beyond, *_warnings(logs), *several, *_missing(files_kept)),
         notes=tuple(continued),
-        control_events=union_over_processes(logs, lambda log: log.controls),
+        control_events=merge_processes.union_over_processes(logs, lambda log: log.controls),
         trained_s=trained_s(logs),
-        draws=draws(logs),
-        drawn=union_over_processes(logs, lambda log: log.drawn),
-        weights=weights_of_ranks(logs, numbers),
-        evaluation=lowest_rank_facts(logs, lambda log: log.evaluation),
-        flips=lowest_rank_facts(logs, lambda log: log.flips),
-        operations=union_over_processes(logs, lambda log: log.operations),
-        uncontrolled=uncontrolled(logs),
-        device=result.device if result else "",
-        n_sharing=result.n_sharing if result else 0,
+        draws=merge_processes.draws(logs),
+        drawn=merge_processes.union_over_processes(logs, lambda log: log.drawn),
+        weights=merge_processes.weights_of_ranks(logs, numbers),
+        evaluation=merge_processes.lowest_rank_facts(logs, lambda log: log.evaluation),
+        flips=merge_processes.lowest_rank_facts(logs, lambda log: log.flips),
+        operations=merge_processes.union_over_processes(logs, lambda log: log.operations),
+        uncontrolled=merge_processes.uncontrolled(logs),
+        device=result.device,
+        n_sharing=result.n_sharing,
         artifacts=files_kept,
-        not_captured=not_captured(spec, files_kept, logs) if status == "completed" else (),
+        not_captured=merge_processes.not_captured(spec, files_kept, logs) if result.status == "completed" else (),
     )
 
 
 def trained_s(logs: Sequence[ProcessLog]) -> float | None:
     """Seconds from the start of a run to its last training step; None where none was seen."""
-    times = [log.trained[0] for log in logs if log.trained is not None]
-    return max(times, default=None)
+    return max((log.trained_s for log in logs if log.trained_s is not None), default=None)
 
 
 def read_logs(files: Sequence[Path], attempts: Sequence[Path], catalog: Catalog) -> list[ProcessLog]:
@@ -496,12 +436,12 @@ def read_logs(files: Sequence[Path], attempts: Sequence[Path], catalog: Catalog)
     main_loop = catalog.manifest.main_loop
     output = read_output(attempts, catalog.manifest.sites, main_loop) if not catalog.keeps_listed else Output({})
     logs = [read_events(path, main_loop, catalog.name, output.captions.get(path.name, {})) for path in files]
-    main = main_process(logs)
-    for series in output.unrecorded:
-        name = catalog.name_unrecorded(series.key)
+    main = merge_processes.main_process(logs)
+    for key, (steps, values) in output.unrecorded.items():
+        name = catalog.name_unrecorded(key)
         if main is not None and name is not None:
             points = main.points.setdefault(name, Points())
-            for step, value in zip(series.steps, series.values, strict=True):
+            for step, value in zip(steps, values, strict=True):
                 points.add(NO_STEP if step is None else step, value, main.ended - main.started)
     return logs
 
@@ -514,16 +454,12 @@ def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[s
     files: list[tuple[Path, Path]] = []
     sentences: list[str] = []
     for part in chain:
-        try:
-            result = read_result(part)
-        except RecordError:  # of an attempt that another one goes on from, which has not ended
-            result = None
-        covered = None if result is None or result.files is None else {file.name: file.size for file in result.files}
+        result = find_result(part)
         for path in event_files(part):
-            if covered is not None and path.name not in covered:
+            if result is not None and path.name not in result.files:
                 sentences.append(f"{path.name} was created after the run ended and is left out")
                 continue
-            if covered is not None and path.stat().st_size > covered[path.name]:
+            if result is not None and path.stat().st_size > result.files[path.name][0]:
                 sentences.append(f"{path.name} has grown since the run ended: no digest covers the added part")
             files.append((path, part))
     return files, sentences
@@ -562,13 +498,13 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
         warnings.append(f"the last line of {n_torn} event file{'s' * (n_torn > 1)} was cut off and left out")
     if n_bad:
         warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
-    warnings += _outside(union_over_processes(logs, lambda log: log.writes))
+    warnings += _outside(merge_processes.union_over_processes(logs, lambda log: log.writes))
     warnings += [
         f"{path} was there before the run, and the run read it after its training: what it reports from then on may be "
         "of that model"
-        for path in union_over_processes(logs, lambda log: log.old_models)
+        for path in merge_processes.union_over_processes(logs, lambda log: log.old_models)
     ]
-    errors = union_over_processes(logs, lambda log: log.errors)
+    errors = merge_processes.union_over_processes(logs, lambda log: log.errors)
     warnings += [f"{TAP_FAILED}: {error}" for error in errors]
     return warnings
 

@@ -8,27 +8,37 @@ import functools
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-
-from msgspec import UNSET
-from msgspec.structs import asdict, replace
+from typing import Any
 
 from deviate.base import file_digest
 from deviate.errors import RecordError
 from deviate.model import Spec, Status
-from deviate.records.files import read_record, reading, to_builtins, write_record
+from deviate.records.files import (
+    convert,
+    objects_to_pairs,
+    pairs_to_objects,
+    read_json,
+    read_record,
+    reading,
+    to_builtins,
+    write_record,
+)
 from deviate.records.layout import WORK, artifacts_folder, attempt_folder, claim_file, result_file
-from deviate.records.schema import Cause, ResultFile, SpecFile
+from deviate.records.schema import Cause
 
 ID_DIGITS = 16
-OBJECTS = ("seeds", "environment", "controls", "capture")
+PAIRS = ("seeds", "environment", "controls", "capture")
 """Fields that are pairs in a `Spec` and an object in its file."""
+ALWAYS = ("seeds", "environment")
+"""Fields that are written although they may have their default values."""
 
 
 def spec_hash(spec: Spec) -> str:
     """SHA-256 of the canonical JSON: keys sorted, no spaces, so that every machine computes the same."""
-    document = to_builtins(replace(_to_file(spec), varied=()))
+    document = _document(dataclasses.replace(spec, varied=()))
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -40,7 +50,7 @@ def run_id(spec: Spec) -> str:
 
 def write_spec(path: Path, spec: Spec) -> None:
     """Write the spec without fsync; one that a power cut takes is computed again from the plan."""
-    write_record(path, "spec", replace(_to_file(spec), spec_hash=spec_hash(spec)), is_durable=False)
+    write_record(path, "spec", _document(spec) | {"spec_hash": spec_hash(spec)}, is_durable=False)
 
 
 def keep_spec(path: Path, spec: Spec) -> None:
@@ -55,14 +65,18 @@ def keep_spec(path: Path, spec: Spec) -> None:
 
 def read_spec(path: Path) -> Spec:
     """Raises RecordError when the file is damaged."""
-    fields = asdict(read_record(path, "spec", SpecFile))
-    del fields["spec_hash"]
-    return Spec(**fields | {name: tuple(fields[name].items()) for name in OBJECTS})
+    document = read_json(path, "spec")
+    with reading(path):
+        return convert(objects_to_pairs(document, *PAIRS), Spec)
 
 
-def _to_file(spec: Spec) -> SpecFile:
-    fields = {field.name: getattr(spec, field.name) for field in dataclasses.fields(spec)}
-    return SpecFile(**fields | {name: dict(fields[name]) for name in OBJECTS})
+def _document(spec: Spec) -> dict[str, Any]:
+    """The fields of `spec.json`; most are left out where they have their default values."""
+    values = to_builtins(spec)
+    kept = [
+        one.name for one in dataclasses.fields(spec) if one.name in ALWAYS or getattr(spec, one.name) != one.default
+    ]
+    return pairs_to_objects({name: values[name] for name in kept}, *PAIRS)
 
 
 HEARTBEAT_S = 5.0
@@ -76,7 +90,7 @@ class Claim:
     """The executor that is running this attempt.
 
     Attributes:
-        host, boot, namespace: of the machine, as in `Machine`; empty in claims of formats that had only the host.
+        host, boot, namespace: of the machine, as in `Machine`.
         pid, birth: the executor; `birth` tells it from a later process with the same number.
         process, process_birth: leader of the run's process group; None until it has started.
         heartbeat: when the executor last said that it lives.
@@ -100,15 +114,6 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedFile:
-    """A file of an attempt as it was when the attempt ended: path below its folder, bytes, and their SHA-256."""
-
-    name: str
-    size: int
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """How an attempt ended.
 
@@ -117,8 +122,7 @@ class Result:
         warnings: for the user.
         cause: what kind of failure it was; empty where there was none.
         device, n_sharing: as in `Run`.
-        files: each file that the attempt had when it ended; None in results of formats that had no digests.
-        events: name to size of each event file, in results of format 2; one that is shorter has lost something.
+        files: each file that the attempt had when it ended: its path below the attempt to its bytes and their SHA-256.
     """
 
     spec_hash: str
@@ -132,8 +136,7 @@ class Result:
     cause: Cause = ""
     device: str = ""
     n_sharing: int = 0
-    files: tuple[RecordedFile, ...] | None = None
-    events: tuple[tuple[str, int], ...] = ()
+    files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
 
 def write_claim(attempt: Path, claim: Claim) -> None:
@@ -157,16 +160,15 @@ def write_result(attempt: Path, result: Result) -> Result:
         RecordError: a file cannot be read, or the disk does not take the result.
     """
     try:
-        files = tuple(
-            RecordedFile(path.relative_to(attempt).as_posix(), size := path.stat().st_size, _digest(path, size))
+        files = {
+            path.relative_to(attempt).as_posix(): (size := path.stat().st_size, _digest(path, size))
             for path in recorded_files(attempt)
-        )
+        }
     except (OSError, ValueError) as error:
         raise RecordError(f"reading the files of {attempt}: {error}", "check the disk; then resume") from error
-    fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    fields |= {"files": {file.name: (file.size, file.digest) for file in files}, "events": UNSET}
-    write_record(result_file(attempt), "result", ResultFile(**fields))
-    return dataclasses.replace(result, files=files)
+    written = dataclasses.replace(result, files=files)
+    write_record(result_file(attempt), "result", written)
+    return written
 
 
 def recorded_files(attempt: Path) -> list[Path]:
@@ -189,44 +191,24 @@ def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
     """
     damaged_names = _find_damaged(attempt, result)
     for part in collect_continued(attempt)[:-1]:
-        try:
-            before = read_result(part)
-        except RecordError:
-            before = None
+        before = find_result(part)
         damaged = (result_file(part).name,) if before is None else _find_damaged(part, before)
         damaged_names += [f"{part.name}/{name}" for name in damaged]
     return tuple(damaged_names)
 
 
-def is_verifiable(attempt: Path, result: Result) -> bool:
-    """Whether the result has digests of all recorded files; older versions of deviate wrote none."""
-    if result.files is None:
-        return False
-    parts = [read_result(part) for part in collect_continued(attempt)[:-1]]
-    return all(part is not None and part.files is not None for part in parts)
-
-
 def _find_damaged(attempt: Path, result: Result) -> list[str]:
-    if result.files is None:
-        return [name for name, size in result.events if _size(attempt / name) < size]
     damaged = []
-    for file in result.files:
-        path = attempt / file.name
+    for name, (size, digest) in result.files.items():
+        path = attempt / name
         if artifacts_folder(attempt) in path.parents and not path.exists():
             continue  # `deviate clean --captured` removes them, and the report says that they are gone
         try:
-            is_same = path.is_file() and _size(path) >= file.size and _digest(path, file.size) == file.digest
+            is_same = path.is_file() and path.stat().st_size >= size and _digest(path, size) == digest
         except (OSError, ValueError):
             is_same = False
-        damaged += [] if is_same else [file.name]
+        damaged += [] if is_same else [name]
     return damaged
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return -1
 
 
 def _digest(path: Path, size: int) -> str:
@@ -263,25 +245,23 @@ def read_result(attempt: Path) -> Result | None:
     path = result_file(attempt)
     if not path.exists():
         return None
-    file = read_record(path, "result", ResultFile)
+    result = read_record(path, "result", Result)
     with reading(path):
-        fields = asdict(file)
-        files = _files_from(file.files) if isinstance(file.files, dict) else None
-        return Result(**fields | {"files": files, "events": tuple((file.events or {}).items())})
+        for name in result.files:
+            if not name or name.startswith("/") or ".." in name.split("/"):
+                raise ValueError(f"{name!r} is not a file of the attempt")
+    return result
+
+
+def find_result(attempt: Path) -> Result | None:
+    """Read the result, or return None when the attempt has not ended or the file is damaged."""
+    try:
+        return read_result(attempt)
+    except RecordError:
+        return None
 
 
 def read_intact_result(attempt: Path) -> Result | None:
-    """Read the result, or return None when the attempt has not ended or the result is damaged."""
-    try:
-        result = read_result(attempt)
-    except RecordError:
-        return None
+    """Read the result, or return None when the attempt has not ended or any of its files is damaged."""
+    result = find_result(attempt)
     return None if result is None or damaged_files(attempt, result) else result
-
-
-def _files_from(sizes: dict[str, tuple[int, str]]) -> tuple[RecordedFile, ...]:
-    """Convert the `files` field. Raises ValueError for a path outside the attempt."""
-    for name in sizes:
-        if not name or name.startswith("/") or ".." in name.split("/"):
-            raise ValueError(f"{name!r} is not a file of the attempt")
-    return tuple(RecordedFile(name, size, digest) for name, (size, digest) in sizes.items())

@@ -1,116 +1,26 @@
 """The snapshot as records and replay need it: its manifest, what was put into files, and what was not committed."""
 
 import contextlib
+import dataclasses
 import io
-import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import UNSET
-
-from deviate.base import FIELD, document_digest, file_digest, redact
+from deviate.base import file_digest, redact
 from deviate.errors import RecordError
-from deviate.model import InjectedCode, LoopCounter, LoopKind, Metric, Place, Revision
-from deviate.model.analysis import NAMED
-from deviate.records.files import read_record
+from deviate.model import InjectedCode, Revision
+from deviate.records.files import read_json, read_record
 from deviate.records.layout import experiments_folder
-from deviate.records.schema import Commit, FileEntry, ManifestFile, ManifestOutput
+from deviate.records.schema import Manifest
 
 GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
 """Settings of the guest, below the snapshot; the file has its own digest."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedFile:
-    """Size and time of modification of something linked, when it was frozen; a folder's size is None."""
-
-    size: int | None
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class TappedLoop:
-    """A loop whose steps runs count.
-
-    Attributes:
-        is_named: whether `deviate.toml` names it as the main loop.
-        counter: how the script counts its steps, None where it is not known.
-    """
-
-    id: int
-    place: Place
-    kind: LoopKind
-    is_named: bool
-    counter: LoopCounter | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What the snapshot says.
-
-    Attributes:
-        main_loop: id of the main loop, None when the script has none.
-        metrics: every metric the analysis found, whether the user selected it or not.
-        sites: site id to its place and its sink.
-        unreached: what would be metrics if anything led to them, as `Analysis.unreached`; () in manifests from before
-            2026-11-26, whose experiments keep the metrics that they have.
-        shared: files of which runs share the snapshot's copy through a hard link.
-        hard_links: files that runs share with the user through a hard link.
-        pointed: files and folders that runs reach through a symbolic link made by deviate.
-        environments: folders of virtual environments, also pointed to.
-        git: None where the project is in no repository, and in manifests from before 2026-11-22.
-        labelled: sites that record the value of a variable beside theirs.
-        digests: path in the snapshot to SHA-256, of what deviate has written there; None in manifests that have none.
-    """
-
-    root: Path
-    sources_hash: str
-    main_loop: int | None
-    metrics: tuple[Metric, ...]
-    sites: dict[int, tuple[Place, str]]
-    shared: dict[str, LinkedFile]
-    hard_links: dict[str, LinkedFile]
-    pointed: dict[str, LinkedFile]
-    environments: frozenset[str]
-    warnings: tuple[str, ...]
-    git: Commit | None = None
-    digests: dict[str, str] | None = None
-    unreached: tuple[Metric, ...] = ()
-    loops: tuple[TappedLoop, ...] = ()
-    labelled: frozenset[int] = frozenset()
-
-
 def read_manifest(snapshot: Path) -> Manifest:
     """Raises RecordError when the manifest is missing or damaged."""
-    file = read_record(snapshot / "manifest.json", "manifest", ManifestFile)
-    files = {name: entry for name, entry in (file.files | (file.prepared or {})).items() if entry is not None}
-    return Manifest(
-        root=Path(file.root),
-        sources_hash=file.sources_hash,
-        main_loop=file.main_loop,
-        metrics=file.metrics,
-        sites={site.id: (Place(site.file, site.line), site.sink) for site in file.sites},
-        shared=_of_kind(files, "shared"),
-        hard_links=_of_kind(files, "linked"),
-        pointed=_of_kind(files, "symlinked")
-        | {
-            name: LinkedFile(None, folder.mtime_ns)
-            for name, folder in file.linked_folders.items()
-            if not folder.is_environment
-        },
-        environments=frozenset(name for name, folder in file.linked_folders.items() if folder.is_environment),
-        warnings=file.warnings,
-        git=file.git or None,
-        digests=None if file.digests is UNSET else file.digests,
-        unreached=file.unreached,
-        labelled=frozenset(site.id for site in file.sites if site.label is not None),
-        loops=tuple(
-            TappedLoop(loop.id, Place(loop.file, loop.line), loop.kind, NAMED in loop.evidence, loop.counter)
-            for loop in file.loops
-        ),
-    )
+    return read_record(snapshot / "manifest.json", "manifest", Manifest)
 
 
 def output_names(deviate: Path) -> frozenset[str]:
@@ -124,17 +34,17 @@ def output_names(deviate: Path) -> frozenset[str]:
     names: set[str] = set()
     for path in experiments_folder(deviate).glob("*/snapshot/manifest.json"):
         with contextlib.suppress(RecordError):
-            names.update(read_record(path, "manifest", ManifestOutput).own_output)
+            names.update(read_manifest(path.parent).own_output)
     return frozenset(names)
 
 
 def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[str, ...]:
-    """Files below some folders of a snapshot that are not what deviate has written there; none where it tells none."""
+    """Files below some folders of a snapshot that are not what deviate has written there."""
     damaged = []
     guest = snapshot / GUEST_MANIFEST
-    if "guest" in folders and manifest.digests is not None and not _has_own_digest(guest):
+    if "guest" in folders and not _is_intact(guest):
         damaged.append(GUEST_MANIFEST)
-    for name, digest in (manifest.digests or {}).items():
+    for name, digest in manifest.digests.items():
         if name.split("/")[0] in folders:
             try:
                 is_same = file_digest(snapshot / name) == digest
@@ -144,16 +54,12 @@ def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[
     return tuple(damaged)
 
 
-def _has_own_digest(path: Path) -> bool:
+def _is_intact(guest: Path) -> bool:
     try:
-        document = json.loads(path.read_bytes())
-        return bool(document[FIELD] == document_digest(document))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        read_json(guest, "manifest")
+    except RecordError:
         return False
-
-
-def _of_kind(files: dict[str, FileEntry], kind: str) -> dict[str, LinkedFile]:
-    return {name: LinkedFile(file.size, file.mtime_ns) for name, file in files.items() if file.kind == kind}
+    return True
 
 
 MOST_CHARACTERS = 20_000
@@ -185,21 +91,13 @@ def list_injected(snapshot: Path) -> tuple[InjectedCode, ...]:
     return tuple(codes)
 
 
-def revision(snapshot: Path, commit: Commit | None) -> Revision | None:
+def revision(snapshot: Path, git: Revision | None) -> Revision | None:
     """Where the project stood in git, with the beginning of what was not committed."""
-    if commit is None:
+    if git is None:
         return None
     text, is_cut = _beginning(snapshot / DIFF)
-    return Revision(
-        commit=commit.commit,
-        branch=commit.branch,
-        is_dirty=commit.is_dirty,
-        n_untracked=commit.n_untracked,
-        untracked=commit.untracked,
-        diff=text,
-        is_cut=is_cut or commit.is_cut,
-        file=f"{snapshot.name}/{DIFF}" if text else "",
-    )
+    file = f"{snapshot.name}/{DIFF}" if text else ""
+    return dataclasses.replace(git, diff=text, is_cut=is_cut or git.is_cut, file=file)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -79,7 +79,7 @@ def read_frozen(experiment: Path) -> Frozen:
             f"{folder / damaged[0]} is damaged: its content does not match its digest",
             "restore it from a backup, or run again under another --name",
         )
-    return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest)
+    return Frozen(Snapshot(folder, Path(manifest.root), manifest.sources_hash), manifest)
 
 
 @dataclass(slots=True)

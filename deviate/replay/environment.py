@@ -16,8 +16,8 @@ from typing import Any
 import deviate
 from deviate.base import known_secrets, redact_variables, redact_words
 from deviate.eventlog import decode
-from deviate.model import Spec
-from deviate.records import Commit, Manifest, Platform, RunEnvironment, event_files, write_environment, write_platform
+from deviate.model import Revision, Spec
+from deviate.records import Manifest, Platform, RunEnvironment, event_files, write_environment, write_platform
 from deviate.replay.machine import machine_facts
 from deviate.replay.workcopy import import_path
 
@@ -338,7 +338,7 @@ def _that_matter(variables: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _in_words(git: Commit | None) -> str:
+def _in_words(git: Revision | None) -> str:
     if git is None:
         return ""
     parts = [git.commit[:12] if git.commit else "no commit", f"on {git.branch}" if git.branch else "on no branch"]

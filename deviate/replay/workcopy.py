@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from deviate.base import without_settings
 from deviate.model import Snapshot, Spec
-from deviate.records import LinkedFile, Manifest, spec_file
+from deviate.records import FileEntry, Manifest, spec_file
 from deviate.replay.variants import HELD
 
 MOST_SIBLINGS = 1_000
@@ -131,7 +131,7 @@ def child_environment(
         "DEVIATE_RUN_DIR": str(attempt.absolute()),
         "DEVIATE_SPEC": str(spec_file(attempt.parent).absolute()),
         "DEVIATE_GUEST": guest,
-        "DEVIATE_ROOT": str(manifest.root),
+        "DEVIATE_ROOT": manifest.root,
         "DEVIATE_WORK": str(copy.root.absolute()),
         "DEVIATE_VARIANT": spec.variant,
         "DEVIATE_REPLICATE": str(spec.replicate),
@@ -158,7 +158,7 @@ def to_copy(path: str, manifest: Manifest, root: Path) -> str:
 
     Linked files keep their original path: an interpreter in `.venv` is the user's, not a copy.
     """
-    if not path.startswith(f"{manifest.root}/") and path != str(manifest.root):
+    if not path.startswith(f"{manifest.root}/") and path != manifest.root:
         return path
     inside = PurePosixPath(os.path.relpath(path, manifest.root))
     if inside.parts[:1] in ((".deviate",), ("..",)):
@@ -197,11 +197,11 @@ def verify_links(snapshot: Snapshot, manifest: Manifest) -> tuple[str, ...]:
     )
 
 
-def _list_changed(tree: str, links: Mapping[str, LinkedFile]) -> list[str]:
+def _list_changed(tree: str, links: Mapping[str, FileEntry]) -> list[str]:
     return [name for name, frozen in links.items() if not _is_unchanged(f"{tree}/{name}", frozen)]
 
 
-def _is_unchanged(path: str, frozen: LinkedFile) -> bool:
+def _is_unchanged(path: str, frozen: FileEntry) -> bool:
     try:
         facts = os.stat(path)
     except OSError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from deviate import instrument, records, replay
 from deviate.base import log_decision, redact_words, timed_stage
 from deviate.errors import InputError
-from deviate.model import TEXT_SINK, Analysis, PrimaryChoice, Selection, Settings, Snapshot, Variant
+from deviate.model import TEXT_SINK, Analysis, PrimaryChoice, Selection, Settings, Snapshot
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
 from deviate.project import CONFIG, PreparedScript
 from deviate.records import Plan, VariantPlan
@@ -92,11 +92,11 @@ def _make(
     """Freeze the project into a new experiment. The plan is written last, since it makes the experiment valid."""
     place = records.new_experiment_folder(folder, name)
     target = prepared.target
-    streams = STREAMS_NUMBER
+    streams: int | None = STREAMS_NUMBER
     if like is not None:
         snapshot = instrument.take_over(like, records.snapshot_folder(place))
         earlier = records.read_plan(like.folder.parent)
-        streams = earlier.streams or streams  # its guest assigns draws to streams as before
+        streams = earlier.streams  # its guest assigns draws to streams as before
         plugins = earlier.plugins
     else:
         with timed_stage("instrument", "froze the project for experiment %s", name):
@@ -143,10 +143,8 @@ def _origins(prepared: PreparedScript, request: Request) -> tuple[tuple[str, str
 
 def _grown_origins(
     plan: Plan, variants: Sequence[VariantPlan], prepared: PreparedScript, request: Request
-) -> tuple[tuple[str, str], ...] | None:
-    """The origins of a plan that runs or variants are added to; None where those of its beginning are not recorded."""
-    if plan.origins is None:
-        return None
+) -> tuple[tuple[str, str], ...]:
+    """The origins of a plan that runs or variants are added to."""
     renewed = set(records.OPTION_OF_SETTING.values())
     renewed |= {"runs"} if max(variant.n_runs for variant in variants) > plan.n_runs else set()
     renewed |= {"variants"} if len(variants) > len(plan.variants) else set()
@@ -261,21 +259,14 @@ def _misfit(plan: Plan, prepared: PreparedScript, request: Request, folder: Path
         return f"another --capture: its runs keep {replay.describe_capture(plan.capture)}"
     recorded = {variant.name: variant.definition for variant in plan.variants}
     for variant in request.variants:
-        if variant.name in recorded and not _is_same(recorded[variant.name], variant):
-            definition = recorded[variant.name]
-            recorded_text = replay.describe_variant(definition) if definition else "that of an older deviate"
-            return f"another definition of variant {variant.name}: {recorded_text}"
+        definition = recorded.get(variant.name)
+        if definition is not None and dataclasses.replace(definition, description=variant.description) != variant:
+            return f"another definition of variant {variant.name}: {replay.describe_variant(definition)}"
     changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"another state of {changed[0]}{more}"
     return ""
-
-
-def _is_same(recorded: Variant | None, now: Variant) -> bool:
-    if recorded is None:  # an older deviate wrote down names alone; what touches nothing has always been the same
-        return not now.varied and not now.held
-    return dataclasses.replace(recorded, description=now.description) == now
 
 
 def _command_text(commands: Sequence[Sequence[str]]) -> str:
@@ -326,14 +317,13 @@ def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
 
 def keep_settings(experiment: PreparedExperiment, settings: Settings, origins: Mapping[str, str]) -> None:
     """Store how runs are executed from now on, for workers to read, and by which options that was said now."""
-    before = experiment.plan.origins
     words = records.OPTION_OF_SETTING.values()
     changed = {name: origin for name, origin in origins.items() if name in words}
     records.change_experiment(
         experiment.folder,
         time=time.time(),
         settings=settings,
-        origins=None if before is None else tuple({**dict(before), **changed}.items()),
+        origins=tuple({**dict(experiment.plan.origins), **changed}.items()),
     )
 
 
@@ -346,7 +336,7 @@ def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
 
 
 def _rule_notes(plan: Plan) -> Iterator[str]:
-    """Rules that apply to an experiment that an older version started."""
+    """Rules by which an experiment goes on and new ones do not."""
     for name, number, now in (("streams", plan.streams, STREAMS_NUMBER), ("scores", plan.scores, SCORES_NUMBER)):
         if number != now:
             yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"

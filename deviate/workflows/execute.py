@@ -25,7 +25,7 @@ from deviate.model import (
     Variant,
 )
 from deviate.model.plan import SweptValue
-from deviate.records import Plan, VariantPlan
+from deviate.records import Plan
 from deviate.replay import Executor, Order, Outcome
 
 
@@ -135,25 +135,13 @@ def fair_order(
 
 
 def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
-    """Every run of a plan, variant by variant.
-
-    Raises:
-        InputError: a plan of an old format does not tell what a variant was.
-    """
-    specs: list[Spec] = []
-    for variant in plan.variants:
-        specs += replay.plan(plan, snapshot, _definition(plan, variant), variant.n_runs)
-    return specs
-
-
-def _definition(plan: Plan, variant: VariantPlan) -> Variant:
-    definition = variant.definition or (replay.VARIANTS["as-is"] if variant.name == "as-is" else None)
-    if definition is None:
-        raise InputError(
-            f"the record of {plan.name} does not tell what variant {variant.name} was",
-            "it is that of an older deviate: run it under another --name",
-        )
-    return definition
+    """Every run of a plan, variant by variant; none of what was imported."""
+    return [
+        spec
+        for variant in plan.variants
+        if variant.definition is not None
+        for spec in replay.plan(plan, snapshot, variant.definition, variant.n_runs)
+    ]
 
 
 def find(folder: Path, name: str) -> PreparedExperiment:
@@ -201,8 +189,8 @@ def _spec_at(experiment: PreparedExperiment, index: int) -> Spec | None:
     """The spec of a run by its number in the plan; the others, perhaps ten thousand, are not computed."""
     plan = experiment.plan
     for variant in plan.variants:
-        if 0 <= index < variant.n_runs:
-            return replay.spec_of(plan, experiment.snapshot, _definition(plan, variant), index)
+        if 0 <= index < variant.n_runs and variant.definition is not None:
+            return replay.spec_of(plan, experiment.snapshot, variant.definition, index)
         index -= variant.n_runs
     return None
 
@@ -213,8 +201,9 @@ def _spec_called(experiment: PreparedExperiment, run: str) -> Spec | None:
     with contextlib.suppress(RecordError):
         recorded = records.read_spec(records.spec_file(records.runs_folder(experiment.folder) / run))
         for variant in plan.variants:
-            if variant.name == recorded.variant and recorded.replicate < variant.n_runs:
-                spec = replay.spec_of(plan, experiment.snapshot, _definition(plan, variant), recorded.replicate)
+            is_planned = variant.name == recorded.variant and recorded.replicate < variant.n_runs
+            if is_planned and variant.definition is not None:
+                spec = replay.spec_of(plan, experiment.snapshot, variant.definition, recorded.replicate)
                 if records.run_id(spec) == run:
                     return spec
     specs = specs_of(plan, experiment.snapshot)

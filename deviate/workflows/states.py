@@ -158,10 +158,7 @@ def run_states(experiment: Path, plan: records.Plan, runs: Iterable[RecordedRun]
     for run in recorded_runs(experiment) if runs is None else runs:
         if run.spec is None:
             continue
-        state = _state(run, run.spec, manifest)
-        earlier = states.get((state.variant, state.replicate))
-        if earlier is None or state.started >= earlier.started:  # old formats have several runs if --env was changed
-            states[state.variant, state.replicate] = state
+        states[run.spec.variant, run.spec.replicate] = _state(run, run.spec, manifest)
     return tuple(
         states.get((variant.name, replicate), RunState(variant.name, replicate, "waiting"))
         for variant in plan.variants

@@ -1,11 +1,6 @@
-"""The page of what lies under `.deviate/`, with the dated history of each format."""
+"""The page of what lies under `.deviate/`, with the number of each format."""
 
-import inspect
-import re
-from collections.abc import Iterator
-
-from deviate.records import schema
-from scripts.reference.docstrings import cell
+from deviate.records.schema import SCHEMA
 
 HEAD = """\
 # Files
@@ -43,53 +38,38 @@ Numbers keep all their bits; NaN and infinities are strings. Times are in UTC.
 Each JSON file has a digest of its other fields. `result.json` lists size and SHA-256 of every other file of its
 attempt, at the time when the attempt ended or was ended after its executor was killed. A run whose files have changed
 is *damaged*: reports name it and leave it out, and `deviate resume` runs it again. Captured outputs that
-`deviate clean` removed are reported as missing, not as damage. Records of versions before 2026-11-23 have no digests:
-they are read, and a report says once that they are not verifiable. Digests detect accidents, not a forged record with a
-new digest.
+`deviate clean` removed are reported as missing, not as damage. Digests detect accidents, not a forged record with a new
+digest.
 
 ## Which process executes a run
 
 A claim names the host, the boot of its kernel, the namespace of process numbers and the process. If all of these match
 those of the reader, the system tells whether the process lives. Otherwise (another machine, another container, another
-boot, an older version) an executor counts as alive while its claim or the files of its run change; after 60 s of
-watching without a change it is given up. Clocks need not agree. If no clock shows a change for a day, nothing waits for
+boot) an executor counts as alive while its claim or the files of its run change; after 60 s of watching without a
+change it is given up. Clocks need not agree. If no clock shows a change for a day, nothing waits for
 the executor. A run that continues in a container after its executor was killed there, and writes nothing, cannot be
 detected from another one.
 
 ## Numbered rules
 
 `streams` is the number of the rule that assigns draws to streams, `scores` that of the rule that computes a score. Both
-are in plan and spec, and are left out at 1. An experiment continues under the numbers that it began with, with the
+are in plan and spec. An experiment continues under the numbers that it began with, with the
 guest of its own snapshot. Runs under different numbers are never compared as pairs, and the report says so.
 
 ## Plug-ins
 
 `plugins` in the plan lists the sinks and framework adapters of other packages whose files are in
-`snapshot/guest/_deviate_guest/plugins/`: group, name, module, package and version of each. It is left out if there are
-none. Runs load these copies, even if the package has changed or is gone.
+`snapshot/guest/_deviate_guest/plugins/`: group, name, module, package and version of each. Runs load these copies, even
+if the package has changed or is gone.
 
 ## Formats
 
-Each format has a number, `schema`, and files with every earlier number are still read. Written from
+Each file has the number of its format, `schema`; a file with another number is refused. Written from
 `deviate/records/schema.py` by `python -m scripts.reference`.
 """
-LINE = re.compile(r"#\s*(\d{4}-\d\d-\d\d)\s+(\d+)\s+(.*)")
-ENTRY = re.compile(r'^\s*"(\w+)": \d+,')
 
 
 def page() -> str:
     """The whole page as Markdown, ending in a newline."""
-    rows = [f"| {name} | {number} | {date} | {cell(text)} |" for name, number, date, text in _history()]
-    return "\n".join([HEAD, "| file | schema | since | change |\n|---|---|---|---|", *rows]) + "\n"
-
-
-def _history() -> Iterator[tuple[str, str, str, str]]:
-    """The dated comments: above an entry, or behind it."""
-    waiting: list[tuple[str, str, str]] = []
-    for line in inspect.getsource(schema).splitlines():
-        found, entry = LINE.search(line), ENTRY.match(line)
-        if found:
-            waiting.append((found[2], found[1], found[3]))
-        if entry:
-            yield from ((f"{entry[1]}.json", *it) for it in waiting)
-            waiting = []
+    rows = [f"| {name}.json | {number} |" for name, number in SCHEMA.items()]
+    return "\n".join([HEAD, "| file | schema |\n|---|---|", *rows]) + "\n"

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -93,16 +92,8 @@ def _record(lines: Sequence[str], old: Side, environment: dict[str, str], folder
 
 
 def _records(tree: Path, folder: Path) -> None:
-    """The stored samples of every format, and an experiment that an older version began."""
-    experiments = folder / ".deviate/experiments"
-    for sample in sorted((tree / "tests/records/samples").iterdir()):
-        for experiment in sample.iterdir():
-            shutil.copytree(experiment, experiments / f"s{sample.name}")
-    for path in sorted((tree / "tests/records/begun").glob("*.tar.xz")):
-        with tarfile.open(path) as archive:
-            archive.extractall(experiments, filter="data")
-    for path in experiments.glob("*/snapshot/originals/train.py"):
-        shutil.copy(path, folder)
+    """The stored sample."""
+    shutil.copytree(tree / "tests/records/samples/base", folder / ".deviate/experiments/base")
 
 
 def _files(tree: Path, folder: Path) -> None:

@@ -11,7 +11,7 @@ from frozen import TRAIN, analysis_of
 from deviate.base.digests import with_digest
 from deviate.instrument.git import LONGEST_DIFF, freeze_provenance
 from deviate.instrument.snapshot import freeze
-from deviate.records.schema import Commit
+from deviate.model import Revision
 from deviate.records.snapshot import read_manifest
 
 
@@ -116,7 +116,7 @@ def test_the_snapshot_keeps_it_and_records_read_it(root: Path, tmp_path: Path) -
     snapshot = freeze(analysis_of(root), tmp_path / "s")
     assert "+# edited" in (snapshot.folder / "git.diff").read_text()
     commit = git(root, "rev-parse", "HEAD").strip()
-    assert read_manifest(snapshot.folder).git == Commit(commit, "main", is_dirty=True, n_untracked=0)
+    assert read_manifest(snapshot.folder).git == Revision(commit, "main", is_dirty=True, n_untracked=0)
     manifest = json.loads((snapshot.folder / "manifest.json").read_bytes())
     assert manifest["git"] == json.loads(json.dumps(asdict(freeze_provenance(root, tmp_path / "again.diff"))))
     del manifest["git"]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from recorded import make_metric, select, write_manifest
 
@@ -170,7 +171,8 @@ def test_values_under_a_tag_or_a_key_are_named_by_it(tmp_path: Path) -> None:
 def test_a_variable_beside_a_value_without_a_line_stands_before_its_name(tmp_path: Path) -> None:
     known = [make_metric("rmse"), replace(make_metric("scores", number=1, site=1), words="best")]
     it = catalog(tmp_path, known)
-    it.manifest = replace(it.manifest, labelled=frozenset({0}))
+    first, *others = it.manifest.sites
+    it.manifest = msgspec.structs.replace(it.manifest, sites=(msgspec.structs.replace(first, label="split"), *others))
     labels = [(0, "train"), (0, "val"), (0, "mae"), (1, "f1"), (1, None)]
     assert [it.name(Source(site, None, (), label)) for site, label in labels] == [
         "train_rmse", "val_rmse", "mae", "best_f1", "best",

@@ -11,7 +11,7 @@ import pytest
 from recorded import start, value_line
 
 from deviate import eventlog
-from deviate.eventlog import End, Evaluation, Seed, Value, decode, encode
+from deviate.eventlog import Seed, Value, decode, encode
 from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records import events
 from deviate.records.columns import NO_STEP
@@ -193,7 +193,7 @@ def test_what_else_happened_is_kept(tmp_path: Path) -> None:
         encode("write", "/data/out.txt"),
         encode("error", "tap", "oops"),
         encode("environment", {"torch": "2.13.0", "threads": 2}),
-        encode("end", 3.5),
+        encode("end", 3.5, 0),
     )
     assert log.seeds == [SeedEvent("torch.manual_seed", "0", "train.py", 3, "replaced")]
     assert (log.writes, log.errors) == (["/data/out.txt"], ["tap: oops"])
@@ -210,7 +210,7 @@ def test_what_the_guest_tells_of_randomness_is_kept(tmp_path: Path) -> None:
         encode("uncontrolled", "os.urandom", "train.py", 12),
         encode("uncontrolled", "draws of native threads", "", 0),
         encode("operation", "put_", "train.py", 14),
-        encode("evaluation", "torch", "cd" * 32, 397),
+        encode("evaluation", "torch", "cd" * 32, 397, "inputs"),
         encode("weights", "loop", "torch", "ab" * 32, 650),
         encode("weights", "exit", "torch", "ef" * 32, 650),
         encode("draws", "torch", ["init", "shuffle"]),
@@ -249,9 +249,9 @@ def test_a_flip_to_or_from_infinity_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_process_is_whole_when_its_end_is_told(tmp_path: Path) -> None:
-    assert read(tmp_path, value((0, 0), 1), encode("end", 0.5)).is_whole
+    assert read(tmp_path, value((0, 0), 1), encode("end", 0.5, 0)).is_whole
     assert not read(tmp_path, value((0, 0), 1)).is_whole
-    assert not read(tmp_path, encode("end", 0.5)[:-1]).is_whole
+    assert not read(tmp_path, encode("end", 0.5, 0)[:-1]).is_whole
 
 
 def test_a_rank_that_is_no_number_costs_the_rank_alone(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_rank_that_is_no_number_costs_the_rank_alone(tmp_path: Path) -> None:
 
 
 def test_a_rank_that_becomes_known_later_is_that_of_the_whole_process(tmp_path: Path) -> None:
-    log = read(tmp_path, value((0, 0), 1), encode("rank", 3, 4), encode("rank", 1, 2), encode("end", 0.5))
+    log = read(tmp_path, value((0, 0), 1), encode("rank", 3, 4), encode("rank", 1, 2), encode("end", 0.5, 0))
     assert (log.rank, log.n_bad) == (1, 0)
 
 
@@ -292,10 +292,8 @@ def test_an_event_has_the_fields_of_its_kind() -> None:
             decode(line)
 
 
-def test_fields_that_older_guests_did_not_write_have_defaults() -> None:
-    assert decode('["evaluation", "torch", "ab", 3]') == Evaluation("torch", "ab", 3, "inputs")
+def test_a_value_without_a_label_has_none() -> None:
     assert decode('["value", 0, 0, [], 0.1, 0.5]') == Value(0, 0, [], 0.1, 0.5, None)
-    assert decode('["end", 0.5]') == End(0.5, None)
 
 
 def test_at_run_time_kinds_are_what_type_checkers_take_them_for() -> None:

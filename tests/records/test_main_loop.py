@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from deviate.eventlog import encode
-from deviate.model import Metric, Place
+from deviate.model import Metric
+from deviate.model.analysis import NAMED
 from deviate.records.main_loop import confirm_main_loop
-from deviate.records.snapshot import Manifest, TappedLoop
+from deviate.records.schema import LoopEntry, Manifest
 
 SITE, OTHER_SITE = 0, 1
 
@@ -17,11 +18,15 @@ def metric(site: int) -> Metric:
 
 
 def manifest(main: int | None, *, kind: str = "for", is_named: bool = False) -> Manifest:
+    evidence = (NAMED,) if is_named else ()
     loops = tuple(
-        TappedLoop(number, Place("train.py", 10 * number), kind if number == main else "for", is_named)  # type: ignore[arg-type]
+        LoopEntry(number, "train.py", 10 * number, kind if number == main else "for", evidence)  # type: ignore[arg-type]
         for number in range(4)
     )
-    return Manifest(Path(), "", main, (metric(SITE), metric(OTHER_SITE)), {}, {}, {}, {}, frozenset(), (), loops=loops)
+    return Manifest(
+        root="", sources_hash="", main_loop=main, files={}, linked_folders={}, sites=(),
+        metrics=(metric(SITE), metric(OTHER_SITE)), warnings=(), loops=loops,
+    )  # fmt: skip
 
 
 def attempt(
@@ -29,7 +34,9 @@ def attempt(
 ) -> Path:
     lines = [encode("start", 2, {"pid": 1, "time": 0.0})]
     lines += [encode("value", SITE, 0, loops, 0.1, 1.0) for loops in values or []]
-    (folder / "events-1-1.jsonl").write_text("".join([*lines, encode("loops", rows), encode("end", 1.0, 1)]))
+    (folder / "events-1-1.jsonl").write_text(
+        "".join([*lines, encode("loops", [(*row, -1) for row in rows]), encode("end", 1.0, 1)])
+    )
     return folder
 
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from deviate.model import Place
 from deviate.records.output import MOST_KEYS, Output, read_output
+from deviate.records.schema import SiteEntry
 
-SITES = {0: (Place("train.py", 10), "print"), 1: (Place("train.py", 20), "tqdm"), 2: (Place("train.py", 30), "file")}
+SITES = tuple(SiteEntry(i, "train.py", 10 * (i + 1), sink) for i, sink in enumerate(("print", "tqdm", "file")))
 
 
 def read(folder: Path, events: Sequence[list[object]], stdout: str, stderr: str = "") -> Output:

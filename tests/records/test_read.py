@@ -100,15 +100,6 @@ def test_runs_that_differ_in_a_version_are_warned_of(experiment: Path, add_run: 
     assert [warning for warning in read.warnings if "differ in torch" in warning]
 
 
-def test_of_several_runs_of_a_replicate_the_last_counts_and_it_is_told(experiment: Path, add_run: AddRun) -> None:
-    add_run(0, values(0.3), started=9.0, environment=(("LR", "0.2"),))
-    add_run(0, values(0.1), started=5.0)
-    add_run(1, values(0.2))
-    (read,) = read_experiment(experiment)
-    assert [(run.replicate, run.series["acc"].values) for run in read.runs] == [(0, (0.3,)), (1, (0.2,))]
-    assert [warning for warning in read.warnings if "replicate 0 ran with several settings" in warning]
-
-
 def test_runs_beyond_the_plan_are_not_listed(experiment: Path, add_run: AddRun) -> None:
     add_run(5, values(0.1))
     assert read_experiment(experiment)[0].runs == ()

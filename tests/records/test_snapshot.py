@@ -5,8 +5,8 @@ from pathlib import Path
 
 from recorded import edit_record
 
+from deviate.model import Revision
 from deviate.records.read import read_experiment
-from deviate.records.schema import Commit
 from deviate.records.snapshot import MOST_CHARACTERS, list_injected, read_manifest, revision
 
 
@@ -70,7 +70,7 @@ def test_bytes_that_are_no_utf8_are_replaced(tmp_path: Path) -> None:
 
 def test_the_diff_to_the_commit_is_read_in_whole_lines(tmp_path: Path) -> None:
     folder = snapshot(tmp_path, {}, {"a.py": ""})
-    commit = Commit("c0ffee", "main", is_dirty=True, n_untracked=2)
+    commit = Revision("c0ffee", "main", is_dirty=True, n_untracked=2)
     (folder / "git.diff").write_text("-lr = 1\n+lr = 2\n", encoding="utf-8")
     found = revision(folder, commit)
     assert found is not None
@@ -87,13 +87,13 @@ def test_the_diff_to_the_commit_is_read_in_whole_lines(tmp_path: Path) -> None:
 def test_secrets_in_the_diff_are_redacted(tmp_path: Path) -> None:
     folder = snapshot(tmp_path, {}, {"a.py": ""})
     (folder / "git.diff").write_text("+password=hunter2hunter2\n", encoding="utf-8")
-    found = revision(folder, Commit("c0ffee", None, is_dirty=True, n_untracked=0))
+    found = revision(folder, Revision("c0ffee", None, is_dirty=True, n_untracked=0))
     assert found is not None
     assert "hunter2" not in found.diff
 
 
 def test_a_clean_commit_has_no_diff(tmp_path: Path) -> None:
-    found = revision(tmp_path, Commit("c0ffee", "main", is_dirty=False, n_untracked=0))
+    found = revision(tmp_path, Revision("c0ffee", "main", is_dirty=False, n_untracked=0))
     assert found is not None
     assert (found.diff, found.file, found.is_cut) == ("", "", False)
     assert revision(tmp_path, None) is None
@@ -107,4 +107,4 @@ def test_an_experiment_tells_both_of_all_its_variants(experiment: Path) -> None:
     (read,) = read_experiment(experiment)
     assert read.revision == dataclasses.replace(read.revision, commit="c0ffee", branch="main")  # type: ignore[type-var]
     assert [code.file for code in read.injected] == ["train.py"]
-    assert read_manifest(folder).git == Commit("c0ffee", "main", is_dirty=False, n_untracked=0)
+    assert read_manifest(folder).git == Revision("c0ffee", "main", is_dirty=False, n_untracked=0)

@@ -221,7 +221,7 @@ STRANGERS = {
     "another host": {"host": "another-host"},
     "another boot": {"boot": "another-boot"},
     "another namespace": {"namespace": "pid:[1]"},
-    "an older deviate": {"boot": "", "namespace": ""},
+    "a system that tells neither": {"boot": "", "namespace": ""},
 }
 
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from deviate import eventlog
 from deviate.base.digests import with_digest
 from deviate.eventlog import encode, number_text
 from deviate.model import Metric, Place, SelectedMetric, Selection
 from deviate.records.plans import Plan, VariantPlan
+from deviate.records.schema import SCHEMA
 
 
 def make_metric(
@@ -34,7 +36,7 @@ def write_manifest(
 ) -> None:
     snapshot.mkdir(parents=True, exist_ok=True)
     document: dict[str, Any] = {
-        "schema": 1,
+        "schema": SCHEMA["manifest"],
         "root": "/project",
         "sources_hash": "0" * 64,
         "main_loop": main_loop,
@@ -44,7 +46,7 @@ def write_manifest(
         "metrics": [dataclasses.asdict(metric) for metric in metrics],
         "warnings": [],
     }
-    (snapshot / "manifest.json").write_text(json.dumps(document))
+    (snapshot / "manifest.json").write_text(json.dumps(with_digest(document)))
 
 
 def make_plan(*, name: str = "base", runs: int = 2, selection: Selection | None = None, variant: str = "as-is") -> Plan:
@@ -68,7 +70,7 @@ def edit_record(path: Path, **fields: Any) -> None:
 
 def start(*, pid: int = 1, rank: int | None = None, at: float | None = None) -> str:
     facts = {"pid": pid, "ppid": 0, "rank": rank, "time": time.time() if at is None else at}
-    return encode("start", 1, facts) + encode("path", 0, [])
+    return encode("start", eventlog.SCHEMA, facts) + encode("path", 0, [])
 
 
 def value_line(

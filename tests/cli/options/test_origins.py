@@ -1,6 +1,5 @@
 """Values come from a flag, else a variable, else the file, else the default; messages and records say from which."""
 
-import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +8,6 @@ from typing import Any
 import pytest
 
 from deviate.cli.app import run_arguments
-from deviate.cli.show_experiment import settings_of
-from deviate.model import Settings
 from deviate.records import read_plan
 
 TRAIN = 'for epoch in range(3):\n    print(f"test acc: {epoch / 10:.3f}")\n'
@@ -77,13 +74,6 @@ def test_a_flag_overrides_a_variable_which_overrides_the_file_and_a_plan_keeps_w
     assert origins["timeout_s"] == (None, "default")
     plan = read_plan(project / ".deviate/experiments/train")
     assert [sorted(change.fields) for change in plan.history] == [["jobs", "settings", "variants"]]
-
-
-def test_settings_whose_origin_no_older_version_recorded_say_so() -> None:
-    plan = read_plan(Path(__file__).parents[2] / "records/samples/6/base")
-    assert plan.origins is None
-    origins = settings_of(dataclasses.replace(plan, settings=Settings(jobs=2)))
-    assert (origins["jobs"], origins["retries"]) == ((2, "not recorded"), (1, "default"))
 
 
 @pytest.mark.parametrize(
