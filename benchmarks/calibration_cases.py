@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from deviate import stats
-from deviate.model import Interval, Test, Unavailable
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.multiple.many import anova, dunnett, dunnett_intervals, kruskal_wallis, welch_anova
 from deviate.stats.registry import STATISTICS
 

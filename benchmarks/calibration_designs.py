@@ -10,7 +10,7 @@ from samples import experiment, metric, run
 from scipy import stats as distributions
 
 from deviate import stats
-from deviate.model import Test, Unavailable
+from deviate.model.estimates import Test, Unavailable
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.estimates.stratified import improvement_interval, interquartile_mean_interval
 from deviate.stats.multiple.tasks import friedman, nemenyi

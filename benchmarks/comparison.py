@@ -22,8 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from samples import experiment, metric
 
 from deviate import stats
-from deviate.model import Comparison, Experiment
+from deviate.model.comparisons import Comparison
 from deviate.model.estimates import N_RESAMPLES
+from deviate.model.records import Experiment
 from deviate.stats.estimates.bootstrap import Resamples
 
 Result = TypeVar("Result")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deviate import workflows
-from deviate.model import Run
+from deviate.model.records import Run
 
 FOLDER = Path(__file__).parent / "devices"
 SHARED = "network.py"

@@ -22,10 +22,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from deviate import records, replay, workflows
-from deviate.model import Settings
+from deviate import replay, workflows
+from deviate.model.plan import Settings
 from deviate.project import PreparedScript, find_target, prepare
-from deviate.records.layout import log_files
+from deviate.records.layout import deviate_folder, log_files
 from deviate.workflows import PreparedExperiment, Request
 
 ROOT = Path(__file__).parents[1]
@@ -113,7 +113,7 @@ def begin(prepared: PreparedScript, level: int, settings: Settings, runs: int) -
         settings=settings,
         capture=(("trace", str(level)),) if level else (),
     )
-    return workflows.begin(prepared, request, records.deviate_folder(prepared.target.root))
+    return workflows.begin(prepared, request, deviate_folder(prepared.target.root))
 
 
 def times_of(begun: PreparedExperiment, number: int) -> Times:

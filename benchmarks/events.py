@@ -22,13 +22,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from harness import Child
 from recorded import make_metric, make_plan, write_manifest
 
-from deviate.model import Spec
-from deviate.model.plan import SCORES_NUMBER
-from deviate.records import read_experiment
+from deviate.model.plan import SCORES_NUMBER, Spec
 from deviate.records.layout import attempt_folder, event_files, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import create_experiment, new_experiment_folder
+from deviate.records.read import read_experiment
 from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec
-from deviate.report import build_report, render
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 SCRIPT = """\

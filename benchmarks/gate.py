@@ -7,7 +7,7 @@ import argparse
 
 import numpy as np
 
-from deviate.model import Unavailable
+from deviate.model.estimates import Unavailable
 from deviate.stats.check import weigh
 
 CASES = (

@@ -17,7 +17,7 @@ from typing import Any
 
 from deviate.analysis import analyze
 from deviate.errors import DeviateError
-from deviate.model import SelectedMetric
+from deviate.model.plan import SelectedMetric
 from deviate.project.selection import select_metrics
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -30,7 +30,9 @@ from itertools import groupby
 from pathlib import Path
 
 import deviate
-from deviate.records import attempt_folder, confirm_main_loop, read_manifest, runs_folder, snapshot_folder
+from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder
+from deviate.records.main_loop import confirm_main_loop
+from deviate.records.snapshot import read_manifest
 
 LIMIT = 600.0
 """Seconds for a plain run; four times as much for deviate."""

@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from experiments import trained
 from stabilities import stability
 
-from deviate.model import Experiment
-from deviate.report import build_report, render
+from deviate.model.records import Experiment
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 MOST_SECONDS, MOST_BYTES = 8.0, 4_000_000

@@ -29,20 +29,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from deviate.model import Spec
-from deviate.records import (
-    change_experiment,
-    read_claim,
-    read_plan,
-    read_result,
-    runs_folder,
-    spec_file,
-    spec_hash,
-    write_claim,
-    write_result,
-)
-from deviate.records.layout import attempt_folder, event_files
-from deviate.records.runs import write_spec
+from deviate.model.plan import Spec
+from deviate.records.layout import attempt_folder, event_files, runs_folder, spec_file
+from deviate.records.plans import change_experiment, read_plan
+from deviate.records.runs import read_claim, read_result, spec_hash, write_claim, write_result, write_spec
 from deviate.workflows import open_experiment, specs_of
 
 N_METRICS, N_STEPS = 20, 10

@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from planned import execute, plan
 
-from deviate import analysis, instrument, records, replay
+from deviate import analysis, instrument, replay
+from deviate.records.layout import snapshot_folder
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = ("digits_torch/train.py", "digits_keras/train.py")
@@ -93,7 +94,7 @@ def with_guest(root: Path, script: str, command: tuple[str, ...], variant: str) 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     found = analysis.analyze(root / script, root)
-    snapshot = instrument.freeze(found, records.snapshot_folder(folder))
+    snapshot = instrument.freeze(found, snapshot_folder(folder))
     specs = plan(snapshot, command=command, cwd=".", variant=replay.find_variant(variant), runs=1, seed=0)
     (outcome,) = execute(specs, snapshot, folder)
     return seconds((outcome.folder / "stdout.log").read_text())

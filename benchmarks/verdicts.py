@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from deviate.model import Description, Unavailable
+from deviate.model.comparisons import Description
+from deviate.model.estimates import Unavailable
 from deviate.stats import describe, sd_ratio
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from frozen import TRAIN, analysis_of
 
 from deviate.instrument.snapshot import freeze
-from deviate.model import Snapshot
+from deviate.model.plan import Snapshot
 from deviate.records.snapshot import read_manifest
 from deviate.replay.workcopy import make_work_copy, remove_work_copy, verify_links
 

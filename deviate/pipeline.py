@@ -11,10 +11,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from deviate import records, workflows
+from deviate import workflows
 from deviate.errors import InputError
-from deviate.model import Experiment, Findings, PublishedFindings, Settings
-from deviate.report import clean
+from deviate.model.findings import Findings
+from deviate.model.plan import Settings
+from deviate.model.published_results import PublishedFindings
+from deviate.model.records import Experiment
+from deviate.report.format import clean
 from deviate.workflows import AnalysisOptions, PreparedExperiment, Request
 
 if TYPE_CHECKING:  # what compares and reports does without them
@@ -126,9 +129,11 @@ def conclude(
     Raises:
         InputError: the environments of their runs differ, where that is not accepted.
     """
+    from deviate.records.environment import environment_misfits
+
     folder = experiments[0].folder.parent.parent
     for experiment in experiments if is_strict else ():
-        for misfit in records.environment_misfits(experiment.folder):
+        for misfit in environment_misfits(experiment.folder):
             raise InputError(f"--strict: {misfit}", "the runs are on record; run again in one environment")
     is_comparison = len(experiments) > 1
     chosen = variants[:1] if is_comparison else variants

@@ -11,7 +11,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from deviate.report import build_report, render
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs/images"

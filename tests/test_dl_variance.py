@@ -9,7 +9,7 @@ import pytest
 
 from deviate.cli.options.results import Documents
 from deviate.errors import InputError
-from deviate.records import read_files
+from deviate.records.importing import read_files
 from deviate.stability.report.dl_variance import OURS, RAW, RESULT
 
 TRAIN = """\

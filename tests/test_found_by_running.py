@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from deviate import records
+from deviate.records.plans import read_plan
+from deviate.records.read import read_experiment
 
 LOOP = """\
 weight = 1.0
@@ -166,7 +167,7 @@ class Trainer:
     assert values_of(report) == {"val_loss": [0.0625, 0.0625]}
     assert "main loop: trainers.py:3, by the first run (4 steps)" in " ".join(out.split())
     (folder,) = (project / ".deviate" / "experiments").glob("*/")
-    (variant,) = records.read_experiment(folder)
+    (variant,) = read_experiment(folder)
     assert list(variant.runs[0].series["val_loss"].steps) == [0, 1, 2, 3]
 
 
@@ -205,7 +206,7 @@ def test_the_names_of_the_first_run_fix_the_primary_metric_that_no_analysis_can_
     assert "Primary metric: val_acc, " in later.out, "what later runs report is no candidate"
     assert "test_acc" in later.out
     place = project / ".deviate" / "experiments" / "train"
-    plan = records.read_plan(place)
+    plan = read_plan(place)
     assert plan.selection.primary is not None
     assert plan.selection.primary.name == "val_acc"
     assert any("primary" in change.fields for change in plan.history)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deviate import records, workflows
+from deviate import workflows
+from deviate.records.importing import read_files, write_imported
 
 SCORES = "method,seed,acc\n" + "".join(
     f"{method},{seed},{0.9 + 0.003 * seed + 0.05 * (method == 'new')}\n"
@@ -18,8 +19,8 @@ def deviate(project: Path, deviate_in):  # type: ignore[no-untyped-def]
     """Runs `deviate …` in a project with two imported experiments, `old` and `new`."""
     table = project / "results.csv"
     table.write_text(SCORES)
-    for imported in records.read_files([table]):
-        records.write_imported(workflows.records_folder(project), imported, imported.name)
+    for imported in read_files([table]):
+        write_imported(workflows.records_folder(project), imported, imported.name)
     return deviate_in(project)
 
 

@@ -7,7 +7,8 @@ from classical import classical_bounds
 from scipy import special
 
 from deviate import stats
-from deviate.model import Question, Spending
+from deviate.model.design import Question
+from deviate.model.records import Spending
 from deviate.stats.design.group_sequential import spending_bounds
 
 PAGE = Path(__file__).parents[1] / "docs/explanation/looks.md"

@@ -62,10 +62,15 @@ from deviate.guest.observations import Observations
 from deviate.guest.observers.arrays import Arrays
 from deviate.guest.streams import Bank
 from deviate.logs import log
-from deviate.model import Experiment, Findings, Interval, Run, SelectedMetric, Series, Settings, Spec, Test, Unavailable
-from deviate.records import Imported, ImportedRun, importer
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.plan import SelectedMetric, Settings, Spec
+from deviate.model.records import Experiment, Run, Series
+from deviate.records.importers import Imported, ImportedRun, importer
 from deviate.replay import Executor, LocalExecutor, Order, Outcome, RunUpdate, executor
-from deviate.report import Document, Report, build_report, document_form, render
+from deviate.report.document import Document, Report
+from deviate.report.forms.registry import document_form, render
+from deviate.report.parts.build import build_report
 from deviate.sinks import Message, Record, Row, Scalar, Summary, Table, Template, by_keyword, given, methods, sink
 from deviate.stats import Statistic, hedges_g, statistic, welch_interval
 

@@ -55,7 +55,7 @@ BROKEN = {
     "library": ("deviate.executors", "import no_such_library"),
     "taken": ("deviate.executors", "from deviate.replay import executor\n@executor('slurm')\ndef make(settings): ..."),
     "ends": ("deviate.importers", "raise SystemExit(3)"),
-    "empty": ("deviate.forms", "from deviate.report import document_form"),
+    "empty": ("deviate.forms", "from deviate.report.forms.registry import document_form"),
     "heavy": ("deviate.sinks", "import numpy"),
     "silent": ("deviate.adapters", "MODULES = ('labnet',)"),
     "absent": ("deviate.statistics", None),
@@ -66,7 +66,7 @@ REASONS = {
     "library": ("ModuleNotFoundError: No module named 'no_such_library'", "install no_such_library in the environment"),
     "taken": ("the name 'slurm' is taken by deviate.replay.executors.slurm", "choose another name in broken_taken"),
     "ends": ("SystemExit: 3", "-c 'import broken_ends'"),
-    "empty": ("broken_empty registers no form", "decorate a function with deviate.report.document_form"),
+    "empty": ("broken_empty registers no form", "decorate a function with deviate.report.forms.registry.document_form"),
     "heavy": (
         "broken_heavy.py imports numpy, which the processes of runs may lack",
         "import only the standard library",

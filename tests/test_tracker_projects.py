@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tracker_servers import CloudRun, Service, mlflow_service, wandb_service
 
-from deviate import records
+from deviate.records.read import read_experiment
 
 KEY = "0123456789abcdef" * 2 + "01234567"
 
@@ -66,7 +66,7 @@ def test_groups_of_runs_become_experiments(service: Service, project: Path, devi
     assert "14 runs in 5 groups" in done.out
     assert "without: seed, save_dir, api_key" in done.out
     assert "base-5: not finished, so the run does not count" in done.out
-    (base,) = records.read_experiment(project / ".deviate/experiments/cifar-lr=0.1")
+    (base,) = read_experiment(project / ".deviate/experiments/cifar-lr=0.1")
     assert [run.status for run in base.runs] == [*["completed"] * 4, "crashed", "lost"]
     assert [run.seeds["seed"] for run in base.runs] == list(range(6))
     series = base.runs[3].series["val_acc"]
@@ -74,7 +74,7 @@ def test_groups_of_runs_become_experiments(service: Service, project: Path, devi
     assert (list(series.values[1:]), list(series.times)) == ([math.inf, 0.7, 3.5], [0.0, 2.0, 4.0, 6.0])
     assert base.runs[0].series.keys() == {"val_acc", "test_acc"}
     assert base.runs[0].environment["config.net.depth"] == "18"
-    (sweep,) = records.read_experiment(project / ".deviate/experiments/cifar-lr=0.04-sweep=s1")
+    (sweep,) = read_experiment(project / ".deviate/experiments/cifar-lr=0.04-sweep=s1")
     assert (base.tuned, sweep.tuned) == ("", "one of 4 configurations of sweep s1, tuned on val_acc (maximize)")
     for path in project.rglob("*.json*"):
         assert KEY not in path.read_text(encoding="utf-8")

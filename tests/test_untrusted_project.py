@@ -20,7 +20,7 @@ from deviate.analysis.analyze import analyze
 from deviate.analysis.entries import project_files
 from deviate.errors import RecordError
 from deviate.instrument.snapshot import freeze
-from deviate.model import Series
+from deviate.model.records import Series
 from deviate.project.command import project_root
 from deviate.records.importers import Imported, ImportedRun
 from deviate.records.importing import write_imported

@@ -28,7 +28,7 @@ from deviate.analysis.resolve.script import call_graph, relative_name
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.side_effects import find_side_effects, output_paths
 from deviate.base import with_cells
-from deviate.model import TEXT_SINKS, Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
+from deviate.model.analysis import TEXT_SINKS, Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
 from deviate.model.metric_vocabulary import (
     direction_of,
     split_identifier,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from deviate.base import place_text
 from deviate.errors import InputError
-from deviate.model import Analysis, RejectionReason, Selection
+from deviate.model.analysis import Analysis, RejectionReason
+from deviate.model.plan import Selection
 from deviate.series.headline import choose_headline
 
 SCHEMA = 2

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deviate.analysis.analyze import analyze
-from deviate.model import Analysis, Loop, Metric, Site
+from deviate.model.analysis import Analysis, Loop, Metric, Site
 
 UNITED = ("seeds", "outputs", "files", "notices", "hazards", "side_effects", "reporting")
 """What a joined analysis has of all scripts, equal ones once."""

@@ -13,7 +13,7 @@ from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import argument, constant_text, keywords, last_name, positional, walk
-from deviate.model import SideEffect, SideEffectKind
+from deviate.model.analysis import SideEffect, SideEffectKind
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 # ---------------------------------------------------------------- fixed paths that a run writes

@@ -7,7 +7,9 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.report import COLUMN_IN, Picture, figures
+from deviate.report import figures
+from deviate.report.figures.pictures import Picture
+from deviate.report.medium import COLUMN_IN
 
 SHOWN: Counter[str] = Counter()
 """Number of times that a figure was shown: ids of two outputs of a notebook differ, and repeat when it runs again."""

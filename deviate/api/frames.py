@@ -8,11 +8,14 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from deviate import model
 from deviate.errors import InputError
-from deviate.model.estimates import NOT_SHOWN
+from deviate.model.comparisons import Comparison, Description, SpreadVerdict, Verdict
+from deviate.model.estimates import NOT_ASKED, NOT_SHOWN, Interval, Test, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import CapturedSet, Experiment
 from deviate.registry import wing
-from deviate.report import SURROGATE
+from deviate.report.format import SURROGATE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,10 +23,10 @@ if TYPE_CHECKING:
 TYPES = {float: "Float64", int: "Int64", bool: "boolean", str: "string"}
 """Column types with a missing value, which is not NaN."""
 LEAVES: dict[type, tuple[str, ...]] = {
-    model.Interval: ("low", "high"),
-    model.Test: ("statistic", "p_value", "df"),
+    Interval: ("low", "high"),
+    Test: ("statistic", "p_value", "df"),
 }
-WHOLE = (model.Description, model.SelectedMetric)
+WHOLE = (Description, SelectedMetric)
 """Values whose fields are separate columns."""
 
 
@@ -47,7 +50,7 @@ class _Remark:
 Cells = list[_Entry | _Remark]
 
 
-def findings_frame(findings: model.Findings) -> "pd.DataFrame":
+def findings_frame(findings: Findings) -> "pd.DataFrame":
     """A row per metric and candidate, or per metric and experiment where nothing is compared."""
     if findings.pairs:
         return _frame(
@@ -66,7 +69,7 @@ def findings_frame(findings: model.Findings) -> "pd.DataFrame":
     )
 
 
-def scores_frame(findings: model.Findings) -> "pd.DataFrame":
+def scores_frame(findings: Findings) -> "pd.DataFrame":
     """A row per experiment, metric and run that ended."""
     rows: list[tuple[object, ...]] = []
     for item in findings.experiments:
@@ -83,7 +86,7 @@ def scores_frame(findings: model.Findings) -> "pd.DataFrame":
     return _pandas_frame({name: (kind, list(column)) for name, kind, column in zip(names, kinds, columns, strict=True)})
 
 
-def _comparison_row(baseline: str, candidate: str, comparison: model.Comparison) -> Cells:
+def _comparison_row(baseline: str, candidate: str, comparison: Comparison) -> Cells:
     one, other = comparison.baseline, comparison.candidate
     return [
         _Entry("metric", str, comparison.metric.name),
@@ -93,15 +96,15 @@ def _comparison_row(baseline: str, candidate: str, comparison: model.Comparison)
         _Entry("verdict_reason", str, comparison.verdict.reason),
         _Entry("n_baseline", int, one.n),
         _Entry("n_candidate", int, other.n),
-        *_entries("baseline_mean", _hints(model.Description)["mean"], one.mean),
-        *_entries("baseline_sd", _hints(model.Description)["sd"], one.sd),
-        *_entries("candidate_mean", _hints(model.Description)["mean"], other.mean),
-        *_entries("candidate_sd", _hints(model.Description)["sd"], other.sd),
+        *_entries("baseline_mean", _hints(Description)["mean"], one.mean),
+        *_entries("baseline_sd", _hints(Description)["sd"], one.sd),
+        *_entries("candidate_mean", _hints(Description)["mean"], other.mean),
+        *_entries("candidate_sd", _hints(Description)["sd"], other.sd),
         *(entry for entry in _entries_of(comparison) if not entry.column.startswith("verdict")),
     ]
 
 
-def _description_row(experiment: str, variant: str, description: model.Description) -> Cells:
+def _description_row(experiment: str, variant: str, description: Description) -> Cells:
     return [
         _Entry("metric", str, description.metric.name),
         _Entry("experiment", str, experiment),
@@ -126,17 +129,17 @@ def _hints(kind: Any) -> dict[str, Any]:
 def _entries(name: str, hint: Any, value: object) -> Iterator[_Entry | _Remark]:
     """The columns of one field; those of something that is not there are the same, and empty."""
     kind = _kind(hint)
-    reason = value.reason if isinstance(value, model.Unavailable) and value != model.NOT_ASKED else ""
+    reason = value.reason if isinstance(value, Unavailable) and value != NOT_ASKED else ""
     if reason:
         yield _Remark("reasons", f"{name}: {reason}")
-    present = None if isinstance(value, model.Unavailable) else value
+    present = None if isinstance(value, Unavailable) else value
     if kind in TYPES:
         yield _number(name, kind, present)
     elif kind is tuple:
         low, high = present if isinstance(present, tuple) else (None, None)
         yield _number(f"{name}_low", float, low)
         yield _number(f"{name}_high", float, high)
-    elif kind in {model.Verdict, model.SpreadVerdict}:
+    elif kind in {Verdict, SpreadVerdict}:
         yield _Entry(name, str, getattr(present, "word", None))
         yield _Entry(f"{name}_reason", str, getattr(present, "reason", None))
     elif kind in LEAVES:
@@ -153,7 +156,7 @@ def _entries(name: str, hint: Any, value: object) -> Iterator[_Entry | _Remark]:
 def _kind(hint: Any) -> Any:
     """The type of a field where it has a value; `tuple` for two numbers, None for what is no figure."""
     options = get_args(hint) if get_origin(hint) in {Union, types.UnionType} else (hint,)
-    (kind, *_) = [option for option in options if option not in {model.Unavailable, type(None)}]
+    (kind, *_) = [option for option in options if option not in {Unavailable, type(None)}]
     if get_origin(kind) is Literal:
         return str
     if get_origin(kind) is tuple:
@@ -200,7 +203,7 @@ def _whole(value: object) -> object:
 # Captured predictions, a row per run and example.
 
 
-def predictions_frame(experiments: Sequence[model.Experiment], name: str | None, step: int | None) -> "pd.DataFrame":
+def predictions_frame(experiments: Sequence[Experiment], name: str | None, step: int | None) -> "pd.DataFrame":
     """What runs predicted on one evaluation set.
 
     Args:
@@ -240,7 +243,7 @@ def predictions_frame(experiments: Sequence[model.Experiment], name: str | None,
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
 
 
-def _predictions_of(experiment: model.Experiment, captured_set: model.CapturedSet) -> "pd.DataFrame":
+def _predictions_of(experiment: Experiment, captured_set: CapturedSet) -> "pd.DataFrame":
     """Examples run by run; `position` is the place of an example in the order of the first run."""
     import numpy as np
 

@@ -9,7 +9,8 @@ from deviate import pipeline, workflows
 from deviate.api.inputs import experiments_of, is_name
 from deviate.api.results import Results
 from deviate.errors import InputError
-from deviate.model import Direction, Experiment
+from deviate.model.analysis import Direction
+from deviate.model.records import Experiment
 from deviate.workflows import AnalysisOptions
 
 Directions = Direction | Mapping[str, Direction]

@@ -12,8 +12,10 @@ from typing import Any, TypeGuard
 
 from deviate import workflows
 from deviate.errors import InputError
-from deviate.model import Experiment, Metric, Run, SelectedMetric, Series
+from deviate.model.analysis import Metric
 from deviate.model.metric_vocabulary import item_direction, item_role
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, Series
 
 SCORE = "score"
 SEED = "seed"

@@ -9,13 +9,32 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from deviate import model, report, workflows
+from deviate import workflows
 from deviate.api import frames
 from deviate.api.figure import Figure
 from deviate.api.frames import predictions_frame
 from deviate.errors import InputError
+from deviate.model.comparisons import Comparison
+from deviate.model.findings import Findings, NoiseFindings
+from deviate.model.records import Captured, Experiment
+from deviate.model.stability import (
+    Convergence,
+    SetStability,
+    StabilityDifference,
+    StabilityFindings,
+    WeakModels,
+    WeightStability,
+)
 from deviate.registry import wing
+from deviate.report.document import NOTHING, Absent, Entry, Report, Table
+from deviate.report.document import Figure as DocumentFigure
+from deviate.report.figures.pictures import Picture, pictures
+from deviate.report.format import clean
+from deviate.report.forms.registry import render
+from deviate.report.medium import COLUMN_IN
 from deviate.report.paper import Style, paper_files
+from deviate.report.parts.build import build_report
+from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference, verdict_word
 from deviate.workflows import AnalysisOptions, refuse_paper_folder, write_paper
 
 if TYPE_CHECKING:
@@ -30,7 +49,7 @@ class Results:
         findings: every value, unrounded, with the reason where there is none.
     """
 
-    findings: model.Findings
+    findings: Findings
 
     @property
     def verdict(self) -> str:
@@ -61,7 +80,7 @@ class Results:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on how tables and files were read, and what was guessed."""
-        notes = (report.clean(note) for item in self.findings.experiments for note in item.experiment.imported)
+        notes = (clean(note) for item in self.findings.experiments for note in item.experiment.imported)
         return tuple(dict.fromkeys(notes))
 
     @property
@@ -158,15 +177,15 @@ class Results:
         """
         return predictions_frame([item.experiment for item in self.findings.experiments], name, step)
 
-    def captured(self) -> tuple[model.Captured, ...]:
+    def captured(self) -> tuple[Captured, ...]:
         """Captured outputs and weights as NumPy arrays, one value per experiment; empty where nothing was captured."""
         return tuple(wing("stability").captured_of(item.experiment) for item in self.findings.experiments)
 
     def to_latex(self) -> str:
         """The table of a paper, with a caption that explains it; it needs the package booktabs."""
-        return report.render(self._report, "latex")
+        return render(self._report, "latex")
 
-    def to_paper(self, folder: str | Path, *, siunitx: bool = False, column_width_in: float = report.COLUMN_IN) -> None:
+    def to_paper(self, folder: str | Path, *, siunitx: bool = False, column_width_in: float = COLUMN_IN) -> None:
         """Write the files for a paper into a folder, as `--paper` does; `example.tex` there shows their use.
 
         Raises:
@@ -177,15 +196,15 @@ class Results:
 
     def to_markdown(self) -> str:
         """Verdict, sentence and table for a pull request."""
-        return report.render(self._report, "markdown")
+        return render(self._report, "markdown")
 
     def to_html(self) -> str:
         """The whole report as one page."""
-        return report.render(self._report, "html")
+        return render(self._report, "html")
 
     def __repr__(self) -> str:
         read = [f"Read     {note}" for note in self.notes]
-        return "\n".join([*read, report.render(self._report, "terminal").rstrip("\n")])
+        return "\n".join([*read, render(self._report, "terminal").rstrip("\n")])
 
     def _repr_html_(self) -> str:
         name = self._first_name()
@@ -200,12 +219,12 @@ class Results:
         plots = [
             (metric.is_primary, metric.estimation.plot)
             for metric in self._report.metrics
-            if isinstance(metric.estimation, report.Figure)
+            if isinstance(metric.estimation, DocumentFigure)
         ]
         keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
         return next((picture.name for picture in self._pictures if keys and picture.plot.key == keys[0]), "")
 
-    def _noise_of(self, place: int) -> model.NoiseFindings | None:
+    def _noise_of(self, place: int) -> NoiseFindings | None:
         """Whether the runs of one variant are equal; the sources of spread take the others."""
         noise = self.findings.noise
         if noise is None:
@@ -213,23 +232,23 @@ class Results:
         proofs = noise.repeatability[place : place + 1]
         return replace(noise, tables=(), statements=(), overhead=None, repeatability=proofs)
 
-    def _part(self) -> model.Findings:
+    def _part(self) -> Findings:
         """The findings without what is about all experiments at once."""
         return replace(self.findings, noise=None, many=(), tasks=None)
 
     @cached_property
-    def _pictures(self) -> tuple[report.Picture, ...]:
-        return report.pictures(self._report)
+    def _pictures(self) -> tuple[Picture, ...]:
+        return pictures(self._report)
 
     @cached_property
-    def _report(self) -> report.Report:
-        return report.build_report(self.findings)
+    def _report(self) -> Report:
+        return build_report(self.findings)
 
 
 # A few lines of HTML, which a notebook shows below a cell.
 
 
-def summary_html(document: report.Report, notes: Sequence[str] = (), figure: str = "") -> str:
+def summary_html(document: Report, notes: Sequence[str] = (), figure: str = "") -> str:
     """Verdict, figure, table and footnotes; what the user's names hold is text.
 
     Args:
@@ -260,27 +279,25 @@ def _details(texts: Sequence[str]) -> str:
     return escape(" · ".join(texts))
 
 
-def _rows(table: report.Table) -> Iterator[str]:
+def _rows(table: Table) -> Iterator[str]:
     yield f"<tr>{''.join(f'<th>{escape(header)}</th>' for header in table.columns)}</tr>"
     for row in table.rows:
         yield f"<tr><td>{escape(row.label)}</td>{''.join(map(_cell, row.cells))}</tr>"
 
 
-def _cell(entry: report.Entry) -> str:
-    text = report.NOTHING if isinstance(entry, report.Absent) else escape(entry.text)
-    text = f"<b>{text}</b>" if not isinstance(entry, report.Absent) and entry.is_best else text
+def _cell(entry: Entry) -> str:
+    text = NOTHING if isinstance(entry, Absent) else escape(entry.text)
+    text = f"<b>{text}</b>" if not isinstance(entry, Absent) and entry.is_best else text
     marks = f"<sup>{','.join(map(str, entry.marks))}</sup>" if entry.marks else ""
     return f"<td>{text}{marks}</td>"
 
 
 # Some experiments of findings on stability, as findings of their own.
 
-Part = TypeVar(
-    "Part", model.SetStability, model.WeightStability, model.Convergence, model.WeakModels, model.StabilityDifference
-)
+Part = TypeVar("Part", SetStability, WeightStability, Convergence, WeakModels, StabilityDifference)
 
 
-def stability_of(findings: model.StabilityFindings, places: Sequence[int]) -> model.StabilityFindings:
+def stability_of(findings: StabilityFindings, places: Sequence[int]) -> StabilityFindings:
     """What is told of the experiments at these places, counted anew in this order.
 
     Differences stay where the baseline, which they are from, is the first of them.
@@ -291,7 +308,7 @@ def stability_of(findings: model.StabilityFindings, places: Sequence[int]) -> mo
     def select(parts: Iterable[Part]) -> tuple[Part, ...]:
         return tuple(replace(part, experiment=anew[part.experiment]) for part in parts if part.experiment in anew)
 
-    return model.StabilityFindings(
+    return StabilityFindings(
         sets=select(findings.sets),
         weights=select(findings.weights),
         convergence=select(findings.convergence),
@@ -330,38 +347,38 @@ def show_in_notebook() -> None:
     formatter = getattr(shell, "display_formatter", None)
     if formatter is not None:
         html_formatter: Formatter = formatter.formatters["text/html"]
-        html_formatter.for_type(model.Experiment, experiment_html)
-        html_formatter.for_type(model.Comparison, comparison_html)
+        html_formatter.for_type(Experiment, experiment_html)
+        html_formatter.for_type(Comparison, comparison_html)
         text_formatter: Formatter = formatter.formatters["text/plain"]
-        text_formatter.for_type(model.Experiment, print_experiment)
-        text_formatter.for_type(model.Comparison, print_comparison)
+        text_formatter.for_type(Experiment, print_experiment)
+        text_formatter.for_type(Comparison, print_comparison)
 
 
-def print_experiment(experiment: model.Experiment, printer: Printer, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
+def print_experiment(experiment: Experiment, printer: Printer, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
     """The spread of an experiment as text: its fields would fill pages."""
     printer.text(repr(_described(experiment)))
 
 
-def print_comparison(comparison: model.Comparison, printer: Printer, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
+def print_comparison(comparison: Comparison, printer: Printer, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
     """The verdict on one metric as text."""
-    printer.text(f"Verdict: {report.verdict_word(comparison)}   {_change(comparison)}")
+    printer.text(f"Verdict: {verdict_word(comparison)}   {_change(comparison)}")
 
 
-def experiment_html(experiment: model.Experiment) -> str:
+def experiment_html(experiment: Experiment) -> str:
     """Its spread, as `deviate.describe` shows it; no look at a growing experiment is counted for that."""
     return _described(experiment)._repr_html_()
 
 
-def _described(experiment: model.Experiment) -> Results:
+def _described(experiment: Experiment) -> Results:
     return Results(workflows.describe((experiment,), AnalysisOptions()))
 
 
-def comparison_html(comparison: model.Comparison) -> str:
+def comparison_html(comparison: Comparison) -> str:
     """The verdict on one metric; its scores are with the experiments, and so are its figures."""
     sentence = escape(_change(comparison))
-    return f"<p><strong>Verdict: {escape(report.verdict_word(comparison))}</strong> {sentence}</p>"
+    return f"<p><strong>Verdict: {escape(verdict_word(comparison))}</strong> {sentence}</p>"
 
 
-def _change(comparison: model.Comparison) -> str:
-    change = report.difference_cell(comparison, report.places_of_difference(comparison)).text
-    return f"{report.metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"
+def _change(comparison: Comparison) -> str:
+    change = difference_cell(comparison, places_of_difference(comparison)).text
+    return f"{metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"

@@ -40,7 +40,7 @@ def compare_against(
         InputError: there are several experiments, a result is not understood, or an option does not apply.
     """
     from deviate.cli.publish import publish_sheet
-    from deviate.report import published_document
+    from deviate.report.parts.published_results import published_document
 
     if baseline is not None:
         raise InputError(

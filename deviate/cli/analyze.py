@@ -8,7 +8,8 @@ import typer
 
 from deviate import analysis, project
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
-from deviate.report import clean, render_analysis
+from deviate.report.format import clean
+from deviate.report.parts.analysis_text import render_analysis
 
 
 @command(

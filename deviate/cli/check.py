@@ -23,9 +23,11 @@ from deviate.cli.options.results import (
 )
 from deviate.cli.options.runs import SideFlags
 from deviate.errors import InputError, RecordError
-from deviate.model import Experiment
 from deviate.model.check import CheckFindings
-from deviate.report import check_document, render, shield_lines
+from deviate.model.records import Experiment
+from deviate.report.forms.github import shield_lines
+from deviate.report.forms.registry import render
+from deviate.report.parts.check import check_document
 from deviate.workflows import AnalysisOptions, Gate, baseline_of, check
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import typer
 
-from deviate import records, workflows
+from deviate import workflows
 from deviate.cli.app import width
 from deviate.cli.execute import Output
 from deviate.cli.options.origins import plan_origins
 from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, SideFlags, VariantFlags
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
-from deviate.model import Experiment
+from deviate.model.records import Experiment
 from deviate.project import PreparedScript, project_root
-from deviate.records import Plan
+from deviate.records.plans import Plan
 
 
 def run_both_sides(
@@ -36,6 +36,8 @@ def run_both_sides(
         InputError: there is no such commit or script, nothing can be recorded on one of the sides, or what is asked
             of the runs cannot be answered.
     """
+    from deviate.records.layout import deviate_folder
+
     cwd = Path.cwd().resolve()
     root = project_root(cwd)
     output = Output(takes_stdout, is_quiet)
@@ -50,7 +52,7 @@ def run_both_sides(
         ours.selection.metrics, gate, ours.analysis.script, options.directions, ours.selection.primary
     )
     workflows.margins_of(names, gate.margins)
-    folder = records.deviate_folder(root)
+    folder = deviate_folder(root)
     for warning in workflows.validate_request(ours, request, options, folder):
         typer.echo(f"Warning: {warning}", err=True)
     for name in names:
@@ -101,7 +103,9 @@ def _free(prepared: PreparedScript, request: workflows.Request, folder: Path, st
     The code of a commit never changes, but ignored files and commands do. Runs are also not added to experiments that
     were compared before, as that would be an unplanned look, after which nothing can be concluded.
     """
-    plans = {plan.name: plan for plan in records.list_experiments(folder)}
+    from deviate.records.plans import list_experiments
+
+    plans = {plan.name: plan for plan in list_experiments(folder)}
     names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
     return next(name for name in names if name not in plans or _fits(plans[name], prepared, request, folder))
 

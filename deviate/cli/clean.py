@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from deviate import records, workflows
+from deviate import workflows
 from deviate.cli.app import FAILED, command, complete_experiments
 from deviate.cli.options.results import Aggregate, Metric
-from deviate.report import counted, size_text
+from deviate.report.format import counted, size_text
 
 
 class Keep(enum.StrEnum):
@@ -46,8 +46,10 @@ def clean_command(
     Records and logs are kept, so reports do not change; captured outputs and weights are removed by --captured only.
     Experiments that are running are left alone.
     """
+    from deviate.records.plans import list_experiments
+
     folder = workflows.records_folder(Path.cwd().resolve())
-    chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))
+    chosen = list(dict.fromkeys(names or [plan.name for plan in list_experiments(folder)]))
     cleanups = [
         workflows.clean_up(
             folder, name, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deviate import project, records, workflows
+from deviate import project, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
 from deviate.cli.options import choice, option, seconds
@@ -18,8 +18,9 @@ from deviate.cli.preview import announcement
 from deviate.cli.publish import publish_sheet
 from deviate.diverge import RUNGS, DivergenceFindings, Rung, attach_source_context, diverge_document
 from deviate.errors import InputError
-from deviate.model import Run, Variant
-from deviate.report import clean
+from deviate.model.plan import Variant
+from deviate.model.records import Run
+from deviate.report.format import clean
 from deviate.workflows import PreparedExperiment, Request
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def diverge_command(
         refuse_varied,
         with_levels,
     )
+    from deviate.records.layout import deviate_folder
 
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
@@ -151,7 +153,7 @@ def diverge_command(
         Request(runs=2, variants=(chosen,), name=None, seed=seed, settings=settings, needs_metrics=False)
     )
     request = dataclasses.replace(request, environment=(*request.environment, *held.environment))
-    folder = records.deviate_folder(first.target.root)
+    folder = deviate_folder(first.target.root)
     base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
     for side in sides:

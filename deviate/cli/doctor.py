@@ -11,7 +11,7 @@ from deviate import doctor
 from deviate.cli.app import Form, as_json, command, complete_experiments, is_coloured, width
 from deviate.errors import InputError
 from deviate.project import default_python
-from deviate.report import render_diagnosis
+from deviate.report.parts.doctor_text import render_diagnosis
 
 
 @command(

@@ -11,7 +11,7 @@ from deviate import pipeline, replay, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.options.results import Documents
 from deviate.cli.publish import publish
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.workflows import AnalysisOptions, PreparedExperiment
 
 if TYPE_CHECKING:  # commands that only show records do not import these

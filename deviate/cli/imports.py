@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from deviate import records, workflows
+from deviate import workflows
 from deviate.cli.app import command, nearest
 from deviate.cli.options import option
 from deviate.cli.options.results import Importer
 from deviate.errors import InputError
-from deviate.records import Grouping, Imported, RunGroup
-from deviate.report import clean, counted
+from deviate.records.importers import Imported
+from deviate.records.trackers.groups import Grouping, RunGroup
+from deviate.report.format import clean, counted
 
 MOST_GROUPS = 20
 """Groups of a project that are imported without a choice."""
@@ -56,7 +57,11 @@ def import_command(
     Reads CSV (wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021. Of a project
     of a tracker, the runs with equal settings but different seeds become an experiment.
     """
-    address = next((file for file in files if records.is_address(file) and not os.path.lexists(file)), None)
+    from deviate.records.importing import clean_names
+    from deviate.records.plans import free_place
+    from deviate.records.trackers.addresses import is_address
+
+    address = next((file for file in files if is_address(file) and not os.path.lexists(file)), None)
     if address is not None:
         if len(files) > 1 or importer is not None:
             raise InputError(f"{address} is imported alone", "name one project, without --format")
@@ -72,19 +77,23 @@ def import_command(
         return
     folder = workflows.records_folder(Path.cwd().resolve())
     if name is not None:
-        records.free_place(folder, name)
+        free_place(folder, name)
     results = workflows.read_files(files, form=importer)
     if name is not None and len(results) > 1:
         names = ", ".join(result.name for result in results)
         raise InputError(f"--name {name}: there are {len(results)} experiments: {names}", "leave --name out")
-    _write(folder, results, (name,) if name is not None else records.clean_names([result.name for result in results]))
+    _write(folder, results, (name,) if name is not None else clean_names([result.name for result in results]))
 
 
 def _import_project(
     address: str, name: str | None, chosen: Sequence[str], without: Sequence[str], *, is_dry: bool
 ) -> None:
-    grouping = records.group_runs(records.read_project(address), without=without)
-    groups = records.select_groups(grouping, chosen)
+    from deviate.records.plans import free_place
+    from deviate.records.trackers.addresses import read_project
+    from deviate.records.trackers.groups import group_runs, grouping_notes, import_groups, select_groups
+
+    grouping = group_runs(read_project(address), without=without)
+    groups = select_groups(grouping, chosen)
     is_choice_open = not chosen and len(groups) > MOST_GROUPS
     if is_dry or len(grouping.groups) > 1:
         for line in _listing(grouping, groups if is_dry or not is_choice_open else groups[:MOST_GROUPS]):
@@ -99,27 +108,29 @@ def _import_project(
     folder = workflows.records_folder(Path.cwd().resolve())
     names = _names(grouping, groups, name)
     for group_name in names:  # before anything is fetched
-        records.free_place(folder, group_name)
+        free_place(folder, group_name)
     n_runs = sum(len(group.runs) for group in groups)
     if n_runs > FEWEST_SLOW:
         typer.echo(f"Reading  {n_runs} runs")
-    listed = [note for group in groups for note in records.grouping_notes(grouping, group)]
-    _write(folder, records.import_groups(grouping, groups), names, listed=listed if len(grouping.groups) > 1 else ())
+    listed = [note for group in groups for note in grouping_notes(grouping, group)]
+    _write(folder, import_groups(grouping, groups), names, listed=listed if len(grouping.groups) > 1 else ())
 
 
 def _names(grouping: Grouping, groups: Sequence[RunGroup], name: str | None) -> tuple[str, ...]:
     """Names for the experiments of groups, of which a single one is called `name` itself."""
+    from deviate.records.importing import clean_names
+
     if name is not None and len(groups) == 1:
         return (name,)
     project = grouping.project.name
-    return records.clean_names(
+    return clean_names(
         [group.name if name is None else f"{name}{group.name.removeprefix(project)}" for group in groups]
     )
 
 
 def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
     """The groups in a table, and what they were made by."""
-    from deviate.report import align_columns  # it needs rich, which an import of files does without
+    from deviate.report.lines import align_columns  # it needs rich, which an import of files does without
 
     project = grouping.project
     n_runs, n_groups = counted(len(project.runs), "run"), counted(len(grouping.groups), "group")
@@ -159,13 +170,16 @@ def _count(group: RunGroup, *states: str) -> str:
 
 def _write(folder: Path, results: Sequence[Imported], names: Sequence[str], *, listed: Sequence[str] = ()) -> None:
     """Record experiments; of several all are imported, or none. Notes that were listed before are not shown again."""
+    from deviate.records.importing import write_imported
+    from deviate.records.plans import free_place
+
     for note in dict.fromkeys(note for imported in results for note in imported.notes):
         if note not in listed:
             typer.echo(f"Read     {clean(note)}")
     for name in names:
-        records.free_place(folder, name)
+        free_place(folder, name)
     for imported, name in zip(results, names, strict=True):
-        path = records.write_imported(folder, imported, name)
+        path = write_imported(folder, imported, name)
         metrics = sorted({metric for run in imported.runs for metric in run.series})
         typer.echo(f"Imported {path.name}: {counted(len(imported.runs), 'run')}, {', '.join(metrics) or 'no numbers'}")
         typer.echo(f"         {nearest(path)}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, records, workflows
+from deviate import pipeline, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
 from deviate.cli.options import option
@@ -15,8 +15,8 @@ from deviate.cli.options.runs import DEFAULT_RUNS, Command, ExecutionFlags, Laun
 from deviate.cli.preview import announcement
 from deviate.cli.publish import publish_sheet
 from deviate.errors import InputError
-from deviate.model import Experiment
-from deviate.report import overhead_document
+from deviate.model.records import Experiment
+from deviate.report.parts.overhead import overhead_document
 
 MODES = "impl,control"
 PROFILED_RUNS = 3
@@ -65,6 +65,8 @@ def overhead_command(
 
     Wall times come from runs that nothing disturbs; kernel times from further runs under the framework's profiler.
     """
+    from deviate.records.layout import deviate_folder
+
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
     launch = dataclasses.replace(launch, python=[python] if python else None)
@@ -78,7 +80,7 @@ def overhead_command(
         )
     )
     window_steps = _window(window)
-    folder = records.deviate_folder(prepared.target.root)
+    folder = deviate_folder(prepared.target.root)
     workflows.validate_request(prepared, request, workflows.AnalysisOptions(), folder, starts=not dry_run)
     if not quiet or dry_run:
         typer.echo(announcement(prepared, request, width(), name=name_of_timed), file=output.people)

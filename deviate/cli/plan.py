@@ -11,8 +11,12 @@ from deviate.cli.app import Form, as_json, command, complete_sources
 from deviate.cli.options import option
 from deviate.cli.options.results import Confidence, Metric
 from deviate.errors import InputError
-from deviate.model import NOT_ASKED, Pilot, Question, Spending
-from deviate.report import align_columns, plain, plan_lines, plan_notes, plan_table
+from deviate.model.design import Pilot, Question
+from deviate.model.estimates import NOT_ASKED
+from deviate.model.records import Spending
+from deviate.report.data.published import plain
+from deviate.report.lines import align_columns
+from deviate.report.parts.plan_text import plan_lines, plan_notes, plan_table
 
 MOST_SIDES = 2
 

@@ -7,7 +7,8 @@ import typer
 
 from deviate import workflows
 from deviate.cli.app import Form, as_json, command
-from deviate.report import align_columns, clean
+from deviate.report.format import clean
+from deviate.report.lines import align_columns
 from deviate.workflows import PluginState
 
 

@@ -7,9 +7,10 @@ from types import MappingProxyType
 
 from deviate import analysis, replay
 from deviate.base import first_few, place_text, redact_words
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 from deviate.project import PreparedScript
-from deviate.report import clean, render_brief, size_text
+from deviate.report.format import clean, size_text
+from deviate.report.parts.analysis_text import render_brief
 from deviate.workflows import Request
 
 INDENT = " " * 9

@@ -7,35 +7,40 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from deviate import records, report, workflows
+from deviate import workflows
 from deviate.base import timed_stage
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.results import Documents, takes_stdout
 from deviate.errors import RecordError
 from deviate.pipeline import Answer
 from deviate.registry import wing
-from deviate.report import COLUMN_IN, Document, render
+from deviate.report.document import Document, Report
+from deviate.report.forms.registry import render
+from deviate.report.medium import COLUMN_IN
 from deviate.workflows import write_paper
 
 if TYPE_CHECKING:  # with statistics, which runs that are only planned do without
-    from deviate.report import TableFile
+    from deviate.report.data.tables import TableFile
 
 
-def publish(answer: Answer, folder: Path, documents: Documents) -> report.Report:
+def publish(answer: Answer, folder: Path, documents: Documents) -> Report:
     """Print the verdict, write the requested files and the report, and return the document that they show.
 
     If the report cannot be written to its default path, as in another user's folder, everything else is still written.
     """
+    from deviate.report.data.tables import table_files
+    from deviate.report.parts.build import build_report
+
     with timed_stage("report", "built the report"):
-        built = report.build_report(answer.findings)
+        built = build_report(answer.findings)
     for form, target in documents.targets().items():
-        workflows.write(report.render(built, form, has_siunitx=documents.siunitx), target, sys.stdout)
+        workflows.write(render(built, form, has_siunitx=documents.siunitx), target, sys.stdout)
     if documents.html:
         page_line = f"Report   {nearest(documents.html)}"
     else:
-        page_line = keep(built, workflows.report_path(folder, answer.experiments), report.table_files(answer.findings))
+        page_line = keep(built, workflows.report_path(folder, answer.experiments), table_files(answer.findings))
     if not documents.takes_stdout:
-        typer.echo(report.render(built, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
+        typer.echo(render(built, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
     if documents.dl_variance is not None:
         write_paper(wing("stability").dl_variance_files(answer.findings), documents.dl_variance)
@@ -67,8 +72,10 @@ def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) 
 
 def keep(document: Document, place: Path, tables: "Sequence[TableFile] | None" = None) -> str:
     """Write the page to its usual place, and tables beside it; gives what to say of it."""
+    from deviate.records.plans import make_deviate_folder
+
     try:
-        records.make_deviate_folder(place.parents[2])
+        make_deviate_folder(place.parents[2])
         with timed_stage("report", "wrote %s", place):
             workflows.write(render(document, "html"), place, sys.stdout)
             if tables is not None:

@@ -9,13 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from deviate import records, workflows
+from deviate import workflows
 from deviate.base import redact_words
 from deviate.cli.app import Form, as_json, command
 from deviate.errors import RecordError
-from deviate.model import Unavailable, search_of
-from deviate.records import Plan, event_files, log_files
-from deviate.report import align_columns, decimals, duration, name, number, size_text, with_unit
+from deviate.model.estimates import Unavailable
+from deviate.model.records import search_of
+from deviate.records.layout import event_files, log_files
+from deviate.records.plans import Plan
+from deviate.report.format import decimals, duration, number, size_text, with_unit
+from deviate.report.lines import align_columns, name
 from deviate.workflows import Mean, RecordedRun, RunState
 
 MOST_WORDS = 12
@@ -30,9 +33,11 @@ def list_command(
     form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
 ) -> None:
     """List recorded experiments, one line per variant."""
+    from deviate.records.plans import find_experiment, on_record
+
     folder = workflows.records_folder(Path.cwd().resolve())
-    plans, damaged = records.on_record(folder)
-    entries = [entry for plan in plans for entry in _entries(records.find_experiment(folder, plan.name), plan, size)]
+    plans, damaged = on_record(folder)
+    entries = [entry for plan in plans for entry in _entries(find_experiment(folder, plan.name), plan, size)]
     if form is Form.json:
         typer.echo(as_json([*entries, *(_damaged_entry(name, error) for name, error in damaged.items())]))
         return

@@ -14,7 +14,7 @@ from deviate.cli.options import seconds
 from deviate.cli.options.origins import origins
 from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
 from deviate.cli.options.runs import Budget, Jobs, Timeout, default_jobs
-from deviate.report import clean, counted, replicates
+from deviate.report.format import clean, counted, replicates
 from deviate.workflows import PreparedExperiment
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, pipeline, project, records, workflows
+from deviate import analysis, pipeline, project, workflows
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
 from deviate.cli.execute import Output, conclude
@@ -76,6 +76,8 @@ def run_command(
 
     The same command again runs what is missing; with more --runs it adds runs.
     """
+    from deviate.records.layout import deviate_folder
+
     output = Output(documents.takes_stdout, quiet)
     cwd = Path.cwd().resolve()
     folder = named_folder(command or (), cwd)
@@ -109,7 +111,7 @@ def run_command(
     requests: Requests = {side: (prepared, request) for side, prepared in contenders.items()}
     if sweep_of is not None:
         requests = sweep.points(sweep_of, requests, sample_size, documents)
-    folder = records.deviate_folder(first.target.root)
+    folder = deviate_folder(first.target.root)
     warnings = _validate(requests, options, folder, starts=not (dry_run or plan_only))
     outlook = workflows.foresee(requests, folder)
     workflows.refuse_short_budget(outlook)

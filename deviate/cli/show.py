@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from deviate import records, workflows
+from deviate import workflows
 from deviate.cli.app import Form, as_json, command, complete_experiments, width
 from deviate.cli.options.results import Confidence
 from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
-from deviate.records import log_files
+from deviate.records.layout import log_files
 from deviate.workflows import RunState
 
 PIECE_BYTES = 1 << 20
@@ -44,9 +44,11 @@ def show_command(
 
     It only reads records, so it can be called from another shell or machine while runs go on.
     """
+    from deviate.records.plans import find_experiment, read_plan
+
     plain, _, variant = name.partition(":")
-    folder = records.find_experiment(workflows.records_folder(Path.cwd().resolve()), plain)
-    variants = [variant.name for variant in records.read_plan(folder).variants]
+    folder = find_experiment(workflows.records_folder(Path.cwd().resolve()), plain)
+    variants = [variant.name for variant in read_plan(folder).variants]
     if variant and variant not in variants:
         raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {', '.join(variants)}")
     if run is None:
@@ -55,9 +57,7 @@ def show_command(
         overview = describe_experiment(folder, variant, confidence=confidence)
         typer.echo(as_json(experiment_document(overview)) if form is Form.json else experiment_text(overview, width()))
         return
-    states = [
-        state for state in workflows.run_states(folder, records.read_plan(folder)) if variant in {"", state.variant}
-    ]
+    states = [state for state in workflows.run_states(folder, read_plan(folder)) if variant in {"", state.variant}]
     matches = find_runs(states, run, name)
     if log or stderr or follow:
         if log and stderr:

@@ -8,24 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deviate import records, replay, workflows
+from deviate import replay, workflows
 from deviate.base import redact_variables, redact_words
 from deviate.cli.progress import mean_text
-from deviate.model import Settings, Spec, Unavailable
-from deviate.records import OPTION_OF_SETTING, Plan, VariantPlan, artifacts_folder, read_manifest
-from deviate.report import (
-    align_columns,
-    clean,
-    counted,
-    duration,
-    fill_lines,
-    instant,
-    name,
-    replicates,
-    run_command,
-    seed_sentence,
-    size_text,
-)
+from deviate.model.estimates import Unavailable
+from deviate.model.plan import Settings, Spec
+from deviate.records.layout import artifacts_folder
+from deviate.records.plans import OPTION_OF_SETTING, Plan, VariantPlan
+from deviate.records.snapshot import read_manifest
+from deviate.report.format import clean, counted, duration, instant, replicates, size_text
+from deviate.report.lines import align_columns, fill_lines, name
+from deviate.report.parts.divergence import run_command
+from deviate.report.parts.script_seeds import seed_sentence
 from deviate.workflows import Mean, RecordedRun, RunState
 
 LABEL_WIDTH = 12
@@ -62,7 +56,9 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
     Raises:
         RecordError: a file that everything hangs on is damaged.
     """
-    plan = records.read_plan(folder)
+    from deviate.records.plans import read_plan
+
+    plan = read_plan(folder)
     runs = tuple(workflows.recorded_runs(folder))
     states = workflows.run_states(folder, plan, runs)
     scores = workflows.ExperimentScores(folder)
@@ -116,6 +112,8 @@ def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
 
 def _planned_values(plan: Plan) -> Iterator[tuple[str, Any]]:
     """What a plan says beside `Settings`, by the name of the option that says it."""
+    from deviate.records.plans import WARNS
+
     primary = next((metric for metric in plan.selection.metrics if metric.is_primary), None)
     name_of_primary = plan.selection.primary.name if plan.selection.primary else primary.name if primary else None
     margins = [one for one in (plan.selection.margin, *(m.margin for m in plan.selection.metrics)) if one is not None]
@@ -137,7 +135,7 @@ def _planned_values(plan: Plan) -> Iterator[tuple[str, Any]]:
     definitions = [variant.definition for variant in plan.variants if variant.definition]
     if definitions:
         yield "trackers", "offline" if all(one.are_trackers_offline for one in definitions) else "as-is"
-        yield "warn_only", any(records.WARNS in one.controls for one in definitions)
+        yield "warn_only", any(WARNS in one.controls for one in definitions)
 
 
 def experiment_text(overview: Overview, width: int) -> str:
@@ -165,7 +163,9 @@ def _lines(label: str, text: str, width: int) -> list[str]:
 
 def _again(plan: Plan, variants: Sequence[VariantPlan]) -> str:
     """The `deviate run` that plans these variants, with the options that differ from the defaults."""
-    words = list(records.flags_of(plan, variants[0]))
+    from deviate.records.plans import flags_of
+
+    words = list(flags_of(plan, variants[0]))
     for command in plan.then:
         words += ["--then", shlex.join(redact_words(command))]
     if plan.looks:
@@ -403,7 +403,10 @@ def _value_text(value: Any) -> str:
 
 def _warnings(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunState]) -> Iterator[str]:
     """Warnings about the snapshot, the runs and their environments, without duplicates."""
-    yield from read_manifest(records.snapshot_folder(folder)).warnings
+    from deviate.records.environment import environment_misfits
+    from deviate.records.layout import snapshot_folder
+
+    yield from read_manifest(snapshot_folder(folder)).warnings
     results = {attempt.folder: attempt.result for run in runs for attempt in run.attempts}
     replicates_by_reason: dict[str, list[int]] = {}
     for state in states:
@@ -412,7 +415,7 @@ def _warnings(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunSta
             replicates_by_reason.setdefault(warning, []).append(state.replicate)
     for warning, those in replicates_by_reason.items():
         yield f"{warning} ({replicates(tuple(dict.fromkeys(those)))})"
-    yield from records.environment_misfits(folder)
+    yield from environment_misfits(folder)
 
 
 def attempts_of(state: RunState) -> tuple[workflows.AttemptState, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deviate import records, replay
+from deviate import replay
 from deviate.base import redact_variables, redact_words
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
@@ -17,9 +17,12 @@ from deviate.cli.show_experiment import (
     variables_text,
 )
 from deviate.errors import InputError
-from deviate.model import Spec
-from deviate.records import artifacts_folder, facts_of, log_files, read_spec, runs_folder, spec_file
-from deviate.report import align_columns, clean, duration, instant, replicates, size_text
+from deviate.model.plan import Spec
+from deviate.records.environment import facts_of
+from deviate.records.layout import artifacts_folder, log_files, runs_folder, spec_file
+from deviate.records.runs import read_spec
+from deviate.report.format import clean, duration, instant, replicates, size_text
+from deviate.report.lines import align_columns
 from deviate.workflows import AttemptState, ExperimentScores, RunState
 
 CAUSES: Mapping[str, str] = {
@@ -56,6 +59,8 @@ def find_runs(states: Sequence[RunState], text: str, name: str) -> tuple[RunStat
 
 def run_text(experiment: Path, state: RunState) -> str:
     """Text with several lines."""
+    from deviate.records.read import stderr_tail
+
     lines = [f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _facts(experiment, state)]
     if tried := attempts_of(state):
         lines += ["", align_columns([("attempt", "status", "started", "time", "host", "device", "reason", "cause"),
@@ -69,12 +74,14 @@ def run_text(experiment: Path, state: RunState) -> str:
         if facts:
             lines += ["", align_columns([("environment", ""), *sorted(facts.items())])]
         if state.state == "failed":
-            lines += ["", *(f"  {clean(line)}" for line in records.stderr_tail(log_files(state.folder)[1]))]
+            lines += ["", *(f"  {clean(line)}" for line in stderr_tail(log_files(state.folder)[1]))]
     return "\n".join(lines)
 
 
 def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
     """The run as a JSON object."""
+    from deviate.records.read import stderr_tail
+
     spec = _spec(experiment, state)
     return {
         **state_document(state),
@@ -92,7 +99,7 @@ def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
         "captured": {} if state.folder is None else {path.name: size for path, size in _sizes(state.folder)},
         "environment": {} if state.folder is None else facts_of(state.folder),
         "stderr_tail": (
-            list(records.stderr_tail(log_files(state.folder)[1]))
+            list(stderr_tail(log_files(state.folder)[1]))
             if state.folder is not None and state.state == "failed"
             else []
         ),

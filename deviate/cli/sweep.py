@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deviate import records, workflows
+from deviate import workflows
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.options import option
 from deviate.errors import InputError
@@ -83,11 +83,14 @@ def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
 
 
 def _is_experiment(folder: Path, name: str) -> bool:
+    from deviate.records.layout import experiment_file
+    from deviate.records.plans import place_of
+
     try:
-        place = records.place_of(folder, name)
+        place = place_of(folder, name)
     except InputError:  # a name may be that of a file, and of any length
         return False
-    return records.experiment_file(place).exists()
+    return experiment_file(place).exists()
 
 
 def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Documents") -> bool:
@@ -97,7 +100,7 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
         InputError: there is no such sweep.
     """
     from deviate.cli.publish import publish_sheet
-    from deviate.report import sweep_document
+    from deviate.report.parts.sweep import sweep_document
     from deviate.workflows import judge_sweep, read_sweep
 
     refuse_documents(documents)

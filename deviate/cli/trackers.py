@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deviate.cli.options import option
-from deviate.model import Findings
+from deviate.model.findings import Findings
 
 if TYPE_CHECKING:
-    from deviate.report import Report
+    from deviate.report.document import Report
     from deviate.report.trackers import Destination
 
 To = Annotated[

@@ -8,7 +8,7 @@ import typer
 from deviate import workflows
 from deviate.cli.app import IN_USE, command, complete_experiments
 from deviate.errors import InputError, InUseError
-from deviate.records import find_experiment
+from deviate.records.plans import find_experiment
 
 
 @command(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.diverge.findings import Checkpoint, Trace
-from deviate.records import artifacts_folder, planted_folder
+from deviate.records.layout import artifacts_folder, planted_folder
 from deviate.replay import plant_files
 
 MOST_KEPT = 10_000_000_000

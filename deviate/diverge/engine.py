@@ -47,9 +47,9 @@ from deviate.diverge.requests import (
 from deviate.diverge.resumption import Resumption
 from deviate.diverge.traces import columns, kept_arrays
 from deviate.diverge.ulps import float_form, ulps
-from deviate.model import Experiment, Run
-from deviate.records import TAP_FAILED
-from deviate.report import counted, duration
+from deviate.model.records import Experiment, Run
+from deviate.records.read import TAP_FAILED
+from deviate.report.format import counted, duration
 from deviate.workflows import read
 
 FACTS = (

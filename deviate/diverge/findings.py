@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from deviate.model import InputUse
+from deviate.model.analysis import InputUse
 
 Rung = Literal["metrics", "steps", "modules", "operations"]
 """Level of detail of a comparison, called *level* in texts. `metrics`: every reported value, and the loss of every

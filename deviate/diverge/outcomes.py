@@ -11,7 +11,7 @@ from deviate.diverge.findings import Difference, Growth, RungFindings, Trace
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import columns
 from deviate.diverge.ulps import are_within, float_form, value_ulps
-from deviate.model import Run, Series
+from deviate.model.records import Run, Series
 
 MOST_POINTS = 400
 """Maximum number of points per quantity, evenly on a logarithmic scale of steps counted from the first difference."""

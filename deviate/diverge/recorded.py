@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from deviate import records
 from deviate.diverge.causes import gather_evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces, without_idle
@@ -17,9 +16,11 @@ from deviate.diverge.requests import Pair, ending
 from deviate.diverge.traces import read_traces
 from deviate.diverge.ulps import ulps
 from deviate.errors import InputError, RecordError
-from deviate.model import Artifact, Experiment, Run, Variant
+from deviate.model.plan import Variant
+from deviate.model.records import Artifact, Experiment, Run
 from deviate.project import default_python
-from deviate.records import names_in, read_array
+from deviate.records.plans import list_experiments
+from deviate.records.stored_arrays import names_in, read_array
 from deviate.replay import STREAMS
 from deviate.workflows import read_variants
 
@@ -34,7 +35,7 @@ def is_of_records(folder: Path, words: Sequence[str]) -> bool:
         InputError: it names one.
     """
     references = [word for word in words if ":" in word and not Path(word).exists()]
-    names = {plan.name for plan in records.list_experiments(folder)}
+    names = {plan.name for plan in list_experiments(folder)}
     if len(words) == 1 and references and words[0].partition(":")[0] in names:
         name = words[0].rpartition(":")[0]
         raise InputError(f"{words[0]} is one run; two are compared", f"name two: {name}:0 {name}:1")

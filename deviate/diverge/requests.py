@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from deviate import records, replay
+from deviate import replay
 from deviate.diverge.checkpoints import MOST_KEPT, Start
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import Difference, Switch, Trace
 from deviate.diverge.levels import Window
 from deviate.diverge.traces import columns, read_traces
 from deviate.errors import InputError
-from deviate.model import Run, Snapshot, Variant
+from deviate.model.plan import Snapshot, Variant
+from deviate.model.records import Run
 from deviate.project import PreparedScript
+from deviate.records.layout import PLANT
+from deviate.records.plans import WARNS, on_record
 from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 
 SUFFIX = "-diverge"
@@ -173,7 +176,7 @@ def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str
     Raises:
         InputError: the name that the user gave is taken.
     """
-    plans, damaged = records.on_record(folder)
+    plans, damaged = on_record(folder)
     names = [*(plan.name for plan in plans), *damaged]
     stem = name or name_of(script)[:LONGEST_STEM] + SUFFIX
 
@@ -239,7 +242,7 @@ def run_pair(
     if keeps_checkpoints:
         capture["trace-checkpoints"] = str(MOST_KEPT)
     if start is not None:
-        capture |= {"trace-start": str(start.step), records.PLANT: start.folder}
+        capture |= {"trace-start": str(start.step), PLANT: start.folder}
         capture["trace-planted"] = "\n".join(start.files)
         environment = (*environment, ("DEVIATE_CONTINUED", "1"))  # the guard of checkpoints lets it read them
     settings = request.request.settings
@@ -287,7 +290,7 @@ def with_switch(request: DivergeRequest, switch: Switch) -> Variant:
     """The variant that a switch names, or else that of the request, with the levels of the switch."""
     variant = request.variant
     if switch.variant:
-        defined, warns = request.sides[0].prepared.variants, records.WARNS in variant.controls
+        defined, warns = request.sides[0].prepared.variants, WARNS in variant.controls
         chosen = replay.choose_variants([switch.variant], defined, is_warning_only=warns)[0]
         variant = dataclasses.replace(chosen, are_trackers_offline=variant.are_trackers_offline)
     return with_levels(variant, switch)

@@ -4,7 +4,7 @@ from deviate.diverge.checkpoints import MOST_KEPT, KeptCheckpoints, Start, can_r
 from deviate.diverge.findings import CheckpointRange, Difference
 from deviate.diverge.levels import Window
 from deviate.diverge.requests import DivergeRequest, Pair, ending
-from deviate.report import counted
+from deviate.report.format import counted
 
 GB = 1_000_000_000
 

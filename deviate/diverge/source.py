@@ -7,7 +7,8 @@ from pathlib import Path
 
 from deviate.base import redact
 from deviate.diverge.findings import Cause, Difference, DivergenceFindings, InputDifference, Place, RungFindings
-from deviate.records import ORIGINALS, TREE, snapshot_folder
+from deviate.records.layout import snapshot_folder
+from deviate.records.snapshot import ORIGINALS, TREE
 
 AROUND = 4
 """Number of lines before a place, and after it."""

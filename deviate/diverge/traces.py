@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, overload
 from deviate.diverge.findings import Checkpoint, InputEvent, Place, Trace, TraceRecord
 from deviate.diverge.source import Texts
 from deviate.errors import RecordError
-from deviate.records import BAD, artifacts_folder, event_files, json_lines, snapshot_folder
+from deviate.records.files import BAD, json_lines
+from deviate.records.layout import artifacts_folder, event_files, snapshot_folder
 
 if TYPE_CHECKING:  # commands that only list or show should not wait for NumPy to load
     import numpy.typing as npt
@@ -389,7 +390,7 @@ def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
     Raises:
         RecordError: as `read_traces`.
     """
-    from deviate.records import names_in, read_array
+    from deviate.records.stored_arrays import names_in, read_array
 
     ranks = {trace.pid: trace.rank for trace in reversed(read_traces(attempt))}
     arrays: dict[tuple[int, int], npt.NDArray[Any]] = {}

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
 from deviate.doctor.children import Facts
-from deviate.model import Control, DeviceType, Stream
+from deviate.model.diagnosis import Control, DeviceType
+from deviate.model.plan import Stream
 
 STREAMS: tuple[str, ...] = get_args(Stream)
 CPU_ALONE = "the search for the fastest kernel runs on GPUs only"

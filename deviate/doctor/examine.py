@@ -18,7 +18,7 @@ from deviate.doctor.children import ChildResult, Facts, Question, ask, describe_
 from deviate.doctor.hazards import hazards
 from deviate.doctor.judge import DETERMINISTIC_OPS, judge
 from deviate.errors import InputError
-from deviate.model import Concern, Control, Diagnosis, Framework, Interpreter, Machine
+from deviate.model.diagnosis import Concern, Control, Diagnosis, Framework, Interpreter, Machine
 
 PROBE = Path(__file__).with_name("probe.py")
 OLDEST = (3, 8)

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from deviate.doctor.children import Facts
-from deviate.model import Concern, Framework, Machine
+from deviate.model.diagnosis import Concern, Framework, Machine
 
 LIMITING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
 ON = frozenset({"1", "true", "yes", "on"})

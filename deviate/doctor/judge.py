@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deviate.doctor.children import Facts
 from deviate.doctor.devices import CPU_ALONE, STREAMS, device_types
-from deviate.model import Answer, Concern, Control, Framework
+from deviate.model.diagnosis import Answer, Concern, Control, Framework
 
 # ---------------------------------------------------------------- known in advance
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from deviate.model import Span
+from deviate.model.analysis import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import libcst as cst
 from deviate.errors import ToolError
 from deviate.instrument.edits import Edit, Parsed, split_lines, wrap
 from deviate.instrument.input_taps import CALLEE, ORDER, POP, RAN, WRITE, InputTaps, input_edits
-from deviate.model import Loop, Site, Span, TapForm
+from deviate.model.analysis import Loop, Site, Span, TapForm
 
 LOG = "__deviate_log__"
 LOOP = "__deviate_loop__"

@@ -37,7 +37,8 @@ from deviate.instrument.tree import (
     is_seen,
     survey_of,
 )
-from deviate.model import REPORTED_OTHERWISE, TEXT_SINK, Analysis, Snapshot
+from deviate.model.analysis import REPORTED_OTHERWISE, TEXT_SINK, Analysis
+from deviate.model.plan import Snapshot
 from deviate.registry import ADAPTERS, SINKS, Plugin, adapted_modules, travelling, warn_of
 
 SCHEMA = 2

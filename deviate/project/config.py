@@ -12,7 +12,8 @@ from typing import Literal, TypeVar, cast, get_args
 
 from deviate.base import line_of, pattern_regex
 from deviate.errors import InputError
-from deviate.model import Direction, Place, Role, refuse_aggregate
+from deviate.model.aggregates import refuse_aggregate
+from deviate.model.analysis import Direction, Place, Role
 
 T = TypeVar("T")
 PARTS = ("capture", "experiment", "metrics", "snapshot", "statements", "variants")

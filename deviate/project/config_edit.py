@@ -16,7 +16,7 @@ import tomlkit
 from tomlkit.items import Item, Table
 
 from deviate.errors import InputError, ToolError
-from deviate.model import Place
+from deviate.model.analysis import Place
 from deviate.project.config import METRIC_KEYS, MetricConfig, parse
 
 WIDTH = 116

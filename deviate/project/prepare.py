@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from deviate import analysis, replay
 from deviate.base import log_decision, redact_words, timed_stage
 from deviate.errors import InputError
-from deviate.model import Analysis, Selection, Variant
+from deviate.model.analysis import Analysis
+from deviate.model.plan import Selection, Variant
 from deviate.project import config, selection
 from deviate.project.command import CONFIG, Target, locate, project_root
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from rich.console import Console, RenderableType
 
 from deviate.errors import InputError
-from deviate.model import Analysis, Metric, Rejected
+from deviate.model.analysis import Analysis, Metric, Rejected
 from deviate.project import saving, selection
 from deviate.project.config import Config, MetricConfig
 from deviate.project.config_edit import Entry, Rewriting

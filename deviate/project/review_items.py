@@ -16,7 +16,8 @@ from rich.text import Text
 
 from deviate.base import is_notebook, notebook_script, place_text
 from deviate.errors import InputError
-from deviate.model import AGGREGATES, Analysis, Direction, Loop, Metric, Place, Rejected, Role, refuse_aggregate
+from deviate.model.aggregates import AGGREGATES, refuse_aggregate
+from deviate.model.analysis import Analysis, Direction, Loop, Metric, Place, Rejected, Role
 from deviate.project import selection
 from deviate.project.config import MetricConfig
 

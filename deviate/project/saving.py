@@ -11,7 +11,8 @@ from pathlib import Path
 from deviate.analysis import read_statements
 from deviate.base import place_text
 from deviate.errors import InputError
-from deviate.model import AGGREGATES, Analysis, Metric, Place, Rejected
+from deviate.model.aggregates import AGGREGATES
+from deviate.model.analysis import Analysis, Metric, Place, Rejected
 from deviate.project.config import Config, MetricConfig, read_text
 from deviate.project.config_edit import Entry, Rewriting, rewrite
 from deviate.project.selection import Match, places_now, section_of

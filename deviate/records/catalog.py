@@ -9,8 +9,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from deviate.model import MEAN_LAST, Metric, Place, Role, SelectedMetric, Selection
+from deviate.model.aggregates import MEAN_LAST
+from deviate.model.analysis import Metric, Place, Role
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_name, item_traits, snake, split_identifier
+from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
 from deviate.records.schema import Manifest

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from deviate.model import Series
+from deviate.model.records import Series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from deviate.base import first_few
 from deviate.errors import RecordError
-from deviate.model import Run
+from deviate.model.records import Run
 from deviate.records.files import read_record, to_builtins, write_record, writing
 from deviate.records.layout import attempts, runs_folder, spec_file
 from deviate.records.runs import read_intact_result, read_spec

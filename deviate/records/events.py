@@ -16,7 +16,10 @@ from msgspec import convert
 from deviate import eventlog
 from deviate.base import place_text
 from deviate.eventlog import decode, event_of, number
-from deviate.model import (
+from deviate.model.analysis import Place
+from deviate.model.cost import Pace, Profile
+from deviate.model.plan import Stream
+from deviate.model.records import (
     Artifact,
     ArtifactKind,
     ControlEvent,
@@ -24,13 +27,10 @@ from deviate.model import (
     EvaluationData,
     Flip,
     NotCaptured,
-    Place,
     Run,
     SeedEvent,
-    Stream,
     Weights,
 )
-from deviate.model.cost import Pace, Profile
 from deviate.records.columns import NO_STEP
 from deviate.records.files import BAD, json_lines, read_json, reading
 from deviate.records.layout import event_files

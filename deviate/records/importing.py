@@ -18,8 +18,10 @@ from pathlib import Path
 from deviate.base import first_few
 from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
-from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Spec
+from deviate.model.analysis import Metric
 from deviate.model.metric_vocabulary import item_direction, item_role, word_set
+from deviate.model.plan import SelectedMetric, Selection, Spec
+from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from deviate.model import Artifact, NotCaptured, SelectedMetric, Series, Spec, Stream, Weights
+from deviate.model.plan import SelectedMetric, Spec, Stream
+from deviate.model.records import Artifact, NotCaptured, Series, Weights
 from deviate.records.columns import NO_STEP, series_of
 from deviate.records.events import Points, ProcessLog
 from deviate.records.layout import artifacts_folder

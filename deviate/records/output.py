@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate.eventlog import number
-from deviate.model import TEXT_SINKS, Place
+from deviate.model.analysis import TEXT_SINKS, Place
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files, log_files

@@ -12,8 +12,8 @@ from typing import Any
 
 from deviate.base import log_decision
 from deviate.errors import InputError, RecordError
-from deviate.model import PastComparison, Selection, Settings, Spending, Variant
-from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, SweptValue
+from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, Selection, Settings, SweptValue, Variant
+from deviate.model.records import PastComparison, Spending
 from deviate.records.files import (
     convert,
     lock_folder,

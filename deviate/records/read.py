@@ -13,16 +13,9 @@ import msgspec.structs
 
 from deviate.base import first_few, log_decision, redact_words, timed_stage, traceback_with_cells
 from deviate.errors import RecordError
-from deviate.model import (
-    Artifact,
-    Experiment,
-    PrimaryChoice,
-    Run,
-    SelectedMetric,
-    Series,
-    Spec,
-    value_text,
-)
+from deviate.model.estimates import value_text
+from deviate.model.plan import PrimaryChoice, SelectedMetric, Spec
+from deviate.model.records import Artifact, Experiment, Run, Series
 from deviate.records import merge_processes
 from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP

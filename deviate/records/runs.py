@@ -15,7 +15,8 @@ from typing import Any
 
 from deviate.base import file_digest
 from deviate.errors import RecordError
-from deviate.model import Spec, Status
+from deviate.model.plan import Spec
+from deviate.model.records import Status
 from deviate.records.files import (
     convert,
     objects_to_pairs,

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from deviate.errors import RecordError
-from deviate.model import LoopCounter, LoopKind, Metric, Place, Revision
-from deviate.model.analysis import NAMED
+from deviate.model.analysis import NAMED, LoopCounter, LoopKind, Metric, Place
+from deviate.model.records import Revision
 
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
 

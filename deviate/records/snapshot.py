@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deviate.base import file_digest, redact
 from deviate.errors import RecordError
-from deviate.model import InjectedCode, Revision
+from deviate.model.records import InjectedCode, Revision
 from deviate.records.files import read_json, read_record
 from deviate.records.layout import experiments_folder
 from deviate.records.schema import Manifest

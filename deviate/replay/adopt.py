@@ -15,29 +15,29 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from deviate.errors import InUseError, RecordError
-from deviate.model import Spec
-from deviate.records import (
-    STALE_S,
-    Claim,
-    Result,
+from deviate.model.plan import Spec
+from deviate.records.layout import (
     attempt_folder,
     attempt_number,
     attempts,
     claim_file,
-    damaged_files,
     event_files,
     log_files,
-    machine_name,
+    result_file,
+    spec_file,
+)
+from deviate.records.machine import machine_name, this_machine, writer_name
+from deviate.records.runs import (
+    STALE_S,
+    Claim,
+    Result,
+    damaged_files,
     read_claim,
     read_result,
     read_spec,
-    result_file,
-    spec_file,
     spec_hash,
-    this_machine,
     write_claim,
     write_result,
-    writer_name,
 )
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import birth, end_group, end_processes, is_alive, processes_of

@@ -16,32 +16,32 @@ from typing import Literal
 from deviate.base import log_decision, redact_words
 from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
-from deviate.model import Settings, Snapshot, Spec
-from deviate.records import (
+from deviate.model.plan import Settings, Snapshot, Spec
+from deviate.records.layout import (
     PLANT,
-    Claim,
-    Manifest,
-    Result,
     attempt_folder,
     attempt_number,
     attempts,
-    damaged_sources,
     event_files,
-    keep_spec,
-    log_end,
     log_files,
-    read_claim,
-    read_intact_result,
-    read_manifest,
     result_file,
-    run_id,
     snapshot_folder,
     spec_file,
+)
+from deviate.records.read import log_end, stderr_tail
+from deviate.records.runs import (
+    Claim,
+    Result,
+    keep_spec,
+    read_claim,
+    read_intact_result,
+    run_id,
     spec_hash,
-    stderr_tail,
     write_claim,
     write_result,
 )
+from deviate.records.schema import Manifest
+from deviate.records.snapshot import damaged_sources, read_manifest
 from deviate.replay.adopt import claim_attempt, end_orphans, temporary_prefix
 from deviate.replay.commands import SECRETS, Commands, Ended, Launch, wrap_command
 from deviate.replay.machine import is_disk_full

@@ -16,8 +16,11 @@ from typing import Any
 import deviate
 from deviate.base import known_secrets, redact_variables, redact_words
 from deviate.eventlog import decode
-from deviate.model import Revision, Spec
-from deviate.records import Manifest, Platform, RunEnvironment, event_files, write_environment, write_platform
+from deviate.model.plan import Spec
+from deviate.model.records import Revision
+from deviate.records.environment import Platform, RunEnvironment, write_environment, write_platform
+from deviate.records.layout import event_files
+from deviate.records.schema import Manifest
 from deviate.replay.machine import machine_facts
 from deviate.replay.workcopy import import_path
 

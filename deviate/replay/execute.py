@@ -13,8 +13,9 @@ from types import FrameType
 
 from deviate.base import log_decision
 from deviate.errors import DeviateError
-from deviate.model import Settings
-from deviate.records import keep_spec, runs_folder, spec_file
+from deviate.model.plan import Settings
+from deviate.records.layout import runs_folder, spec_file
+from deviate.records.runs import keep_spec
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
 from deviate.replay.executors.local import LocalExecutor

@@ -15,8 +15,10 @@ from typing import BinaryIO, Literal
 from deviate.base import place_text
 from deviate.errors import RunError
 from deviate.eventlog import End, Signal, decode
-from deviate.model import Status
-from deviate.records import Cause, event_files, stderr_tail
+from deviate.model.records import Status
+from deviate.records.layout import event_files
+from deviate.records.read import stderr_tail
+from deviate.records.schema import Cause
 
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Signals by which a user, the system or a scheduler ends a run, so that it is run again, unless it sent them to

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from deviate.errors import InputError
-from deviate.model import Snapshot, Spec, Variant
-from deviate.records import Plan
+from deviate.model.plan import Snapshot, Spec, Variant
+from deviate.records.plans import Plan
 from deviate.replay.trackers import OFFLINE
 from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from deviate.base import SAFE
 from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, Step, decode
-from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
+from deviate.records.events import UNKNOWN_MAIN
+from deviate.records.layout import event_files, log_files
+from deviate.records.schema import Manifest
 
 FIRST_PASS_S = 120.0
 """Seconds of the first pass of the main loop after which a missing value is reported."""

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
-from deviate.model import Settings, Spec, Status
-from deviate.records import run_id, runs_folder
+from deviate.model.plan import Settings, Spec
+from deviate.model.records import Status
+from deviate.records.layout import runs_folder
+from deviate.records.runs import run_id
 from deviate.registry import Registry
 
 # ---------------------------------------------------------------- orders, updates and outcomes

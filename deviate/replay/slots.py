@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.errors import InputError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.replay.gpus import CUDA, MIG, UUID, find_gpus, has_devices, show_only, why_none
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from deviate.model import Spec
+from deviate.model.plan import Spec
 
 OFFLINE: Mapping[str, str] = MappingProxyType({
     "WANDB_MODE": "offline",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from deviate.errors import InputError
-from deviate.model import Stream, Variant
+from deviate.model.plan import Stream, Variant
 
 Levels = tuple[tuple[str, str], ...]
 

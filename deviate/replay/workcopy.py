@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate.base import without_settings
-from deviate.model import Snapshot, Spec
-from deviate.records import FileEntry, Manifest, spec_file
+from deviate.model.plan import Snapshot, Spec
+from deviate.records.layout import spec_file
+from deviate.records.schema import FileEntry, Manifest
 from deviate.replay.variants import HELD
 
 MOST_SIBLINGS = 1_000

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from deviate.model import level_text
+from deviate.model.estimates import level_text
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deviate.model import LoopCounter, Series
+from deviate.model.analysis import LoopCounter
+from deviate.model.records import Series
 
 STEPS = LoopCounter("main-loop step", 0, 1)
 """How steps are counted where scripts report no counter of their own, or several different ones."""

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model import Description, Experiment, Run, SelectedMetric, Series
+from deviate.model.comparisons import Description
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, Series
 from deviate.series.headline import order_of_results
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,9 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from deviate.model import PrimaryChoice, SelectedMetric, Series
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.model.plan import PrimaryChoice, SelectedMetric
+from deviate.model.records import Series
 from deviate.series.words import (
     LANGUAGE,
     LOSSES,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from deviate.model import Place
+from deviate.model.analysis import Place
 from deviate.series.captions import Caption
 from deviate.series.words import COUNTED, DATA_WORDS, MEASURES, WHOLES, data_of, kind_of, name_words, words_of
 

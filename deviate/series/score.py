@@ -5,21 +5,11 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from deviate.base import count
-from deviate.model import (
-    AT,
-    AT_BEST,
-    MEAN_LAST,
-    Direction,
-    Estimate,
-    Experiment,
-    Reason,
-    Run,
-    SelectedMetric,
-    Series,
-    Unavailable,
-    refuse_aggregate,
-    value_text,
-)
+from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST, refuse_aggregate
+from deviate.model.analysis import Direction
+from deviate.model.estimates import Estimate, Reason, Unavailable, value_text
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, Series
 
 _OF_ALL: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {

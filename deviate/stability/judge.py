@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from deviate.errors import InputError
-from deviate.model import Experiment, StabilityFindings
+from deviate.model.records import Experiment
+from deviate.model.stability import StabilityFindings
 from deviate.stability import measures
 from deviate.stability.captures.collect import captured_of
 from deviate.stability.captures.groups import read_groups, refuse_unknown, with_groups

@@ -4,20 +4,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from deviate.base import count, first_few, place_text
-from deviate.model import (
-    AT_BEST,
-    IMPORTED_AS,
-    NOT_ASKED,
-    Description,
-    Estimate,
-    Experiment,
-    ExperimentFindings,
-    PairFindings,
-    Reason,
-    Run,
-    SelectedMetric,
-    Unavailable,
-)
+from deviate.model.aggregates import AT_BEST
+from deviate.model.comparisons import Description
+from deviate.model.estimates import NOT_ASKED, Estimate, Reason, Unavailable
+from deviate.model.findings import ExperimentFindings, PairFindings
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.series.headline import is_on_test_data
 from deviate.series.score import non_finite_warnings
 from deviate.series.words import words_of

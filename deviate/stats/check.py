@@ -5,26 +5,26 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from deviate.base import count
-from deviate.model import (
-    Comparison,
-    CompletionComparison,
-    Direction,
-    Estimate,
-    Experiment,
-    Interval,
-    PairFindings,
-    Reason,
-    Test,
-    Unavailable,
-    level_text,
-)
+from deviate.model.analysis import Direction
 from deviate.model.check import (
     CheckOutcome,
     CompletionCheck,
     ControlCheck,
     MetricCheck,
 )
-from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.comparisons import Comparison, CompletionComparison
+from deviate.model.estimates import (
+    PAIRED_ALONE_RUNS,
+    VERDICT_RUNS,
+    Estimate,
+    Interval,
+    Reason,
+    Test,
+    Unavailable,
+    level_text,
+)
+from deviate.model.findings import PairFindings
+from deviate.model.records import Experiment
 from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.estimates.proof import repeatability

@@ -6,18 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from deviate.model import (
-    NOT_ASKED,
-    Comparison,
-    Description,
-    Direction,
-    Estimate,
-    FurtherFigure,
-    Paired,
-    Unavailable,
-    Verdict,
-)
-from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import Comparison, Description, FurtherFigure, Paired, Verdict
+from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Unavailable
 from deviate.stats.describe import describe
 from deviate.stats.design import power
 from deviate.stats.estimates import bootstrap, effect

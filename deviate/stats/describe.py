@@ -5,22 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deviate.base import count
-from deviate.model import (
-    FAILURES,
-    Description,
-    Direction,
-    Estimate,
-    Experiment,
-    Metric,
-    Reason,
-    Role,
-    Run,
-    Score,
-    SelectedMetric,
-    Series,
-    Unavailable,
-)
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.analysis import Direction, Metric, Role
+from deviate.model.comparisons import Description
+from deviate.model.estimates import FAILURES, VERDICT_RUNS, Estimate, Reason, Score, Unavailable
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, Series
 from deviate.series.score import aggregate_series, contention, non_finite_note, score_of
 from deviate.stats.design.precision import precision_note, target_of
 from deviate.stats.estimates import bootstrap, one_sample

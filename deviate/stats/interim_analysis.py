@@ -5,22 +5,10 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from deviate.base import count
-from deviate.model import (
-    NOT_ASKED,
-    Comparison,
-    CompletionComparison,
-    Equivalence,
-    Estimate,
-    Experiment,
-    Findings,
-    Interval,
-    Paired,
-    SpreadVerdict,
-    Test,
-    Unavailable,
-    Verdict,
-    level_text,
-)
+from deviate.model.comparisons import Comparison, CompletionComparison, Equivalence, Paired, SpreadVerdict, Verdict
+from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable, level_text
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.series.lookup import require_metric
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs

@@ -8,23 +8,14 @@ from types import MappingProxyType
 import numpy as np
 
 from deviate.errors import InputError
-from deviate.model import (
-    AT_BEST,
-    MARGIN_AFTER,
-    Comparison,
-    Description,
-    Direction,
-    Equivalence,
-    Experiment,
-    ExperimentFindings,
-    Findings,
-    PairFindings,
-    PrimaryChoice,
-    SelectedMetric,
-    Unavailable,
-    date_margin,
-    refuse_aggregate,
-)
+from deviate.model.aggregates import AT_BEST, refuse_aggregate
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import Comparison, Description, Equivalence
+from deviate.model.estimates import Unavailable
+from deviate.model.findings import ExperimentFindings, Findings, PairFindings
+from deviate.model.margin import MARGIN_AFTER, date_margin
+from deviate.model.plan import PrimaryChoice, SelectedMetric
+from deviate.model.records import Experiment
 from deviate.series.copies import distinct_metrics
 from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, ask_for_primary, choose_headline, rank_of
 from deviate.series.lookup import require_metric

@@ -2,18 +2,10 @@
 
 from collections.abc import Sequence
 
-from deviate.model import (
-    Description,
-    Estimate,
-    ExperimentFindings,
-    Interval,
-    NoiseFindings,
-    NoiseRow,
-    NoiseTable,
-    Score,
-    SelectedMetric,
-    Unavailable,
-)
+from deviate.model.comparisons import Description
+from deviate.model.estimates import Estimate, Interval, Score, Unavailable
+from deviate.model.findings import ExperimentFindings, NoiseFindings, NoiseRow, NoiseTable
+from deviate.model.plan import SelectedMetric
 from deviate.stats.estimates import spread
 from deviate.stats.estimates.cost import overhead
 from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval

@@ -8,21 +8,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deviate.model import (
-    Comparison,
-    Description,
-    Estimate,
-    ExperimentFindings,
-    Interval,
-    NoiseFindings,
-    PairFindings,
-    Planning,
-    PlanningRow,
-    Question,
-    SelectedMetric,
-    Unavailable,
-)
-from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.comparisons import Comparison, Description
+from deviate.model.design import Planning, PlanningRow, Question
+from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.findings import ExperimentFindings, NoiseFindings, PairFindings
+from deviate.model.plan import SelectedMetric
 from deviate.stats.design.design import runs_for_margin
 from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
 from deviate.stats.estimates.sample import differences_of, moments, pooled_sd, without_spread

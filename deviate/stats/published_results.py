@@ -6,18 +6,10 @@ from dataclasses import replace
 from scipy import special
 
 from deviate.base import count
-from deviate.model import (
-    Description,
-    Estimate,
-    Experiment,
-    Interval,
-    PublishedComparison,
-    PublishedResult,
-    PublishedSpread,
-    Unavailable,
-    Verdict,
-)
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.comparisons import Description, Verdict
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.published_results import PublishedComparison, PublishedResult, PublishedSpread
+from deviate.model.records import Experiment
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import Summary
 from deviate.stats.interim_analysis import pending

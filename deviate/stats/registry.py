@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
 from deviate.errors import ToolError
-from deviate.model import Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
 from deviate.registry import Registry
 
 Behaviour = Literal["follows", "ignores", "squares", "neither"]

@@ -3,7 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from deviate.base import count, first_few, place_text
-from deviate.model import Absorption, Description, Experiment, Repeatability, value_text
+from deviate.model.comparisons import Description
+from deviate.model.estimates import value_text
+from deviate.model.findings import Absorption, Repeatability
+from deviate.model.records import Experiment
 from deviate.stats.estimates.proof import evaluation_statements, select_completed
 from deviate.stats.estimates.sample import spread_refusal
 from deviate.stats.study import (

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from deviate.model import Absorption, Experiment, ExperimentFindings, NoiseKind, Repeatability
+from deviate.model.findings import Absorption, ExperimentFindings, NoiseKind, Repeatability
+from deviate.model.records import Experiment
 from deviate.stats.estimates.proof import absorption, repeatability, select_completed
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")

@@ -1,19 +1,17 @@
 """The verdict: one word for a comparison, by the first rule that applies, and the reason in a sentence."""
 
 from deviate.base import count
-from deviate.model import (
-    Comparison,
-    Description,
-    Equivalence,
+from deviate.model.comparisons import Comparison, Description, Equivalence, Verdict, Word
+from deviate.model.estimates import (
+    PAIRED_ALONE_RUNS,
+    PAIRED_RUNS,
+    VERDICT_RUNS,
     Interval,
     Reason,
     Test,
     Unavailable,
-    Verdict,
-    Word,
     level_text,
 )
-from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.design.power import pairs_needed, runs_needed
 from deviate.stats.estimates.sample import differences_of, spread_refusal
 from deviate.stats.tests.both import NEAR, p_of

@@ -9,20 +9,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from deviate import instrument, records, replay
+from deviate import instrument, replay
 from deviate.base import log_decision, redact_words, timed_stage
 from deviate.errors import InputError
-from deviate.model import TEXT_SINK, Analysis, PrimaryChoice, Selection, Settings, Snapshot
-from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
+from deviate.model.analysis import TEXT_SINK, Analysis
+from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice, Selection, Settings, Snapshot
 from deviate.project import CONFIG, PreparedScript
-from deviate.records import Plan, VariantPlan
+from deviate.records.environment import environment_changed
+from deviate.records.files import lock_folder
+from deviate.records.layout import experiment_file, snapshot_folder
+from deviate.records.plans import (
+    OPTION_OF_SETTING,
+    Plan,
+    VariantPlan,
+    change_experiment,
+    create_experiment,
+    find_experiment,
+    list_experiments,
+    new_experiment_folder,
+    place_of,
+    read_plan,
+)
+from deviate.records.snapshot import output_names, read_manifest
 from deviate.workflows.execute import PreparedExperiment, Request, specs_of
 from deviate.workflows.validate import refuse_mute
 
 PLANNED = frozenset({
     "runs", "variants", "seed", "command", "prepare", "then", "python", "wrap", "env", "trackers", "warn_only",
     "until", "looks", "capture", "capture_every", "capture_limit", "tta", "metric", "margin",
-    *records.OPTION_OF_SETTING.values(),
+    *OPTION_OF_SETTING.values(),
 })  # fmt: skip
 """Options whose values are in a plan, which says where they came from."""
 LONGEST_NAME = 80
@@ -45,7 +60,7 @@ def begin(
         RunError: a command that prepares has failed.
     """
     refuse_mute(prepared, request)
-    plans = {plan.name: plan for plan in records.list_experiments(folder)}
+    plans = {plan.name: plan for plan in list_experiments(folder)}
     wanted_name = name or request.name
     stem = name_of(Path(prepared.analysis.script))
     name = wanted_name or stem
@@ -61,18 +76,18 @@ def begin(
                     raise _name_is_taken(name, misfit)
                 number += 1
                 name = f"{stem}-{number}"
-    place = records.place_of(folder, name)
-    with records.lock_folder(place, waits=False):
-        if not records.experiment_file(place).exists():
+    place = place_of(folder, name)
+    with lock_folder(place, waits=False):
+        if not experiment_file(place).exists():
             return _make(prepared, request, folder, name, like)
-    records.read_plan(place)  # raises if it is damaged
+    read_plan(place)  # raises if it is damaged
     return begin(prepared, request, folder, name=wanted_name, like=like)  # created by another process in the meantime
 
 
 def refuse_misfit(prepared: PreparedScript, request: Request, folder: Path, name: str) -> None:
     """Raise InputError if an experiment cannot start under this name, before any other one has started."""
     refuse_mute(prepared, request)
-    plans = {plan.name: plan for plan in records.list_experiments(folder)}
+    plans = {plan.name: plan for plan in list_experiments(folder)}
     if name in plans:
         with _frozen_now(prepared, folder) as now:
             if misfit := _misfit(plans[name], prepared, request, folder, now):
@@ -90,12 +105,12 @@ def _make(
     prepared: PreparedScript, request: Request, folder: Path, name: str, like: Snapshot | None
 ) -> PreparedExperiment:
     """Freeze the project into a new experiment. The plan is written last, since it makes the experiment valid."""
-    place = records.new_experiment_folder(folder, name)
+    place = new_experiment_folder(folder, name)
     target = prepared.target
     streams: int | None = STREAMS_NUMBER
     if like is not None:
-        snapshot = instrument.take_over(like, records.snapshot_folder(place))
-        earlier = records.read_plan(like.folder.parent)
+        snapshot = instrument.take_over(like, snapshot_folder(place))
+        earlier = read_plan(like.folder.parent)
         streams = earlier.streams  # its guest assigns draws to streams as before
         plugins = earlier.plugins
     else:
@@ -130,7 +145,7 @@ def _make(
         n_ended=0,
         origins=_origins(prepared, request),
     )
-    records.create_experiment(place, plan)
+    create_experiment(place, plan)
     return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))
 
 
@@ -145,7 +160,7 @@ def _grown_origins(
     plan: Plan, variants: Sequence[VariantPlan], prepared: PreparedScript, request: Request
 ) -> tuple[tuple[str, str], ...]:
     """The origins of a plan that runs or variants are added to."""
-    renewed = set(records.OPTION_OF_SETTING.values())
+    renewed = set(OPTION_OF_SETTING.values())
     renewed |= {"runs"} if max(variant.n_runs for variant in variants) > plan.n_runs else set()
     renewed |= {"variants"} if len(variants) > len(plan.variants) else set()
     now = _origins(prepared, request)
@@ -189,12 +204,12 @@ def _frozen(prepared: PreparedScript, request: Request, folder: Path, place: Pat
     target = prepared.target
     snapshot = instrument.freeze(
         prepared.analysis,
-        records.snapshot_folder(place),
+        snapshot_folder(place),
         cwd=target.cwd,
         fresh=prepared.config.fresh,
         has_input_taps="trace" in dict(request.capture),
         sources=prepared.sources,
-        received=records.output_names(folder),
+        received=output_names(folder),
     )
     if request.prepare:
         snapshot = replay.prepare_tree(
@@ -227,7 +242,7 @@ def _frozen_now(prepared: PreparedScript, folder: Path) -> Iterator[Path]:
             fresh=prepared.config.fresh,
             is_tapped=False,
             sources=prepared.sources,
-            received=records.output_names(folder),
+            received=output_names(folder),
         )
         yield staged
     finally:
@@ -262,7 +277,7 @@ def _misfit(plan: Plan, prepared: PreparedScript, request: Request, folder: Path
         definition = recorded.get(variant.name)
         if definition is not None and dataclasses.replace(definition, description=variant.description) != variant:
             return f"another definition of variant {variant.name}: {replay.describe_variant(definition)}"
-    changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)
+    changed = instrument.changed_files(snapshot_folder(find_experiment(folder, plan.name)), now)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"another state of {changed[0]}{more}"
@@ -275,7 +290,7 @@ def _command_text(commands: Sequence[Sequence[str]]) -> str:
 
 def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> PreparedExperiment:
     """Add runs or variants to a recorded experiment; its thread limit stays, as it belongs to its runs."""
-    place = records.find_experiment(folder, plan.name)
+    place = find_experiment(folder, plan.name)
     planned = {variant.name: variant for variant in plan.variants}
     for variant in request.variants:
         before = planned.get(variant.name, VariantPlan(variant.name, 0, variant))
@@ -283,7 +298,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
     notes = list(_environment_notes(place, plan)) if tuple(planned.values()) != plan.variants else []
     if notes and request.is_strict:
         raise InputError(f"--strict: {notes[0]}", "restore the environment, or run anew under another --name")
-    changed = records.change_experiment(
+    changed = change_experiment(
         place,
         time=time.time(),
         selection=_with_planned(_selection(prepared, request), plan.selection),
@@ -299,7 +314,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
     )
     notes += [*_rule_notes(plan), *_selection_notes(plan, changed.selection), *_looks_notes(plan, request)]
     notes += [*_capture_notes(plan, request), *_pattern_notes(place, prepared)]
-    snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
+    snapshot = Snapshot(snapshot_folder(place), plan.root, plan.sources_hash)
     return PreparedExperiment(plan.name, place, snapshot, changed, tuple(notes), _script_of(prepared, request))
 
 
@@ -317,9 +332,9 @@ def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
 
 def keep_settings(experiment: PreparedExperiment, settings: Settings, origins: Mapping[str, str]) -> None:
     """Store how runs are executed from now on, for workers to read, and by which options that was said now."""
-    words = records.OPTION_OF_SETTING.values()
+    words = OPTION_OF_SETTING.values()
     changed = {name: origin for name, origin in origins.items() if name in words}
-    records.change_experiment(
+    change_experiment(
         experiment.folder,
         time=time.time(),
         settings=settings,
@@ -330,7 +345,7 @@ def keep_settings(experiment: PreparedExperiment, settings: Settings, origins: M
 def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
     """Environment facts that would differ between new and recorded runs."""
     now = replay.current_platform(plan.command, plan.root / plan.cwd, wrap=plan.wrap)
-    differences = records.environment_changed(place, now, has_machine=plan.settings.executor == "local")
+    differences = environment_changed(place, now, has_machine=plan.settings.executor == "local")
     if differences:
         yield f"runs are added in another environment than those on record: {'; '.join(differences)}"
 
@@ -357,7 +372,7 @@ def _selection_notes(plan: Plan, selection: Selection) -> Iterator[str]:
 
 def _pattern_notes(place: Path, prepared: PreparedScript) -> Iterator[str]:
     """Note on patterns of text that came after the project was frozen, as the guest of that does not look for them."""
-    frozen = {metric.expression for metric in records.read_manifest(records.snapshot_folder(place)).metrics}
+    frozen = {metric.expression for metric in read_manifest(snapshot_folder(place)).metrics}
     patterns = [item for item in prepared.selection.metrics if item.metric.sink == TEXT_SINK]
     later = [item.name for item in patterns if item.metric.expression not in frozen]
     if later:

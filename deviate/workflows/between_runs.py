@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate import records
 from deviate.errors import DeviateError, InputError
-from deviate.model import DrawEvent, EvaluationData, Variant
+from deviate.model.plan import Variant
+from deviate.model.records import DrawEvent, EvaluationData
+from deviate.records.events import evaluation_of
+from deviate.records.plans import change_experiment, read_plan
 from deviate.replay import Order, Outcome, RunUpdate
 from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, fair_order
 from deviate.workflows.judge import AnalysisOptions, judge_scores
@@ -101,9 +103,9 @@ def _grow(experiment: PreparedExperiment, variants: Sequence[str], n_runs: int) 
     """Add runs to the plan of the experiment."""
     planned = tuple(
         dataclasses.replace(variant, n_runs=max(variant.n_runs, n_runs)) if variant.name in variants else variant
-        for variant in records.read_plan(experiment.folder).variants
+        for variant in read_plan(experiment.folder).variants
     )
-    plan = records.change_experiment(experiment.folder, time=time.time(), variants=planned)
+    plan = change_experiment(experiment.folder, time=time.time(), variants=planned)
     return dataclasses.replace(experiment, plan=plan)
 
 
@@ -132,7 +134,7 @@ class SameData:
         if variant is None or "split" in variant.varied or len(seen) >= ENOUGH:
             return None
         try:
-            evaluation, drawn = records.evaluation_of(Path(update.folder))
+            evaluation, drawn = evaluation_of(Path(update.folder))
         except (DeviateError, OSError):  # reported when the records are read at the end
             return None
         seen.append(evaluation)

@@ -8,21 +8,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
-from deviate import __version__, records
+from deviate import __version__
 from deviate.base import redact_words
 from deviate.errors import InputError, RecordError
-from deviate.model import (
-    IMPORTED_AS,
-    Direction,
-    Experiment,
-    ExperimentFindings,
-    Findings,
-    PrimaryChoice,
-    SelectedMetric,
-    Status,
-)
+from deviate.model.analysis import Direction
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
 from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.findings import ExperimentFindings, Findings
+from deviate.model.plan import PrimaryChoice, SelectedMetric
+from deviate.model.records import IMPORTED_AS, Experiment, Status
+from deviate.records.environment import ALWAYS_TOLD, PACKAGES, SHOWN_ONLY, VARIABLE, environment_misfits
+from deviate.records.importers import MetricEntry
+from deviate.records.importers.baseline import Baseline, BaselineRun, baseline_text
+from deviate.records.layout import snapshot_folder
+from deviate.records.plans import read_plan
+from deviate.records.read import read_experiment
+from deviate.records.snapshot import read_manifest
 from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.sources import read, read_variants
 
@@ -248,8 +249,8 @@ def _controls(
     for experiment in experiments:
         if experiment.folder is not None and not experiment.imported and experiment.name not in seen:
             seen.add(experiment.name)
-            has_control = any(variant.name == CONTROL for variant in records.read_plan(experiment.folder).variants)
-            variants = records.read_experiment(experiment.folder) if has_control else ()
+            has_control = any(variant.name == CONTROL for variant in read_plan(experiment.folder).variants)
+            variants = read_experiment(experiment.folder) if has_control else ()
             yield experiment.name, next((runs for runs in variants if runs.variant == CONTROL), None)
     for name in controls:
         if name not in seen:
@@ -317,7 +318,7 @@ def _warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> Itera
         if place is not None and not experiment.imported and place not in seen:
             seen.add(place)
             try:
-                misfits = records.environment_misfits(place)
+                misfits = environment_misfits(place)
             except RecordError as error:
                 misfits = (error.message,)
             for misfit in misfits:
@@ -334,7 +335,7 @@ def _warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> Itera
 FORM = "baseline"
 """The sink of metrics that come from a committed baseline."""
 THREADS = "threads per run"
-NOT_KEPT = frozenset({*records.SHOWN_ONLY, records.PACKAGES, IMPORTED_AS})
+NOT_KEPT = frozenset({*SHOWN_ONLY, PACKAGES, IMPORTED_AS})
 """Facts that are not compared between machines: a digest of packages, and the place of the project."""
 MOST_APART = 5
 ABSENT = "absent"
@@ -382,8 +383,8 @@ def baseline_of(
         description.metric.name: {score.replicate: score.value for score in description.scores} for description in saved
     }
     git = None if experiment.folder is None or experiment.imported else _commit(experiment.folder)
-    return records.baseline_text(
-        records.Baseline(
+    return baseline_text(
+        Baseline(
             name=experiment.name,
             variant=experiment.variant,
             command=redact_words(experiment.command),
@@ -393,7 +394,7 @@ def baseline_of(
             is_dirty=git[1] if git else False,
             environment=common(facts_of(experiment)),
             metrics={
-                metric.name: records.MetricEntry(
+                metric.name: MetricEntry(
                     metric.aggregate,
                     metric.direction,
                     margin_of.get(metric.name, metric.margin),
@@ -404,7 +405,7 @@ def baseline_of(
                 for metric in (description.metric for description in saved)
             },
             runs=tuple(
-                records.BaselineRun(
+                BaselineRun(
                     run.replicate,
                     run.status,
                     dict(run.seeds),
@@ -446,7 +447,7 @@ def not_alike(baseline: Facts, candidate: Facts) -> list[str]:
     """Facts that both sides report with different values; an unreported variable was not set."""
     differences: list[str] = []
     for name in sorted({*baseline, *candidate}, key=str.casefold):
-        teller = records.ALWAYS_TOLD if name.startswith(records.VARIABLE) else name  # it has all variables that are set
+        teller = ALWAYS_TOLD if name.startswith(VARIABLE) else name  # it has all variables that are set
         if teller not in baseline or teller not in candidate:
             continue
         before, after = baseline.get(name, (ABSENT,)), candidate.get(name, (ABSENT,))
@@ -457,7 +458,7 @@ def not_alike(baseline: Facts, candidate: Facts) -> list[str]:
 
 
 def _commit(place: Path) -> tuple[str, bool] | None:
-    git = records.read_manifest(records.snapshot_folder(place)).git
+    git = read_manifest(snapshot_folder(place)).git
     return None if git is None or git.commit is None else (git.commit, git.is_dirty)
 
 

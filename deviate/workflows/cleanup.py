@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from deviate.errors import InUseError
-from deviate.records import artifacts_folder, attempts, find_experiment, runs_folder
+from deviate.records.layout import artifacts_folder, attempts, runs_folder
+from deviate.records.plans import find_experiment
 from deviate.replay import LEFT_OVER_S, MAKING, refuse_living, remove_work_copy, temporary_of
 from deviate.workflows.live_estimates import ExperimentScores
 from deviate.workflows.states import attempt_states, in_use, recorded_runs

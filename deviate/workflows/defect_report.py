@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from deviate import __version__, doctor, project, records
+from deviate import __version__, doctor, project
 from deviate.base import anonymize, fenced, find_identity, only_there, redact_words
+from deviate.records.layout import deviate_folder, log_files
+from deviate.records.plans import find_experiment, read_plan
+from deviate.records.read import stderr_tail
 
 HEAD = """\
 <!-- Written by `deviate doctor --report`. Secrets, names of persons and machines, addresses and paths were taken out by
@@ -152,8 +155,8 @@ def _experiment(root: Path, name: str) -> str:
     """The plan of an experiment, how its runs ended, and the last lines of the first that failed."""
     from deviate.workflows.states import run_states  # what reads records may be what is broken
 
-    folder = records.find_experiment(records.deviate_folder(root), name)
-    plan = records.read_plan(folder)
+    folder = find_experiment(deviate_folder(root), name)
+    plan = read_plan(folder)
     states = run_states(folder, plan)
     counts = Counter(f"{state.variant} {state.state}" for state in states)
     lines = [
@@ -171,4 +174,4 @@ def _experiment(root: Path, name: str) -> str:
 
 def _last_lines(attempt: Path, reason: str) -> Iterator[str]:
     yield f"first run that did not complete: {reason}"
-    yield from records.stderr_tail(records.log_files(attempt)[1])[-LAST_LINES:]
+    yield from stderr_tail(log_files(attempt)[1])[-LAST_LINES:]

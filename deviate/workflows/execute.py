@@ -9,23 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate import records, replay
+from deviate import replay
 from deviate.errors import InputError, RecordError
-from deviate.model import (
-    Analysis,
-    Comparison,
-    Experiment,
-    Findings,
-    PastComparison,
-    Settings,
-    Snapshot,
-    Spec,
-    Spending,
-    Test,
-    Variant,
-)
-from deviate.model.plan import SweptValue
-from deviate.records import Plan
+from deviate.model.analysis import Analysis
+from deviate.model.comparisons import Comparison
+from deviate.model.estimates import Test
+from deviate.model.findings import Findings
+from deviate.model.plan import Settings, Snapshot, Spec, SweptValue, Variant
+from deviate.model.records import Experiment, PastComparison, Spending
+from deviate.records.layout import runs_folder, snapshot_folder, spec_file
+from deviate.records.plans import Plan, find_experiment, read_plan, record_ended, tell_reported
+from deviate.records.runs import read_spec, run_id
 from deviate.replay import Executor, Order, Outcome
 
 
@@ -146,7 +140,7 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
 
 def find(folder: Path, name: str) -> PreparedExperiment:
     """A recorded experiment, ready to continue. Raises InputError if none with this name was run here."""
-    place = records.find_experiment(folder, name)
+    place = find_experiment(folder, name)
     return open_experiment(place)
 
 
@@ -157,12 +151,10 @@ def open_experiment(place: Path) -> PreparedExperiment:
         InputError: it was imported.
         RecordError: its plan is missing or damaged.
     """
-    plan = records.read_plan(place)
+    plan = read_plan(place)
     if plan.imported:
         raise InputError(f"{plan.name} was imported: there is nothing to run", "import again under another --name")
-    return PreparedExperiment(
-        plan.name, place, Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash), plan
-    )
+    return PreparedExperiment(plan.name, place, Snapshot(snapshot_folder(place), plan.root, plan.sources_hash), plan)
 
 
 def work(place: Path, *, index: int | None = None, run: str | None = None) -> Outcome:
@@ -199,15 +191,15 @@ def _spec_called(experiment: PreparedExperiment, run: str) -> Spec | None:
     """The spec of a run by its id; what is on record of the run tells which one it is."""
     plan = experiment.plan
     with contextlib.suppress(RecordError):
-        recorded = records.read_spec(records.spec_file(records.runs_folder(experiment.folder) / run))
+        recorded = read_spec(spec_file(runs_folder(experiment.folder) / run))
         for variant in plan.variants:
             is_planned = variant.name == recorded.variant and recorded.replicate < variant.n_runs
             if is_planned and variant.definition is not None:
                 spec = replay.spec_of(plan, experiment.snapshot, variant.definition, recorded.replicate)
-                if records.run_id(spec) == run:
+                if run_id(spec) == run:
                     return spec
     specs = specs_of(plan, experiment.snapshot)
-    return next((spec for spec in specs if records.run_id(spec) == run), None)
+    return next((spec for spec in specs if run_id(spec) == run), None)
 
 
 def make_executor(settings: Settings) -> Executor:
@@ -228,14 +220,14 @@ def record_end(outcomes: Mapping[Order, Outcome]) -> None:
         n_ended[order.experiment, order.spec.variant] += outcome.status not in {"lost", "cancelled"}
     for place in dict.fromkeys(place for place, _ in n_ended):
         with contextlib.suppress(RecordError):
-            records.record_ended(place, max(n for (folder, _), n in n_ended.items() if folder == place))
+            record_ended(place, max(n for (folder, _), n in n_ended.items() if folder == place))
 
 
 def record_report(places: Sequence[Path], *, is_comparison: bool) -> None:
     """Record that results of these experiments were shown; write errors are ignored."""
     for place in dict.fromkeys(places):
         with contextlib.suppress(RecordError):
-            records.tell_reported(place, time=time.time(), is_comparison=is_comparison)
+            tell_reported(place, time=time.time(), is_comparison=is_comparison)
 
 
 def record_comparison(findings: Findings) -> None:
@@ -249,7 +241,7 @@ def record_comparison(findings: Findings) -> None:
         return  # no verdict, interval or p was shown
     for place, experiment in {one.folder: one for one in (baseline, *candidates) if one.folder}.items():
         with contextlib.suppress(RecordError):
-            records.tell_reported(
+            tell_reported(
                 place,
                 time=time.time(),
                 is_comparison=True,

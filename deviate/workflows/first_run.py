@@ -5,10 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from deviate import analysis, records
+from deviate import analysis
 from deviate.base import first_few
 from deviate.errors import DeviateError, InputError
-from deviate.model import Analysis, Experiment, PrimaryChoice, Run
+from deviate.model.analysis import Analysis
+from deviate.model.plan import PrimaryChoice
+from deviate.model.records import Experiment, Run
+from deviate.records.layout import log_files
+from deviate.records.plans import change_experiment, read_plan
+from deviate.records.read import is_decided, log_end, read_experiment
 from deviate.replay import RunUpdate
 from deviate.series.words import name_words
 from deviate.workflows.execute import PreparedExperiment
@@ -44,7 +49,7 @@ class FirstRun:
             self._is_silent.add(update.experiment)
             return (
                 f"no value was recorded in the first pass of the main loop of replicate {update.replicate}, which "
-                f"continues; its output is in {records.log_files(update.folder)[0]}"
+                f"continues; its output is in {log_files(update.folder)[0]}"
             )
         return None
 
@@ -55,10 +60,10 @@ class FirstRun:
             InputError: as `take`.
         """
         try:
-            plan = records.read_plan(experiment.folder)
-            if not records.is_decided(experiment.folder, plan):
+            plan = read_plan(experiment.folder)
+            if not is_decided(experiment.folder, plan):
                 return None
-            variants = records.read_experiment(experiment.folder)
+            variants = read_experiment(experiment.folder)
         except DeviateError:  # said when the records are read at the end
             return None
         self._decided.add(experiment.folder.name)
@@ -71,13 +76,13 @@ class FirstRun:
         if choice is None or choice == plan.selection.primary:
             return None
         selection = replace(plan.selection, primary=choice)
-        records.change_experiment(experiment.folder, time=time.time(), selection=selection)
+        change_experiment(experiment.folder, time=time.time(), selection=selection)
         return _describe(choice, variants[0])
 
 
 def with_resolved_metric(options: AnalysisOptions, experiment: Path) -> AnalysisOptions:
     """The options with the metric that the user named under the name that the first run gave it."""
-    primary = records.read_plan(experiment).selection.primary
+    primary = read_plan(experiment).selection.primary
     if options.metric is None or primary is None or not _is_same(options.metric, primary.name):
         return options
     return replace(options, metric=primary.name)
@@ -111,7 +116,7 @@ def _describe(choice: PrimaryChoice, experiment: Experiment) -> str:
 def _explain_silence(script: Analysis, run: Run) -> InputError:
     """The error for a run that reported nothing: the end of what it printed, and what comes nearest to a metric."""
     error = analysis.explain_nothing_found(script)
-    printed = records.log_end(records.log_files(run.folder)[0]).splitlines()[-STDOUT_LINES:]
+    printed = log_end(log_files(run.folder)[0]).splitlines()[-STDOUT_LINES:]
     end = f"; it printed{' at the end' if len(printed) == STDOUT_LINES else ''}:" if printed else " and printed nothing"
     listing = "".join(f"\n  {line}" for line in printed)
     return InputError(f"the first run reported no metric{end}{listing}\n{error.message}", error.hint)

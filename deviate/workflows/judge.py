@@ -6,22 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate import records
 from deviate.base import timed_stage
 from deviate.errors import InputError
-from deviate.model import (
-    Description,
-    Design,
-    Direction,
-    Estimate,
-    Experiment,
-    Findings,
-    Interval,
-    Pilot,
-    PilotSide,
-    Question,
-    Unavailable,
-)
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import Description
+from deviate.model.design import Design, Pilot, PilotSide, Question
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
+from deviate.records.plans import on_record, siblings
 from deviate.registry import wing
 from deviate.workflows.sources import read_any
 
@@ -106,11 +99,11 @@ def judge_scores(
 def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
     """Add to each experiment the recorded experiments that try the same thing; imported ones have none."""
     folders = {experiment.folder.parent.parent for experiment in experiments if experiment.folder}
-    plans = {folder: records.on_record(folder)[0] for folder in folders}
+    plans = {folder: on_record(folder)[0] for folder in folders}
     return [
         dataclasses.replace(
             experiment,
-            siblings=records.siblings(plans[experiment.folder.parent.parent], experiment.name, experiment.variant),
+            siblings=siblings(plans[experiment.folder.parent.parent], experiment.name, experiment.variant),
         )
         if experiment.folder
         else experiment

@@ -10,9 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from deviate import records
 from deviate.errors import DeviateError
-from deviate.model import NOT_ASKED, Estimate, SeedEvent, SelectedMetric, Spec, Unavailable
+from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
+from deviate.model.plan import SelectedMetric, Spec
+from deviate.model.records import SeedEvent
+from deviate.records.layout import attempt_number, result_file
+from deviate.records.merge_processes import measure
+from deviate.records.plans import Plan, read_plan
+from deviate.records.read import RunReader, open_runs
+from deviate.records.runs import damaged_files
 from deviate.replay import RunUpdate
 from deviate.series.headline import order_of_results
 from deviate.series.score import score_of
@@ -71,11 +77,11 @@ class ExperimentScores:
     aggregate: str | None = None
     runs: dict[str, RunScores] = field(default_factory=dict)
     damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    plan: records.Plan = field(init=False)
-    _reader: records.RunReader | None = None
+    plan: Plan = field(init=False)
+    _reader: RunReader | None = None
 
     def __post_init__(self) -> None:
-        self.plan = records.read_plan(self.experiment)
+        self.plan = read_plan(self.experiment)
 
     def read(self, runs: Iterable[RecordedRun] | None = None) -> None:
         """Read the runs on record, or those of them that are given."""
@@ -88,19 +94,19 @@ class ExperimentScores:
         if attempt is None or run.spec is None or name in self.runs:
             return
         if attempt.problem:
-            self.damaged[name] = (records.result_file(attempt.folder).name,)
+            self.damaged[name] = (result_file(attempt.folder).name,)
         if attempt.result is None:
             return
         self.damaged.pop(name, None)
         if attempt.result.status == "completed":
-            if damaged := records.damaged_files(attempt.folder, attempt.result):
+            if damaged := damaged_files(attempt.folder, attempt.result):
                 self.damaged[name] = damaged  # it is to be run again, and counts then
             elif (reader := self._open()) is not None:
                 self.runs[name] = self._read(reader, attempt.folder, run.spec)
 
-    def _open(self) -> records.RunReader | None:
+    def _open(self) -> RunReader | None:
         if self._reader is None:
-            self._reader = records.open_runs(self.experiment, self.plan)
+            self._reader = open_runs(self.experiment, self.plan)
         return self._reader
 
     @property
@@ -157,9 +163,9 @@ class ExperimentScores:
                 means.append(Mean(*names, len(values), sample.mean, sd, half_width, confidence))
         return tuple(means)
 
-    def _read(self, reader: records.RunReader, attempt: Path, spec: Spec) -> RunScores:
+    def _read(self, reader: RunReader, attempt: Path, spec: Spec) -> RunScores:
         logs = reader.logs(attempt)
-        series = records.measure(logs)
+        series = measure(logs)
         metrics = [metric for metric in reader.metrics if metric.role == "quality" and metric.name in series]
         is_diverged = any(not math.isfinite(series[metric.name].values[-1]) for metric in metrics)
         scores = {
@@ -195,7 +201,7 @@ class LiveEstimates:
     def take(self, update: RunUpdate) -> None:
         """Note a run that has ended, to read it later."""
         if update.kind == "finished":
-            is_attempt = records.attempt_number(update.folder) is not None
+            is_attempt = attempt_number(update.folder) is not None
             self._ended.append(update.folder.parent if is_attempt else update.folder)
 
     def __call__(self) -> tuple[Mean, ...]:
@@ -212,7 +218,7 @@ class LiveEstimates:
 
     def score_text(self, update: RunUpdate) -> str:
         """The score of a run that has completed in the primary metric, as "acc 0.9312"; empty where it is not known."""
-        if update.status != "completed" or records.attempt_number(update.folder) is None:
+        if update.status != "completed" or attempt_number(update.folder) is None:
             return ""
         with self._reading, contextlib.suppress(DeviateError, OSError):
             self._open()

@@ -4,11 +4,13 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate import records
 from deviate.errors import InputError, RecordError
-from deviate.model import Experiment, Run, Variant
 from deviate.model.cost import CostFindings, Pace, Profile
-from deviate.records import pace_of, profile_of, read_manifest
+from deviate.model.plan import Variant
+from deviate.model.records import Experiment, Run
+from deviate.records.events import pace_of, profile_of
+from deviate.records.layout import snapshot_folder
+from deviate.records.snapshot import read_manifest
 
 MOST_STEPS = 100
 """Maximum number of main-loop steps in a window. Source: Zhuang et al. (2022) profile 100 steps."""
@@ -130,7 +132,7 @@ def _paces(runs: Sequence[Run]) -> dict[str, Pace]:
 
 def _main_loop(run: Run) -> int | None:
     """Id of the main loop in the snapshot of the run."""
-    return read_manifest(records.snapshot_folder(run.folder.parents[2])).main_loop
+    return read_manifest(snapshot_folder(run.folder.parents[2])).main_loop
 
 
 def _profiles(runs: Sequence[Run]) -> Iterator[tuple[str, Profile]]:

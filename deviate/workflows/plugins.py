@@ -33,10 +33,10 @@ class Kind:
 KINDS = {
     SINKS: Kind("sink", "decorate a generator function with deviate.sinks.sink"),
     ADAPTERS: Kind("adapter", "write MODULES and a function install"),
-    "deviate.importers": Kind("importer", "decorate a function with deviate.records.importer"),
+    "deviate.importers": Kind("importer", "decorate a function with deviate.records.importers.importer"),
     "deviate.executors": Kind("executor", "decorate a function or class with deviate.replay.executor"),
     "deviate.statistics": Kind("statistic", "decorate a function with deviate.stats.statistic"),
-    "deviate.forms": Kind("form", "decorate a function with deviate.report.document_form"),
+    "deviate.forms": Kind("form", "decorate a function with deviate.report.forms.registry.document_form"),
 }
 """By group of entry points, in the order of the manual."""
 TRAVELLING = frozenset({SINKS, ADAPTERS})

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from deviate.errors import InputError
-from deviate.model import Experiment, PublishedFindings
+from deviate.model.published_results import PublishedFindings
+from deviate.model.records import Experiment
 from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.published_text import OPTION, parse_published
 

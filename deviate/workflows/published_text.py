@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.errors import InputError
-from deviate.model import PublishedResult, PublishedSpread, Unavailable
-from deviate.model.published_results import SpreadKind
+from deviate.model.estimates import Unavailable
+from deviate.model.published_results import PublishedResult, PublishedSpread, SpreadKind
 from deviate.series.lookup import require_metric
 
 OPTION = "--against"

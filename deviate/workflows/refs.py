@@ -14,11 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate import project, records
+from deviate import project
 from deviate.base import only_there
 from deviate.errors import InputError
 from deviate.instrument import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
 from deviate.project import CONFIG, PreparedScript, default_python, with_interpreter
+from deviate.records.files import writing
+from deviate.records.plans import make_deviate_folder
 
 QUIETLY = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
 MOST_LETTERS = 40
@@ -97,8 +99,8 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
     """
     place = deviate / "cache" / f"ref-{reference.commit[:10]}-{time.time_ns()}" / root.name
     try:
-        with records.writing(f"making {place.parent}"):
-            records.make_deviate_folder(deviate)
+        with writing(f"making {place.parent}"):
+            make_deviate_folder(deviate)
             place.parent.mkdir(parents=True)
         creation = _git(root, "worktree", "add", "--quiet", "--detach", "--force", str(place), reference.commit)
         if creation.returncode:

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from deviate import records, report
 from deviate.errors import InputError, RecordError
 
 if TYPE_CHECKING:  # with statistics, which runs that are only planned do without
-    from deviate.report import TableFile
+    from deviate.report.data.tables import TableFile
 
 
 def write(text: str, target: Path, stdout: TextIO) -> None:
@@ -20,7 +19,9 @@ def write(text: str, target: Path, stdout: TextIO) -> None:
     if str(target) == "-":
         stdout.write(text)
         return
-    with records.writing(f"writing {target}", "name another file"):
+    from deviate.records.files import writing
+
+    with writing(f"writing {target}", "name another file"):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
 
@@ -41,7 +42,9 @@ def write_tables(tables: "Sequence[TableFile]", folder: Path) -> None:
             raise RecordError(
                 f"writing {target}: {error.strerror or error}", "free some space, or delete the report's folder"
             ) from error
-    for name in set(report.table_names()) - {table.name for table in tables}:
+    from deviate.report.data.tables import table_names
+
+    for name in set(table_names()) - {table.name for table in tables}:
         (folder / name).unlink(missing_ok=True)
 
 
@@ -86,7 +89,9 @@ def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
     n_written = 0
     for name, content in files:
         target = folder / name
-        with records.writing(f"writing {target}", "name another folder"):
+        from deviate.records.files import writing
+
+        with writing(f"writing {target}", "name another folder"):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         n_written += 1

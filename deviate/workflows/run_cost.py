@@ -10,14 +10,16 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from deviate import instrument, records, replay
+from deviate import instrument, replay
 from deviate.base import first_few
 from deviate.errors import InputError, RecordError
-from deviate.model import Settings
 from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.plan import Settings
 from deviate.project import PreparedScript
+from deviate.records.layout import snapshot_folder
+from deviate.records.plans import Plan, find_experiment, list_experiments
 from deviate.replay import RunUpdate
-from deviate.report import counted, duration, size_text
+from deviate.report.format import counted, duration, size_text
 from deviate.workflows.begin import name_of
 from deviate.workflows.cleanup import disk_space
 from deviate.workflows.execute import PreparedExperiment, Request
@@ -249,20 +251,20 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
     Args:
         folder: the `.deviate/` folder, which need not be there.
     """
-    plans = records.list_experiments(folder)
+    plans = list_experiments(folder)
     first, request = next(iter(requests.values()))  # of several scripts all but the command is the same
 
     @cache
     def ended_of(name: str) -> list[EndedRun]:
         try:
-            return list(ended_runs(records.find_experiment(folder, name)))
+            return list(ended_runs(find_experiment(folder, name)))
         except InputError:  # a folder that was copied or renamed
             return []
 
     @cache
     def is_current(name: str) -> bool:
         try:
-            snapshot = records.snapshot_folder(records.find_experiment(folder, name))
+            snapshot = snapshot_folder(find_experiment(folder, name))
             return instrument.is_current(snapshot, first.target.root)
         except (InputError, RecordError):
             return False
@@ -333,7 +335,7 @@ def outlook_of(
     return Outlook(tuple(sides), settings, experiments[0].folder, budget_s)
 
 
-def _is_alike(plan: records.Plan, script: PreparedScript, request: Request) -> bool:
+def _is_alike(plan: Plan, script: PreparedScript, request: Request) -> bool:
     """Whether runs of a plan do what is requested, of this code or of another state of it."""
     target = script.target
     is_same = (plan.command, plan.cwd, plan.then, plan.wrap) == (target.command, target.cwd, target.then, request.wrap)

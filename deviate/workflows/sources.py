@@ -9,25 +9,28 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from deviate import records
 from deviate.errors import InputError
-from deviate.model import Experiment, SelectedMetric
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment
 from deviate.project import project_root
-from deviate.records import Imported
+from deviate.records.importers import Imported
+from deviate.records.layout import deviate_folder
+from deviate.records.plans import find_experiment
+from deviate.records.read import read_experiment
 
 LONGEST_FOLDER = 200
 """Maximum bytes of the name of a folder; file systems allow 255."""
 
 
 def records_folder(folder: Path) -> Path:
-    """The `.` folder of the project that contains a folder."""
-    return records.deviate_folder(project_root(folder))
+    """The `.deviate/` folder of the project that contains a folder."""
+    return deviate_folder(project_root(folder))
 
 
 def read_any(
     folder: Path, names: Sequence[str], *, form: str | None = None, has_all_variants: bool = False
 ) -> tuple[Experiment, ...]:
-    """Experiments by name from the `.` folder, or from files of other tools.
+    """Experiments by name from the `.deviate/` folder, or from files of other tools.
 
     A recorded experiment has precedence over a file of the same name. A path, or a pattern such as
     `"runs/*/metrics.csv"`, is one experiment, or the experiments in its file; `FILE:NAME` is one of them.
@@ -40,7 +43,11 @@ def read_any(
         InputError: neither on record nor a file, or a file that cannot be read.
     """
     if form is not None:
-        records.refuse_format(form)
+        from deviate.records.importing import (
+            refuse_format,
+        )  # with all importers, which experiments on record do without
+
+        refuse_format(form)
     sources: list[tuple[str, Experiment]] = []
     for name in names:
         paths, part = _files(folder, name)
@@ -60,7 +67,7 @@ def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
     for name in names:
         plain, _, variant = name.partition(":")
         if plain not in experiments_by_name:
-            experiments_by_name[plain] = records.read_experiment(records.find_experiment(folder, plain))
+            experiments_by_name[plain] = read_experiment(find_experiment(folder, plain))
         variants = experiments_by_name[plain]
         chosen = (
             [experiment for experiment in variants if experiment.variant == variant] if variant else list(variants[:1])
@@ -76,7 +83,7 @@ def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
     """All variants of an experiment, or the one of `NAME:VARIANT`."""
     if ":" in name:
         return read(folder, [name])
-    return records.read_experiment(records.find_experiment(folder, name))
+    return read_experiment(find_experiment(folder, name))
 
 
 def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
@@ -106,7 +113,9 @@ def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Import
         if not matches:
             raise InputError(f"there is no file {name}", "name an existing file or folder")
         paths += matches
-    return records.read_files(paths, form=form)
+    from deviate.records.importing import read_files
+
+    return read_files(paths, form=form)
 
 
 def published_table(names: Sequence[str]) -> str | None:
@@ -116,7 +125,9 @@ def published_table(names: Sequence[str]) -> str | None:
         InputError: it is damaged, or there is one among other files.
     """
     paths = [path for name in names for path in _matching(name)]
-    tables = [table for path in paths if path.is_file() and (table := records.published_table(path)) is not None]
+    from deviate.records.importing import published_table
+
+    tables = [table for path in paths if path.is_file() and (table := published_table(path)) is not None]
     if tables and len(paths) > 1:
         raise InputError("summaries of the DEVIATE release of 2021 have no runs", "name one such file alone")
     return tables[0] if tables else None
@@ -144,13 +155,15 @@ def _matching(name: str) -> list[Path]:
 
 def _files(folder: Path, name: str) -> tuple[list[Path], str]:
     """Files that a name refers to (none if it is a recorded experiment), and the selected part of them."""
-    if records.is_address(name) and not os.path.lexists(name):
+    from deviate.records.trackers.addresses import is_address
+
+    if is_address(name) and not os.path.lexists(name):
         raise InputError(
             f"{name}: runs of a tracker are imported before they are compared",
             f"list them: deviate import {name} --dry-run",
         )
     with contextlib.suppress(InputError):
-        records.find_experiment(folder, name.partition(":")[0])
+        find_experiment(folder, name.partition(":")[0])
         return [], ""
     for path, part in ((name, ""), name.rpartition(":")[::2]):
         if path and (matches := _matching(path)):
@@ -161,7 +174,9 @@ def _files(folder: Path, name: str) -> tuple[list[Path], str]:
 
 
 def _import_files(paths: Sequence[Path], part: str, name: str, form: str | None) -> Sequence[Experiment]:
-    results = [records.experiment_of(imported) for imported in records.read_files(paths, form=form)]
+    from deviate.records.importing import experiment_of, read_files
+
+    results = [experiment_of(imported) for imported in read_files(paths, form=form)]
     chosen = [experiment for experiment in results if experiment.name == part] if part else results
     if not chosen:
         names = ", ".join(experiment.name for experiment in results)

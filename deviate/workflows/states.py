@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from deviate import records
 from deviate.errors import RecordError
-from deviate.model import Spec, Status
+from deviate.model.plan import Spec
+from deviate.model.records import Status
+from deviate.records.layout import attempt_number, runs_folder, snapshot_folder, spec_file
+from deviate.records.layout import attempts as attempt_folders
+from deviate.records.plans import Plan, read_plan
+from deviate.records.runs import Claim, Result, read_claim, read_result, read_spec
+from deviate.records.schema import Manifest
+from deviate.records.snapshot import read_manifest
 from deviate.registry import wing
 from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live
 
@@ -28,13 +34,13 @@ class AttemptState:
     """
 
     folder: Path
-    claim: records.Claim | None
-    result: records.Result | None
+    claim: Claim | None
+    result: Result | None
     problem: str = ""
 
     @property
     def number(self) -> int:
-        return records.attempt_number(self.folder) or 0
+        return attempt_number(self.folder) or 0
 
     @property
     def is_held(self) -> bool:
@@ -112,7 +118,7 @@ def expected_runs(experiment: Path, *, variants: Sequence[str] = (), runs: int |
         variants: names of those to run; all when there are none.
         runs: how many of each; all that are planned when it is None.
     """
-    plan = records.read_plan(experiment)
+    plan = read_plan(experiment)
     states = [
         state
         for state in run_states(experiment, plan)
@@ -136,7 +142,7 @@ def n_steps_of(states: Sequence[RunState]) -> int | None:
     )
 
 
-def rung_of(plan: records.Plan) -> str:
+def rung_of(plan: Plan) -> str:
     """The ladder rung of `deviate diverge` that an experiment belongs to; empty for other experiments."""
     level = dict(plan.capture).get("trace")
     if level is None:
@@ -144,7 +150,7 @@ def rung_of(plan: records.Plan) -> str:
     return str(wing("diverge").RUNGS[int(level) - 1])
 
 
-def run_states(experiment: Path, plan: records.Plan, runs: Iterable[RecordedRun] | None = None) -> tuple[RunState, ...]:
+def run_states(experiment: Path, plan: Plan, runs: Iterable[RecordedRun] | None = None) -> tuple[RunState, ...]:
     """Every planned run, by variant and replicate.
 
     Args:
@@ -153,7 +159,7 @@ def run_states(experiment: Path, plan: records.Plan, runs: Iterable[RecordedRun]
     Raises:
         RecordError: the manifest of the snapshot is missing or damaged.
     """
-    manifest = records.read_manifest(records.snapshot_folder(experiment))
+    manifest = read_manifest(snapshot_folder(experiment))
     states: dict[tuple[str, int], RunState] = {}
     for run in recorded_runs(experiment) if runs is None else runs:
         if run.spec is None:
@@ -168,13 +174,13 @@ def run_states(experiment: Path, plan: records.Plan, runs: Iterable[RecordedRun]
 
 def recorded_runs(experiment: Path) -> Iterator[RecordedRun]:
     """The runs that were started, each read when it is asked for."""
-    return map(read_run, sorted(records.runs_folder(experiment).glob("*/")))
+    return map(read_run, sorted(runs_folder(experiment).glob("*/")))
 
 
 def read_run(run: Path) -> RecordedRun:
     """The run in a folder."""
     try:
-        spec = records.read_spec(records.spec_file(run))
+        spec = read_spec(spec_file(run))
     except RecordError:
         spec = None
     return RecordedRun(run, spec, attempt_states(run))
@@ -182,7 +188,7 @@ def read_run(run: Path) -> RecordedRun:
 
 def attempt_states(run: Path) -> tuple[AttemptState, ...]:
     """The attempts of a run, latest last."""
-    return tuple(_attempt_state(folder) for folder in records.attempts(run))
+    return tuple(_attempt_state(folder) for folder in attempt_folders(run))
 
 
 class EndedRun(NamedTuple):
@@ -191,7 +197,7 @@ class EndedRun(NamedTuple):
     variant: str
     replicate: int
     attempt: Path
-    result: records.Result
+    result: Result
 
 
 def ended_runs(experiment: Path) -> Iterator[EndedRun]:
@@ -216,12 +222,12 @@ def in_use(runs: Iterable[RecordedRun]) -> str:
 
 def _attempt_state(folder: Path) -> AttemptState:
     try:
-        return AttemptState(folder, records.read_claim(folder), records.read_result(folder))
+        return AttemptState(folder, read_claim(folder), read_result(folder))
     except RecordError as error:
-        return AttemptState(folder, records.read_claim(folder), None, error.message)
+        return AttemptState(folder, read_claim(folder), None, error.message)
 
 
-def _state(run: RecordedRun, spec: Spec, manifest: records.Manifest) -> RunState:
+def _state(run: RecordedRun, spec: Spec, manifest: Manifest) -> RunState:
     tried = run.attempts
     if not tried:
         return RunState(spec.variant, spec.replicate, "waiting", run.folder.name)

@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from deviate import records
 from deviate.errors import InputError
-from deviate.model import Description, Experiment, Findings
+from deviate.model.comparisons import Description
+from deviate.model.findings import Findings
 from deviate.model.plan import SweptValue
+from deviate.model.records import Experiment
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
 from deviate.project import PreparedScript
+from deviate.records.plans import list_experiments, on_record
 from deviate.workflows.execute import Request
 from deviate.workflows.judge import AnalysisOptions, describe
 from deviate.workflows.sources import read_variants
@@ -101,7 +103,7 @@ def points(
 
 def has_sweep(folder: Path, name: str) -> bool:
     """Whether experiments of a sweep with this name are on record."""
-    return any(plan.sweep is not None and plan.sweep.sweep == name for plan in records.list_experiments(folder))
+    return any(plan.sweep is not None and plan.sweep.sweep == name for plan in list_experiments(folder))
 
 
 def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experiment, ...]], ...]:
@@ -111,7 +113,7 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
         InputError: there is no such sweep, or the experiments sweep different arguments.
         RecordError: an experiment that may be of it is damaged.
     """
-    plans_on_record, damaged = records.on_record(folder)
+    plans_on_record, damaged = on_record(folder)
     for experiment, error in damaged.items():
         if experiment.startswith(name):
             raise error

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from deviate import records
 from deviate.errors import DeviateError
-from deviate.model import Experiment, Run, Series
+from deviate.model.records import Experiment, Run, Series
+from deviate.records.read import read_experiment
 from deviate.replay import RunUpdate
 from deviate.workflows.execute import PreparedExperiment
 
@@ -32,7 +32,7 @@ class SweepEffect:
         if experiment is None or swept is None:
             return None
         try:
-            values = _quality_of(records.read_experiment(experiment.folder), update)
+            values = _quality_of(read_experiment(experiment.folder), update)
         except DeviateError:  # reported when the records are read at the end
             return None
         value, others = self._first.setdefault((update.variant, update.replicate), (swept.value, values))

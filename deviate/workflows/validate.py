@@ -4,10 +4,11 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-from deviate import analysis, project, records
+from deviate import analysis, project
 from deviate.errors import InputError
-from deviate.model import AT_BEST, refuse_aggregate
+from deviate.model.aggregates import AT_BEST, refuse_aggregate
 from deviate.project import CONFIG, PreparedScript
+from deviate.records.plans import place_of
 from deviate.workflows.execute import Request, make_executor
 from deviate.workflows.judge import AnalysisOptions
 
@@ -37,7 +38,7 @@ def validate_request(
             name, the executor cannot be used here, no run can report such a metric, or there is no such aggregate.
     """
     if request.name is not None:
-        records.place_of(folder, request.name)
+        place_of(folder, request.name)
     refuse_missing_programs(prepared, request)
     if prepared.target.script.is_file() and not prepared.target.script.read_bytes().strip():
         raise InputError(f"{prepared.analysis.script} is empty", "name the script that trains")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate import workflows
-from deviate.model import Experiment, Run
+from deviate.model.records import Experiment, Run
 from scripts.accelerator.machine import Machine
 from scripts.accelerator.results import Result
 

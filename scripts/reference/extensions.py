@@ -26,14 +26,26 @@ KINDS = {
         streams.Bank
         """,
     ),
-    "Importers": ("deviate.records", "importer Imported ImportedRun"),
+    "Importers": ("deviate.records", "importers.importer importers.Imported importers.ImportedRun"),
     "Executors": (
         "deviate.replay",
         "executor Executor Order RunUpdate Outcome Backend WorkersExecutor worker_command log_folder LocalExecutor",
     ),
     "Statistics": ("deviate.stats", "statistic Statistic"),
-    "Forms": ("deviate.report", "document_form Document Medium render build_report"),
-    "Values": ("deviate.model", "Series SelectedMetric Settings Spec Interval Test Unavailable"),
+    "Forms": (
+        "deviate.report",
+        """
+        forms.registry.document_form document.Document medium.Medium
+        forms.registry.render parts.build.build_report
+        """,
+    ),
+    "Values": (
+        "deviate.model",
+        """
+        records.Series plan.SelectedMetric plan.Settings plan.Spec
+        estimates.Interval estimates.Test estimates.Unavailable
+        """,
+    ),
     "Errors": ("deviate.errors", "DeviateError InputError RecordError RunError ToolError"),
 }
 """Title of a section to a package and its names."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deviate.analysis import analyze
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]
 

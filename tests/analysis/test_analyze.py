@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deviate.analysis import analyze
 from deviate.errors import InputError
-from deviate.model import Analysis, Span
+from deviate.model.analysis import Analysis, Span
 
 Analyse = Callable[[str], Analysis]
 

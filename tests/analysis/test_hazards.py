@@ -8,7 +8,7 @@ from each import check_each
 
 from deviate.analysis import analyze, to_document
 from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
-from deviate.model import Analysis, Hazard
+from deviate.model.analysis import Analysis, Hazard
 
 Analyse = Callable[[str], Analysis]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deviate.analysis import analyze
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]
 IMPORTS = "import glob, json, os, random, pathlib\nimport numpy as np\nfrom pathlib import Path\n"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]
 IMPORTS = """\

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deviate.records import read_experiment
+from deviate.records.read import read_experiment
 
 FILES = {
     "train.py": """

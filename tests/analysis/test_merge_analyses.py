@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deviate import analysis
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 EVALUATE = 'def evaluate(split):\n    acc = sum(range(9)) / 90\n    print(f"{split} acc {acc:.4f}")\n'
 UNLABELLED = 'def evaluate():\n    acc = sum(range(9)) / 90\n    print(f"acc {acc:.4f}")\n'

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from deviate.analysis.resolve.message_items import Field, decimals, percent_fields
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]
 

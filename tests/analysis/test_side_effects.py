@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from deviate.analysis import to_document
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]
 

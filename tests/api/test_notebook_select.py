@@ -4,7 +4,7 @@ from stabilities import everything
 
 from deviate.api import Results
 from deviate.api.results import stability_of
-from deviate.model import StabilityFindings
+from deviate.model.stability import StabilityFindings
 
 
 def test_an_experiment_of_a_comparison_tells_of_its_own_stability() -> None:

@@ -10,7 +10,8 @@ from browsing import start
 from kinds import KINDS
 from playwright.sync_api import Browser, sync_playwright
 
-from deviate.report import build_report, render
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 
 ARTIFACTS = "DEVIATE_TEST_ARTIFACTS"
 """The folder in which pictures of pages, and what the accessibility checks found, are kept."""

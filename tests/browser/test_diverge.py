@@ -11,7 +11,7 @@ from partings import CASES, spoken
 from playwright.sync_api import Browser
 
 from deviate.diverge import diverge_document
-from deviate.report import render
+from deviate.report.forms.registry import render
 
 PAGES = {
     "backward": CASES["backward"],

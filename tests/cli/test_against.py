@@ -7,7 +7,7 @@ import pytest
 from samples import sample
 
 from deviate.cli.app import run_arguments
-from deviate.records import find_experiment, read_plan
+from deviate.records.plans import find_experiment, read_plan
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "results-from-elsewhere.md"
 SAID = "Smith 2020: test_acc=94.2±0.3, n=5, SD, ddof=1"

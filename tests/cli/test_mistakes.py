@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from deviate.cli.app import run_arguments
-from deviate.records import lock_folder
+from deviate.records.files import lock_folder
 
 TRAIN = """\
 import argparse

@@ -11,7 +11,8 @@ from deviate.diverge.causes import Evidence
 from deviate.diverge.causes.find import find_causes, switch_for
 from deviate.diverge.causes.operations import FAMILIES, FROM_WORKER, base_name, is_one_of
 from deviate.diverge.findings import Cause, Difference, Place
-from deviate.model import Hazard, SeedEvent, SideEffect
+from deviate.model.analysis import Hazard, SideEffect
+from deviate.model.records import SeedEvent
 from deviate.replay.variants import VARIANTS, find_variant
 
 CPU = {"CPU": "a processor", "torch": "2.13.0+cpu", "torch threads": "2"}

@@ -16,7 +16,7 @@ from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Cause, Difference, Trace
 from deviate.diverge.traces import read_traces
-from deviate.model import SeedEvent
+from deviate.model.records import SeedEvent
 from deviate.replay.variants import VARIANTS
 
 pytestmark = pytest.mark.requires("torch")

@@ -8,7 +8,8 @@ import pytest
 from deviate.diverge.causes import Evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.findings import Cause, Difference, InputDifference, Place
-from deviate.model import Hazard, SeedEvent, SideEffect
+from deviate.model.analysis import Hazard, SideEffect
+from deviate.model.records import SeedEvent
 from deviate.replay.variants import VARIANTS
 
 LOSS = Difference("metrics", "metric", 0, 0, "metric", "loss")

@@ -10,7 +10,7 @@ from traced import a_trace
 from deviate.diverge.forecast import estimate_pair_s, proposed_limit
 from deviate.diverge.levels import Window
 from deviate.diverge.requests import Pair
-from deviate.model import Run
+from deviate.model.records import Run
 
 N = 1000
 SIDE = (replace(a_trace([], n_steps=N), seconds=tuple(10.0 + 2 * step for step in range(N))),)

@@ -11,7 +11,7 @@ from traced import a_record, a_trace
 
 from deviate.diverge.findings import Trace
 from deviate.diverge.outcomes import MOST_POINTS, growth_of_losses, growth_of_metrics, thin_indices
-from deviate.model import Run, Series
+from deviate.model.records import Run, Series
 
 
 def losses(*values: float | str, name: str = "loss") -> Trace:

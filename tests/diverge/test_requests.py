@@ -5,7 +5,7 @@ from typing import cast
 from traced import a_record, a_trace
 
 from deviate.diverge.requests import Pair
-from deviate.model import Run
+from deviate.model.records import Run
 
 NOTE = "while operations are traced, its gradient is another"
 

@@ -7,8 +7,8 @@ from partings import operation, parted
 
 from deviate.diverge.findings import DivergenceFindings, Place
 from deviate.diverge.source import AROUND, attach_source_context
-from deviate.records import TREE
 from deviate.records.layout import snapshot_folder
+from deviate.records.snapshot import TREE
 
 LINES = [f"line {number}" for number in range(1, 21)]
 

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from deviate.doctor.children import Facts
 from deviate.doctor.devices import DIFFERENCES, PLUGINS, device_types
 from deviate.doctor.judge import FACTORS
-from deviate.model import Control, DeviceType
+from deviate.model.diagnosis import Control, DeviceType
 
 ALL = tuple(Control(factor, "yes") for factor in FACTORS)
 

@@ -15,7 +15,7 @@ import pytest
 from deviate.doctor import examine, to_document
 from deviate.doctor.judge import FACTORS
 from deviate.errors import InputError
-from deviate.model import Control, Diagnosis, Framework
+from deviate.model.diagnosis import Control, Diagnosis, Framework
 
 KILLED = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"
 

@@ -2,7 +2,7 @@ import pytest
 
 from deviate.doctor.children import Facts
 from deviate.doctor.hazards import hazards
-from deviate.model import Concern, Framework, Machine
+from deviate.model.diagnosis import Concern, Framework, Machine
 
 MACHINE = Machine("Linux x86_64", "some", n_cpus=8, n_cpus_allowed=8)
 TORCH = Framework("torch", "works", build="CPU build", devices=("CPU AVX2",), threads="8, inter-op 8")

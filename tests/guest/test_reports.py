@@ -8,7 +8,7 @@ import pytest
 from harness import Child, Result
 
 from deviate.analysis import analyze
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 LOOP = """\
 import json, sys

@@ -19,7 +19,7 @@ from tapping import watched as watched_program
 
 from deviate.instrument.input_taps import InputTaps
 from deviate.instrument.rewrite import instrument_text
-from deviate.model import Loop, Site
+from deviate.model.analysis import Loop, Site
 
 CHECKS = settings(
     max_examples=60,

@@ -11,7 +11,7 @@ from frozen import TRAIN, analysis_of
 from deviate.base.digests import with_digest
 from deviate.instrument.git import LONGEST_DIFF, freeze_provenance
 from deviate.instrument.snapshot import freeze
-from deviate.model import Revision
+from deviate.model.records import Revision
 from deviate.records.snapshot import read_manifest
 
 

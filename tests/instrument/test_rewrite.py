@@ -7,7 +7,7 @@ from harness import span_of
 
 from deviate.errors import ToolError
 from deviate.instrument.rewrite import BOOTSTRAP, instrument_text
-from deviate.model import Loop, Site
+from deviate.model.analysis import Loop, Site
 
 
 def tapped(text: str, *marked: str, loops: tuple[str, ...] = ()) -> str:

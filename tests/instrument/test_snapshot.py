@@ -11,7 +11,7 @@ from frozen import TRAIN, analysis_of
 
 from deviate.errors import InputError, RecordError
 from deviate.instrument.snapshot import freeze
-from deviate.model import Hazard, Span
+from deviate.model.analysis import Hazard, Span
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from frozen import TRAIN, analysis_of
 
 from deviate.base.digests import with_digest
 from deviate.instrument.snapshot import changed_files, freeze, take_over
-from deviate.model import Snapshot
+from deviate.model.plan import Snapshot
 
 LARGE = b"x" * (1 << 20) + b"y"
 

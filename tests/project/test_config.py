@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.model import Place
+from deviate.model.analysis import Place
 from deviate.project.config import VariantConfig, load, parse
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deviate.errors import ToolError
-from deviate.model import Place
+from deviate.model.analysis import Place
 from deviate.project.config import MetricConfig, parse
 from deviate.project.config_edit import (
     Entry,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deviate.analysis import analyze, read_statements
-from deviate.model import Analysis, Place
+from deviate.model.analysis import Analysis, Place
 from deviate.project.config import MetricConfig
 from deviate.project.selection import places_now, relocate
 

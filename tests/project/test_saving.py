@@ -8,7 +8,7 @@ import pytest
 
 from deviate.analysis import analyze
 from deviate.errors import InputError
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 from deviate.project.config import load
 from deviate.project.saving import Saved, save, write_text
 from deviate.project.selection import match, select_metrics

@@ -5,7 +5,8 @@ import pytest
 
 from deviate.analysis import analyze
 from deviate.errors import InputError
-from deviate.model import Analysis, Selection
+from deviate.model.analysis import Analysis
+from deviate.model.plan import Selection
 from deviate.project.config import parse
 from deviate.project.selection import choose_loop, describe_moves, match, select_metrics
 

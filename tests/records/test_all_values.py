@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from recorded import start, value_line
 
-from deviate.model import Estimate, Experiment
+from deviate.model.estimates import Estimate
+from deviate.model.records import Experiment
 from deviate.records.read import read_experiment
-from deviate.report import build_report
 from deviate.report.data.embedded import embedded_curves
 from deviate.report.data.tables import table_files
 from deviate.report.document import Figure
+from deviate.report.parts.build import build_report
 from deviate.report.plots import CurvePlot
 from deviate.series.score import aggregate_series
 from deviate.stats import judge

@@ -8,7 +8,9 @@ import msgspec
 import pytest
 from recorded import make_metric, select, write_manifest
 
-from deviate.model import Metric, Place, Selection, Series
+from deviate.model.analysis import Metric, Place
+from deviate.model.plan import Selection
+from deviate.model.records import Series
 from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP
 from deviate.records.events import Points, ProcessLog, Source

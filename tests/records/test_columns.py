@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deviate.model import Series
+from deviate.model.records import Series
 from deviate.records.columns import MOST_IN_MEMORY, NO_STEP, series_of
 
 SIZES = [0, 3, MOST_IN_MEMORY + 1]

@@ -9,7 +9,7 @@ import pytest
 from damaging import look, record_files, unnoticed
 
 from deviate.base.digests import FIELD
-from deviate.model import Series
+from deviate.model.records import Series
 from deviate.records.importers import Imported, ImportedRun
 from deviate.records.importing import write_imported
 from deviate.records.layout import attempts

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from recorded import start
 
-from deviate.model import Run, Status
+from deviate.model.records import Run, Status
 from deviate.records.environment import (
     Platform,
     RunEnvironment,

@@ -12,7 +12,8 @@ from recorded import start, value_line
 
 from deviate import eventlog
 from deviate.eventlog import Seed, Value, decode, encode
-from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
+from deviate.model.analysis import Place
+from deviate.model.records import Artifact, ControlEvent, EvaluationData, Flip, SeedEvent, Weights
 from deviate.records import events
 from deviate.records.columns import NO_STEP
 from deviate.records.events import Points, ProcessLog, Source, read_events

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from deviate import records
 from deviate.errors import InputError
-from deviate.model import Run, Series
-from deviate.records import Imported, ImportedRun, experiment_of, write_imported
+from deviate.model.records import Run, Series
+from deviate.records.importers import Imported, ImportedRun
+from deviate.records.importing import experiment_of, write_imported
+from deviate.records.plans import list_experiments
+from deviate.records.read import read_experiment
 
 TENTH = 0.1 + 0.2  # no short number
 
@@ -40,7 +42,7 @@ WHOLE = made(
 
 def test_an_experiment_folder_reads_back_as_it_stood_in_memory(tmp_path: Path) -> None:
     folder = write_imported(tmp_path / ".deviate", WHOLE, "mine")
-    (read,) = records.read_experiment(folder)
+    (read,) = read_experiment(folder)
     memory = experiment_of(dataclasses.replace(WHOLE, name="mine"))
     assert [comparable(run) for run in read.runs[:1]] == [comparable(run) for run in memory.runs[:1]]
     assert repr([comparable(run) for run in read.runs]) == repr([comparable(run) for run in memory.runs])
@@ -50,7 +52,7 @@ def test_an_experiment_folder_reads_back_as_it_stood_in_memory(tmp_path: Path) -
 
 
 def test_values_keep_all_bits_and_times_that_nobody_knows_stay_unknown(tmp_path: Path) -> None:
-    (read,) = records.read_experiment(write_imported(tmp_path, WHOLE, "mine"))
+    (read,) = read_experiment(write_imported(tmp_path, WHOLE, "mine"))
     series = read.runs[0].series
     assert [value.hex() for value in series["test_acc"].values] == [(0.1).hex(), TENTH.hex(), (5e-324).hex()]
     assert math.copysign(1, series["final"].values[0]) == -1
@@ -95,7 +97,7 @@ def test_steps_rise_and_the_last_value_of_a_step_stands(tmp_path: Path) -> None:
     mixed = made(ImportedRun("0", {"acc": Series((None, 5, 2, 5), (0.9, 0.1, 0.2, 0.3), (9.0, 1.0, 2.0, 3.0))}))
     expected = Series((2, 5, None), (0.2, 0.3, 0.9))
     assert experiment_of(mixed).runs[0].series == {"acc": expected}
-    (read,) = records.read_experiment(write_imported(tmp_path, mixed, "mine"))
+    (read,) = read_experiment(write_imported(tmp_path, mixed, "mine"))
     assert read.runs[0].series == {"acc": expected}
     assert tuple(read.runs[0].series["acc"].times) == (2.0, 3.0, 9.0)
 
@@ -114,14 +116,14 @@ def test_an_import_that_fails_leaves_nothing(tmp_path: Path) -> None:
     spoilt = made(ImportedRun("0", one), ImportedRun("1", one, seeds={"seed": object()}))  # type: ignore[dict-item]
     with pytest.raises(TypeError):
         write_imported(tmp_path, spoilt, "mine")
-    assert records.list_experiments(tmp_path) == ()
+    assert list_experiments(tmp_path) == ()
     assert not (tmp_path / "experiments/mine").exists()
 
 
 def test_what_an_import_that_was_cut_off_left_is_no_part_of_the_next(tmp_path: Path) -> None:
     folder = write_imported(tmp_path, WHOLE, "mine")
     (folder / "experiment.json").unlink()
-    (read,) = records.read_experiment(write_imported(tmp_path, made(a_run(acc=Series((0,), (1.0,)))), "mine"))
+    (read,) = read_experiment(write_imported(tmp_path, made(a_run(acc=Series((0,), (1.0,)))), "mine"))
     assert len(read.runs) == 1
     assert len(list((folder / "runs").iterdir())) == 1
 
@@ -134,7 +136,7 @@ def test_the_same_file_imported_twice_has_runs_of_the_same_ids(tmp_path: Path) -
 def test_any_text_can_name_a_metric(tmp_path: Path) -> None:
     names = ['a "b"', "x\ny", "é", "\udc80", "a: b", ""]
     imported = made(ImportedRun("0", {name: Series((0,), (float(i),)) for i, name in enumerate(names)}))
-    (read,) = records.read_experiment(write_imported(tmp_path, imported, "mine"))
+    (read,) = read_experiment(write_imported(tmp_path, imported, "mine"))
     assert {name: tuple(series.values) for name, series in read.runs[0].series.items()} == {
         name: (float(i),) for i, name in enumerate(names)
     }

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import IMPORTERS, clean_names, experiment_of, read_files, write_imported
+from deviate.records.importers import IMPORTERS
+from deviate.records.importing import clean_names, experiment_of, read_files, write_imported
 
 
 def write(folder: Path, name: str, text: str) -> Path:

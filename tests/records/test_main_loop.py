@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.eventlog import encode
-from deviate.model import Metric
-from deviate.model.analysis import NAMED
+from deviate.model.analysis import NAMED, Metric
 from deviate.records.main_loop import confirm_main_loop
 from deviate.records.schema import LoopEntry, Manifest
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from deviate.model import Artifact, Flip, Weights
+from deviate.model.records import Artifact, Flip, Weights
 from deviate.records.events import Points, ProcessLog
 from deviate.records.merge_processes import (
     artifacts,

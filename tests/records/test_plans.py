@@ -8,7 +8,8 @@ import pytest
 from recorded import edit_record, make_metric, make_plan, select
 
 from deviate.errors import InputError, RecordError
-from deviate.model import Place, Variant
+from deviate.model.analysis import Place
+from deviate.model.plan import Variant
 from deviate.records.plans import (
     VariantPlan,
     change_experiment,

@@ -10,9 +10,9 @@ from recorded import make_plan
 
 from deviate.errors import RecordError
 from deviate.eventlog import encode
-from deviate.model import Artifact, Run
 from deviate.model.cost import KernelTime, Pace
 from deviate.model.plan import SweptValue
+from deviate.model.records import Artifact, Run
 from deviate.records.events import pace_of, profile_of
 from deviate.records.plans import create_experiment, new_experiment_folder, read_plan
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from recorded import edit_record, start, value_line
 
 from deviate.eventlog import encode
-from deviate.model import Series
+from deviate.model.records import Series
 from deviate.records.read import read_experiment
 from deviate.records.runs import Claim, write_claim
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import RecordError
-from deviate.model import Spec
+from deviate.model.plan import Spec
 from deviate.records.runs import read_spec, run_id, spec_hash, write_spec
 
 SPEC = Spec("ab", ("python", "träin.py"), ".", "algo+impl", 3, (("init", 5),), (("PYTHONHASHSEED", "7"),))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recorded import edit_record
 
-from deviate.model import Revision
+from deviate.model.records import Revision
 from deviate.records.read import read_experiment
 from deviate.records.snapshot import MOST_CHARACTERS, list_injected, read_manifest, revision
 

@@ -10,7 +10,7 @@ from frozen import TRAIN, analysis_of
 from planned import plan
 
 from deviate.instrument.snapshot import freeze
-from deviate.model import Snapshot, Spec
+from deviate.model.plan import Snapshot, Spec
 from deviate.replay.variants import find_variant
 
 

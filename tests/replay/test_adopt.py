@@ -13,7 +13,7 @@ from frozen import TRAIN
 from planned import execute
 
 from deviate.errors import InUseError, RecordError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.records.layout import attempt_folder, attempts, claim_file, spec_file
 from deviate.records.machine import machine_name
 from deviate.records.runs import Claim, read_result, read_spec, write_claim, write_spec

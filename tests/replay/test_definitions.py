@@ -3,7 +3,7 @@
 import pytest
 
 from deviate.errors import InputError
-from deviate.model import Variant
+from deviate.model.plan import Variant
 from deviate.replay.variants import (
     STREAMS,
     VARIANTS,

@@ -13,7 +13,7 @@ import pytest
 from recorded import edit_record
 
 from deviate.eventlog import encode
-from deviate.model import Spec
+from deviate.model.plan import Spec
 from deviate.records.environment import facts_of, read_environment, read_platform
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
 from deviate.records.runs import run_id, write_spec

@@ -18,7 +18,7 @@ import pytest
 from planned import execute
 
 from deviate.errors import RecordError, RunError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
 from deviate.records.runs import Claim, run_id, write_claim, write_spec
 from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute_orders
@@ -229,7 +229,7 @@ def test_a_killed_parent_leaves_orphans_that_the_next_call_ends_before_it_starts
 import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(planned.__file__).parent)!r})
-from deviate.model import Snapshot
+from deviate.model.plan import Snapshot
 from deviate.replay import VARIANTS
 from planned import execute, plan
 snapshot = Snapshot(Path({str(it.snapshot.folder)!r}), Path({str(it.root)!r}), {it.snapshot.sources_hash!r})

@@ -8,7 +8,7 @@ import pytest
 from smi import write_smi
 
 from deviate.errors import InputError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.replay.gpus import find_gpus, has_devices, kind_of_devices, show_only, why_none
 from deviate.replay.machine import machine_facts
 from deviate.replay.slots import choose_gpus, slots

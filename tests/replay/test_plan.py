@@ -6,7 +6,7 @@ import pytest
 from planned import plan
 
 from deviate.errors import InputError
-from deviate.model import Snapshot, Spec
+from deviate.model.plan import Snapshot, Spec
 from deviate.records.runs import run_id
 from deviate.replay.variants import VARIANTS, find_variant
 

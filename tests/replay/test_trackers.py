@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from planned import plan
 
-from deviate.model import Snapshot, Spec
+from deviate.model.plan import Snapshot, Spec
 from deviate.records.runs import spec_hash
 from deviate.replay.trackers import OFFLINE, tracker_environment, tracker_variables
 from deviate.replay.variants import VARIANTS

@@ -12,7 +12,7 @@ import pytest
 
 from deviate.instrument.snapshot import note_prepared
 from deviate.instrument.tree import CROWD_ABOVE
-from deviate.model import Snapshot
+from deviate.model.plan import Snapshot
 from deviate.records.snapshot import read_manifest
 from deviate.replay import workcopy
 from deviate.replay.workcopy import (

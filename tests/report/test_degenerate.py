@@ -13,9 +13,10 @@ from experiments import experiment, run, scored, selected, single
 from flaws import csv_flaws, flaws_of, json_flaws, latex_flaw, page_flaws, text_flaws
 from studies import noisy_run, study, variant
 
-from deviate.model import Experiment, Findings, Series, Status
-from deviate.report import build_report
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment, Series, Status
 from deviate.report.figures import page_figure
+from deviate.report.parts.build import build_report
 from deviate.report.plots import CurveGroup, CurvePlot
 from deviate.stats import judge
 

@@ -10,12 +10,13 @@ from experiments import experiment, run, scored, selected, trained, with_moments
 from scipy import stats
 from studies import equal, spread, study, usual
 
-from deviate.model import Experiment, LoopCounter, Series
-from deviate.report import build_report
+from deviate.model.analysis import LoopCounter
+from deviate.model.records import Experiment, Series
 from deviate.report.document import Figure
 from deviate.report.figures import page_figure
 from deviate.report.figures.bundle import Line, bundle_of, line_of, thin
 from deviate.report.figures.matrix import LIGHTEST, _cells
+from deviate.report.parts.build import build_report
 from deviate.report.parts.noise import noise_section
 from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot, MatrixPlot
 from deviate.stats import judge

@@ -19,7 +19,8 @@ import json
 import kuiper
 import numpy as np
 from deviate import stats
-from deviate.report import build_report, render
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.data.schema import report_schema
 from deviate.report.data.tables import table_files
 from deviate.report.paper.bibliography import references_source

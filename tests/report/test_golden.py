@@ -21,14 +21,16 @@ from stabilities import everything
 from studies import flip, noisy_run, study, usual, variant
 
 from deviate import __version__
-from deviate.model import Experiment, Findings, Series
-from deviate.report import CHECK_FORMS, RENDERERS, Report, build_report, render
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment, Series
 from deviate.report.data.tables import table_files
-from deviate.report.document import Check
+from deviate.report.document import Check, Report
+from deviate.report.forms.registry import CHECK_FORMS, RENDERERS, render
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.checklist import checklist_source
 from deviate.report.paper.files import further_tables
 from deviate.report.paper.macros import macros_of, macros_source
+from deviate.report.parts.build import build_report
 from deviate.report.parts.check import check_document
 from deviate.stats import judge
 from deviate.workflows import AnalysisOptions

@@ -19,9 +19,11 @@ from rich.cells import cell_len
 from tiers import slow_but
 
 from deviate.api import Results
-from deviate.report import Report, build_report, render
 from deviate.report.data.tables import table_files
+from deviate.report.document import Report
 from deviate.report.format import clean
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 
 POINTS_ELSEWHERE = ("href", "xlink:href", "src", "srcset", "action", "formaction", "data", "poster", "background")
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -9,9 +9,11 @@ import pytest
 from experiments import experiment, run, selected, single, trained, with_moments
 from studies import equal, spread, study
 
-from deviate.model import Experiment, Findings
-from deviate.report import build_report, render
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.report.document import Figure
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.plots import EstimationPlot
 from deviate.stats import judge
 

@@ -5,11 +5,12 @@ import re
 import pytest
 from kinds import failures, two_with_a_verdict
 
-from deviate.model import Findings
-from deviate.report import build_report, render
+from deviate.model.findings import Findings
 from deviate.report.document import Table
 from deviate.report.forms.html import explain
+from deviate.report.forms.registry import render
 from deviate.report.meanings import MEANINGS, explained
+from deviate.report.parts.build import build_report
 
 
 @pytest.fixture(scope="module", params=[two_with_a_verdict, failures], ids=lambda kind: kind.__name__)

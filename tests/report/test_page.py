@@ -12,8 +12,11 @@ from markup import Page
 from stabilities import everything
 from studies import spread, study, usual
 
-from deviate.model import Experiment, Findings, Series, Unavailable
-from deviate.report import build_report, render
+from deviate.model.estimates import Unavailable
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment, Series
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 ORDER = [

@@ -13,12 +13,15 @@ import pytest
 from markup import Page
 from schemas import Schema, schema_flaws
 
-from deviate.model import Interval, PublishedComparison, PublishedFindings, PublishedResult, Unavailable, Verdict
+from deviate.model.comparisons import Verdict
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.published_results import PublishedComparison, PublishedFindings, PublishedResult
 from deviate.model.stability import Measure
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
-from deviate.report import RENDERERS, Document, render
 from deviate.report.data.schema import diverge_schema, overhead_schema, published_schema, sweep_schema
+from deviate.report.document import Document
+from deviate.report.forms.registry import RENDERERS, render
 from deviate.report.parts.overhead import overhead_document
 from deviate.report.parts.published_results import published_document
 from deviate.report.parts.sweep import sweep_document

@@ -15,9 +15,11 @@ import pytest
 from experiments import experiment, run, selected
 
 from deviate.errors import InputError, ToolError
-from deviate.model import Findings, Interval, Revision, Series
+from deviate.model.estimates import Interval
+from deviate.model.findings import Findings
+from deviate.model.records import Revision, Series
 from deviate.records.importers.wandb import _records, read_wandb
-from deviate.report import build_report
+from deviate.report.parts.build import build_report
 from deviate.report.trackers import AggregateReport, Destination, aggregate_report, destination_of, write_to_tracker
 
 WRITTEN = datetime(2026, 11, 26, 17, 30, tzinfo=UTC)

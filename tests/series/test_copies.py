@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import experiment, metric, run
 
-from deviate.model import Experiment, PrimaryChoice, Run, SelectedMetric, Series
+from deviate.model.plan import PrimaryChoice, SelectedMetric
+from deviate.model.records import Experiment, Run, Series
 from deviate.series.copies import distinct_metrics, rounding_of
 from deviate.stats import judge
 

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import metric
 
-from deviate.model import PrimaryChoice, Role, SelectedMetric, Series
+from deviate.model.analysis import Role
 from deviate.model.metric_vocabulary import direction_of, split_identifier
+from deviate.model.plan import PrimaryChoice, SelectedMetric
+from deviate.model.records import Series
 from deviate.series.headline import (
     DATA_ORDER,
     DECLARED,

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from samples import metric
 
 from deviate.errors import InputError
-from deviate.model import Direction, Series, Unavailable
+from deviate.model.analysis import Direction
+from deviate.model.estimates import Unavailable
+from deviate.model.records import Series
 from deviate.series.score import aggregate_series, score_of
 
 CURVE = Series((0, 1, 2, 3), (0.5, 0.9, 0.7, 0.8))

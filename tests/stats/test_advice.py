@@ -7,7 +7,8 @@ from experiments import experiment as recorded
 from experiments import run, selected
 from samples import experiment, metric, sample
 
-from deviate.model import Experiment, ExperimentFindings, Series
+from deviate.model.findings import ExperimentFindings
+from deviate.model.records import Experiment, Series
 from deviate.stats import judge
 from deviate.stats.advice import tail_warnings
 from deviate.stats.describe import describe_runs

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deviate import stats
-from deviate.model import Interval, Test, Unavailable
+from deviate.model.estimates import Interval, Test, Unavailable
 
 REPETITIONS = 1500
 FOUR_ERRORS = 4 * (0.05 * 0.95 / REPETITIONS) ** 0.5

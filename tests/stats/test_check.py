@@ -5,8 +5,12 @@ import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single, with_moments
 
-from deviate.model import Direction, Experiment, Findings, Interval, SelectedMetric, Unavailable
+from deviate.model.analysis import Direction
 from deviate.model.check import CheckOutcome, MetricCheck
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment
 from deviate.stats import both_interval, equivalence, judge, paired_equivalence
 from deviate.stats.check import Weighed, check_completion, check_control, check_metrics, weigh
 from deviate.stats.tests.two_tests import ask

@@ -7,18 +7,10 @@ import pytest
 from samples import experiment, metric, sample
 
 from deviate import stats
-from deviate.model import (
-    NOT_ASKED,
-    Comparison,
-    Equivalence,
-    Experiment,
-    ExperimentFindings,
-    Interval,
-    Paired,
-    SpreadVerdict,
-    Test,
-    Unavailable,
-)
+from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
+from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
+from deviate.model.findings import ExperimentFindings
+from deviate.model.records import Experiment
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
 from deviate.stats.multiple.pairs import compare_all

@@ -11,7 +11,8 @@ from each import check_each
 from samples import experiment, metric, run, sample
 
 from deviate import stats
-from deviate.model import Comparison, Description, Interval, Paired, SpreadVerdict, Test, Unavailable, Verdict
+from deviate.model.comparisons import Comparison, Description, Paired, SpreadVerdict, Verdict
+from deviate.model.estimates import Interval, Test, Unavailable
 
 
 def numbers(value: object) -> list[float]:

@@ -9,7 +9,9 @@ import pytest
 from samples import experiment, metric, run, sample
 
 from deviate import stats
-from deviate.model import NOT_ASKED, Description, EvaluationData, Interval, Unavailable
+from deviate.model.comparisons import Description
+from deviate.model.estimates import NOT_ASKED, Interval, Unavailable
+from deviate.model.records import EvaluationData
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.sampling import UNKNOWN_EXAMPLES
 

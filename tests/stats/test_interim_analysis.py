@@ -7,7 +7,10 @@ from samples import experiment, metric, run, sample
 from scipy import optimize
 from scipy import stats as scipy_stats
 
-from deviate.model import Comparison, Experiment, Findings, Interval, PairFindings, Run, Test, Unavailable
+from deviate.model.comparisons import Comparison
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.findings import Findings, PairFindings
+from deviate.model.records import Experiment, Run
 from deviate.stats import judge
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
 from deviate.stats.tests.both import BothTests, ask_both

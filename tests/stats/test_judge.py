@@ -8,7 +8,10 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.multitest import multipletests
 
 from deviate.errors import InputError
-from deviate.model import Comparison, Experiment, Findings, Series, Test, Unavailable
+from deviate.model.comparisons import Comparison
+from deviate.model.estimates import Test, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment, Series
 from deviate.stats import judge
 
 METRICS = [

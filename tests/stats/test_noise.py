@@ -8,7 +8,9 @@ from scipy import stats as scipy_stats
 from studies import equal, flip, noisy_run, spread, study, usual, variant
 
 from deviate import stats
-from deviate.model import Experiment, Findings, Interval, NoiseFindings, NoiseRow, NoiseTable, Unavailable
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable
+from deviate.model.records import Experiment
 
 
 def _noise(*experiments: Experiment) -> NoiseFindings:

@@ -9,7 +9,7 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.multitest import multipletests
 
 from deviate import stats
-from deviate.model import Interval, Test, Unavailable
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.design.power import arrangement_loss
 
 RESNET = sample(93.6, 1.7, 8)

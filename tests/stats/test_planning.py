@@ -10,7 +10,9 @@ from scipy.stats import t
 from statsmodels.stats.power import TTestIndPower, TTestPower
 from studies import study, usual
 
-from deviate.model import Experiment, Interval, Planning, Unavailable
+from deviate.model.design import Planning
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.records import Experiment
 from deviate.stats import judge
 from deviate.stats.design.power import (
     arrangement_loss,

@@ -13,7 +13,8 @@ from scipy import stats as scipy_stats
 from statsmodels.stats import nonparametric, power
 
 from deviate import stats
-from deviate.model import Comparison, Interval, Test, Unavailable
+from deviate.model.comparisons import Comparison
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.design.power import arrangement_loss
 
 Scores = Sequence[float]

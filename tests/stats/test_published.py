@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from deviate.model import Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
 from deviate.stats.estimates.summary import Variability, feasible_sd, shares, variability_reduction
 
 ALL = {"accuracy": (0.045, 0.051, 0.090), "FPR": (0.077, 0.051, 0.070), "FNR": (0.537, 0.389, 0.445)}

@@ -6,7 +6,10 @@ import pytest
 from samples import experiment, metric, sample
 from scipy import stats as scipy_stats
 
-from deviate.model import Experiment, Interval, PublishedComparison, PublishedResult, Unavailable, Verdict
+from deviate.model.comparisons import Verdict
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.published_results import PublishedComparison, PublishedResult
+from deviate.model.records import Experiment
 from deviate.stats import compare_published, hedges_g, sd_ratio
 from deviate.stats.describe import describe_runs
 from deviate.stats.published_results import few_runs_note, scale_note

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from deviate.model import Interval, Test
+from deviate.model.estimates import Interval, Test
 from deviate.stats import Summary, mean_largest_range, rate_interval
 from deviate.stats.estimates import summary
 

@@ -13,7 +13,8 @@ import pytest
 from each import check_each
 
 from deviate import stats
-from deviate.model import Interval, Question, Test, Unavailable
+from deviate.model.design import Question
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.design.design import spread_runs
 from deviate.stats.design.power import arrangement_loss, fewest
 from deviate.stats.estimates.one_sample import excess_kurtosis, interquartile_range, median_deviation, skewness

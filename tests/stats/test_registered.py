@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deviate import stats
-from deviate.model import Interval, Test, Unavailable
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.registry import STATISTICS, Behaviour, Statistic
 
 Samples = list[list[float]]

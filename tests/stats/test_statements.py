@@ -4,7 +4,8 @@ import numpy as np
 from experiments import run, with_moments
 from studies import equal, noisy_run, spread, study, usual, variant
 
-from deviate.model import DrawEvent, EvaluationData, Experiment, SeedEvent, Unavailable
+from deviate.model.estimates import Unavailable
+from deviate.model.records import DrawEvent, EvaluationData, Experiment, SeedEvent
 from deviate.stats import judge
 
 

@@ -5,7 +5,8 @@ from samples import experiment, metric, run, sample
 
 from deviate import stats
 from deviate.errors import InputError
-from deviate.model import Experiment, Unavailable
+from deviate.model.estimates import Unavailable
+from deviate.model.records import Experiment
 
 METRICS = [metric("val_acc"), metric("test_acc", is_primary=True)]
 

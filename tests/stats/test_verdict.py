@@ -4,8 +4,10 @@ from experiments import experiment, run, selected, single
 from samples import sample
 
 from deviate import stats
-from deviate.model import Comparison, Direction, Experiment
-from deviate.model import Test as TestResult
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import Comparison
+from deviate.model.estimates import Test as TestResult
+from deviate.model.records import Experiment
 from deviate.stats.compare import with_adjusted_p
 from deviate.stats.verdict import decide
 

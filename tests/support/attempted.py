@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from recorded import make_metric, make_plan, write_manifest
 
-from deviate.model import Spec, Status
+from deviate.model.plan import Spec
+from deviate.model.records import Status
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import create_experiment, new_experiment_folder
 from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec

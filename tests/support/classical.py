@@ -4,7 +4,7 @@ import math
 
 from scipy import optimize
 
-from deviate.model import Spending
+from deviate.model.records import Spending
 from deviate.stats.design.group_sequential import crossing
 
 

@@ -14,9 +14,14 @@ from pathlib import Path
 from recorded import make_plan, write_manifest
 
 from deviate.cli.show_experiment import describe_experiment
-from deviate.model import Series, Spec
-from deviate.records import create_experiment, read_experiment, read_plan, runs_folder, write_claim, write_imported
+from deviate.model.plan import Spec
+from deviate.model.records import Series
 from deviate.records.importers import Imported, ImportedRun
+from deviate.records.importing import write_imported
+from deviate.records.layout import runs_folder
+from deviate.records.plans import create_experiment, read_plan
+from deviate.records.read import read_experiment
+from deviate.records.runs import write_claim
 from deviate.replay import Order, RunUpdate
 from deviate.replay.adopt import claim_of
 from deviate.replay.executors.workers import WorkersExecutor

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate import report, workflows
+from deviate import workflows
 from deviate.errors import DeviateError
-from deviate.model import Experiment, Run
+from deviate.model.records import Experiment, Run
 from deviate.records import environment
 from deviate.records.read import read_experiment
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stability.captures.collect import captured_of
 
 
@@ -60,7 +62,7 @@ def change_byte(path: Path, rng: random.Random) -> bytes:
 def report_of(folder: Path) -> str:
     """The report of an experiment as JSON, its figures unrounded."""
     options = workflows.AnalysisOptions()
-    return report.render(report.build_report(workflows.describe(read_experiment(folder), options)), "json")
+    return render(build_report(workflows.describe(read_experiment(folder), options)), "json")
 
 
 def unnoticed(

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from deviate.model import Direction, Experiment, Metric, Role, Run, SeedEvent, SelectedMetric, Series, Status
+from deviate.model.analysis import Direction, Metric, Role
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, SeedEvent, Series, Status
 
 
 def selected(

@@ -12,10 +12,11 @@ from typing import Any, NoReturn
 from schemas import schema_flaws
 
 from deviate.api import Results
-from deviate.model import Findings, Interval, Unavailable
-from deviate.report import build_report
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings
 from deviate.report.document import Absent, Cell, Table
 from deviate.report.forms.registry import RENDERERS, render
+from deviate.report.parts.build import build_report
 
 TOLD = re.compile(
     r"NaN (?:at (?:the last )?step\b|first at steps? \d|outside the main loop|or infinite\b|in replicate)"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from deviate.model import Analysis, Loop, Metric, Site, Span
+from deviate.model.analysis import Analysis, Loop, Metric, Site, Span
 
 TRAIN = "for epoch in range(3):\n    acc = epoch / 3\n    print(f'acc {acc:.4f}')\n"
 

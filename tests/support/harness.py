@@ -18,7 +18,7 @@ import deviate
 from deviate import eventlog
 from deviate.instrument.input_taps import InputTaps
 from deviate.instrument.rewrite import instrument_text
-from deviate.model import Loop, Site, Span
+from deviate.model.analysis import Loop, Site, Span
 
 PACKAGE = Path(deviate.__file__).parent
 

@@ -16,21 +16,21 @@ from experiments import experiment, run, selected
 from stabilities import stability
 from studies import VARIED
 
-from deviate.model import (
+from deviate.model.findings import Findings
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import (
     ControlEvent,
     DrawEvent,
     EvaluationData,
     Experiment,
-    Findings,
     Flip,
     Run,
     SeedEvent,
-    SelectedMetric,
     Series,
-    StabilityFindings,
     Status,
     Weights,
 )
+from deviate.model.stability import StabilityFindings
 from deviate.stats import judge
 
 Kind = Literal["single", "pair", "study", "many"]

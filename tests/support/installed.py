@@ -19,7 +19,7 @@ from deviate.analysis import analyze, to_document
 from deviate.analysis.resolve.source import read_source
 from deviate.errors import InputError
 from deviate.instrument.rewrite import AROUND, instrument_text
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 PACKAGES = Path(sysconfig.get_path("purelib"))
 STANDARD = Path(sysconfig.get_path("stdlib"))

@@ -11,7 +11,8 @@ from hostile import hostile_findings
 from stabilities import everything
 from studies import flip, noisy_run, spread, study, usual, variant
 
-from deviate.model import Experiment, Findings, Series, Status
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment, Series, Status
 from deviate.stats import judge
 
 DECLARED = (5, 10, 20)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deviate import stats
-from deviate.model import Estimate, Test, Unavailable
+from deviate.model.estimates import Estimate, Test, Unavailable
 from deviate.stats import statistic
 
 ENTRY = """@article{kuiper1960,

@@ -10,8 +10,8 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate import records
 from deviate.records.plans import change_experiment, read_plan
+from deviate.records.read import read_experiment
 
 UNSHARE = ("unshare", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc")
 """A namespace of one's own, with a /proc that shows it. Source: unshare(1)."""
@@ -101,7 +101,7 @@ def execute_orders(
     said = [process.communicate()[0] for process in both]
     last = start()
     said.append(last.communicate()[0])
-    statuses = [run.status for it in records.read_experiment(experiment) for run in it.runs]
+    statuses = [run.status for it in read_experiment(experiment) for run in it.runs]
     return Trial(
         tuple(sorted(it.name for it in place.glob("twice-*"))),
         sum("being run by" in text for text in said),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from deviate.model import CapturedSet, CapturedWeights, OutputKind
+from deviate.model.records import CapturedSet, CapturedWeights, OutputKind
 
 
 def scored(

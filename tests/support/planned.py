@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from deviate.model import Selection, Settings, Snapshot, Spec, Variant
-from deviate.records import Plan
+from deviate.model.plan import Selection, Settings, Snapshot, Spec, Variant
+from deviate.records.plans import Plan
 from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute_orders
 from deviate.replay import plan as specs_of
 

@@ -10,7 +10,8 @@ from typing import Any
 from deviate import eventlog
 from deviate.base.digests import with_digest
 from deviate.eventlog import encode, number_text
-from deviate.model import Metric, Place, SelectedMetric, Selection
+from deviate.model.analysis import Metric, Place
+from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.plans import Plan, VariantPlan
 from deviate.records.schema import SCHEMA
 

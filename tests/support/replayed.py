@@ -11,9 +11,10 @@ from pathlib import Path
 
 from planned import execute, plan
 
-from deviate import analysis, eventlog, instrument, records, replay
-from deviate.model import Selection
-from deviate.records import Plan, VariantPlan
+from deviate import analysis, eventlog, instrument, replay
+from deviate.model.plan import Selection
+from deviate.records.layout import snapshot_folder
+from deviate.records.plans import Plan, VariantPlan, create_experiment
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,10 @@ class Replayed:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         found = analysis.analyze(self.root / self.script, self.root)
-        snapshot = instrument.freeze(found, records.snapshot_folder(folder), cwd=self.cwd, is_tapped=is_tapped)
+        snapshot = instrument.freeze(found, snapshot_folder(folder), cwd=self.cwd, is_tapped=is_tapped)
         defined = replay.find_variant(variant)
         variants = (VariantPlan(variant, 1, defined),)
-        records.create_experiment(
+        create_experiment(
             folder,
             Plan("x", 0.0, self.root, self.words, self.cwd, 0, snapshot.sources_hash, variants, Selection(())),
         )

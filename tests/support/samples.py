@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from deviate.model import Direction, Experiment, Metric, Role, Run, SelectedMetric, Series, Status
+from deviate.model.analysis import Direction, Metric, Role
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, Series, Status
 
 Curve = Sequence[float]
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from experiments import trained
 
-from deviate.model import (
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
+from deviate.model.stability import (
     ClassStability,
     Convergence,
     ConvergenceRow,
-    Experiment,
-    Findings,
     GroupMeasure,
     GroupStability,
-    Interval,
     LayerDistance,
     Measure,
     MeasureName,
@@ -24,7 +24,6 @@ from deviate.model import (
     StabilityDifference,
     StabilityFindings,
     StepDivergence,
-    Unavailable,
     UnstableExample,
     WeakModels,
     WeightStability,

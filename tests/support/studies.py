@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 from experiments import experiment, run, selected, with_moments
 
-from deviate.model import DrawEvent, EvaluationData, Experiment, Findings, Flip, Run, SelectedMetric, Series, Weights
+from deviate.model.findings import Findings
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import DrawEvent, EvaluationData, Experiment, Flip, Run, Series, Weights
 from deviate.stats import judge
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate import records
 from deviate.records.layout import attempts, event_files, experiments_folder, runs_folder
+from deviate.records.plans import read_plan
+from deviate.records.read import read_experiment
 from deviate.records.runs import Claim, damaged_files, read_claim, read_result
 from deviate.replay.adopt import may_live
 from deviate.replay.outcomes import SETTLED
@@ -154,7 +155,7 @@ class Arena:
     def table(self) -> dict[tuple[str, int], tuple[str, dict[str, tuple[object, ...]]]]:
         """Status and every value of every replicate, as records reads them."""
         found: dict[tuple[str, int], tuple[str, dict[str, tuple[object, ...]]]] = {}
-        for experiment in records.read_experiment(self.experiment):
+        for experiment in read_experiment(self.experiment):
             for run in experiment.runs:
                 assert (run.variant, run.replicate) not in found, "a run is counted twice"
                 series = {name: (it.steps, it.values) for name, it in run.series.items()}
@@ -250,7 +251,7 @@ class Ordeal:
         self._look_at(self.parent)
         self.figures.n_started += 1
         experiment = self.arena.experiment / "experiment.json"
-        n_planned = records.read_plan(self.arena.experiment).n_runs if experiment.exists() else 0
+        n_planned = read_plan(self.arena.experiment).n_runs if experiment.exists() else 0
         if self._n_missing() and n_planned == self.n_runs:
             self.parent = self.arena.start("resume", "train", "-q", "--jobs", str(self.rng.choice([1, 2, 3])))
         else:

@@ -8,7 +8,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from deviate.instrument.rewrite import BOOTSTRAP, INPUT_BOOTSTRAP
-from deviate.model import Loop, Site, Span, TapForm
+from deviate.model.analysis import Loop, Site, Span, TapForm
 
 EVALUATED = {
     cst.AnnAssign: ("value",), cst.Arg: ("value",), cst.Assert: ("test", "msg"), cst.Assign: ("value",),

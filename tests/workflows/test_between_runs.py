@@ -6,8 +6,8 @@ import pytest
 
 from deviate import replay
 from deviate.eventlog import encode
-from deviate.model import Selection, Snapshot, Variant
-from deviate.records import Plan, VariantPlan
+from deviate.model.plan import Selection, Snapshot, Variant
+from deviate.records.plans import Plan, VariantPlan
 from deviate.replay import RunUpdate
 from deviate.workflows import SameData
 from deviate.workflows.execute import PreparedExperiment

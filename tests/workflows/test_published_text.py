@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from deviate.errors import InputError
-from deviate.model import Unavailable
+from deviate.model.estimates import Unavailable
 from deviate.workflows.published_text import parse_published
 
 METRICS = ("test_acc", "val/acc", "val:acc", "loss", "acc@k=5")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deviate.cli.options import seconds
 from deviate.errors import InputError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.workflows.run_cost import Outlook, RunCost, Side, budget_text, refuse_short_budget
 
 HOUR = 3600.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deviate import workflows
-from deviate.model import Run
+from deviate.model.records import Run
 
 SCRIPT = """\
 import hashlib

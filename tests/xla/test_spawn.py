@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deviate import workflows
-from deviate.model import Run
+from deviate.model.records import Run
 
 SCRIPT = """\
 import sys

@@ -11,7 +11,7 @@ from typing import Literal
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.model import Hazard
+from deviate.model.analysis import Hazard
 from deviate.registry import Registry
 
 Group = Literal["seeds", "order", "kernels", "timing", "state"]

@@ -14,7 +14,7 @@ from deviate.analysis.resolve.abstract_values import Container, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import keywords, last_name, positional
-from deviate.model import SeedCall
+from deviate.model.analysis import SeedCall
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 SEEDERS = word_set(

@@ -15,7 +15,7 @@ from deviate.analysis.resolve.index import Module
 from deviate.analysis.resolve.script import call_graph
 from deviate.analysis.resolve.tree import last_name, walk
 from deviate.errors import InputError
-from deviate.model import InputUse
+from deviate.model.analysis import InputUse
 
 DRAWING_ESTIMATORS = re.compile(
     r"sklearn\.(utils\.(shuffle|resample)|model_selection\.(train_test_split|\w*ShuffleSplit)|datasets\.make_\w+"

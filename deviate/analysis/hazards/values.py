@@ -7,7 +7,7 @@ from deviate.analysis.hazards.seeds import MAKERS, SEEDERS
 from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
-from deviate.model import InputUse
+from deviate.model.analysis import InputUse
 from deviate.model.metric_vocabulary import HIGHER, LOWER, split_identifier, word_set
 
 STRENGTHS: tuple[InputUse, ...] = ("reported", "sorted", "unknown", "computed")

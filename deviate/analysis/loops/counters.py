@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.loops.main_loop import RANGES, counter_of, iterated_expressions
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.tree import constant_number, keywords, last_name, positional
-from deviate.model import LoopCounter
+from deviate.model.analysis import LoopCounter
 
 LARGEST = 1_000_000
 """Offsets and strides beyond it are no way to count steps."""

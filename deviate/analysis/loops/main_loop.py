@@ -13,7 +13,7 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
 from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import constant_text, dotted_name, identifiers, keywords, last_name, positional, walk
-from deviate.model import Loop
+from deviate.model.analysis import Loop
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 # ---------------------------------------------------------------- what a loop counts, and its counter

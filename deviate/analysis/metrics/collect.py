@@ -22,7 +22,7 @@ from deviate.analysis.resolve.message_items import (
     Style,
 )
 from deviate.analysis.resolve.tree import constant_key, walk
-from deviate.model import RejectionReason
+from deviate.model.analysis import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 

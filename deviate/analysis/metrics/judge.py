@@ -17,7 +17,7 @@ from deviate.analysis.resolve.message_items import ReportedValue, Style, decimal
 from deviate.analysis.resolve.origins import COUNTING as COUNTER_KINDS
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
 from deviate.analysis.resolve.tree import constant_key, dotted_name, identifiers, last_name
-from deviate.model import Direction, RejectionReason, Role
+from deviate.model.analysis import Direction, RejectionReason, Role
 from deviate.model.metric_vocabulary import (
     AMOUNTS,
     COUNTERS,

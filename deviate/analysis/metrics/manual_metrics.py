@@ -14,7 +14,7 @@ from deviate.analysis.resolve.statements import normalise
 from deviate.analysis.resolve.tree import constant_number, walk
 from deviate.base import place_text
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop, Site, TapForm
+from deviate.model.analysis import Analysis, Loop, Site, TapForm
 
 ADDED = "named in deviate.toml"
 MOST_SHOWN = 6

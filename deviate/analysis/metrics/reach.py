@@ -8,7 +8,7 @@ from deviate.analysis.loops.main_loop import Training
 from deviate.analysis.metrics.judge import Objection
 from deviate.analysis.resolve.calls import CallGraph, CallPath, Frame
 from deviate.analysis.resolve.index import Nodes, is_exit
-from deviate.model import RejectionReason
+from deviate.model.analysis import RejectionReason
 
 
 def objection_to_place(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) -> Objection | None:

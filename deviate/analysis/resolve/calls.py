@@ -27,7 +27,7 @@ from deviate.analysis.resolve.tree import (
     last_name,
     positional,
 )
-from deviate.model import Place
+from deviate.model.analysis import Place
 from deviate.model.metric_vocabulary import word_set
 
 # ---------------------------------------------------------------- edges

@@ -20,7 +20,7 @@ from deviate.analysis.resolve.tree import (
     last_name,
     name_of_container,
 )
-from deviate.model import Place
+from deviate.model.analysis import Place
 
 LoopNode = cst.For | cst.While
 PUTTING = ("item", "part")

@@ -10,7 +10,7 @@ import libcst as cst
 
 from deviate.analysis.resolve.abstract_values import Argument
 from deviate.analysis.resolve.index import Function
-from deviate.model import TapForm
+from deviate.model.analysis import TapForm
 
 
 class Style(StrEnum):

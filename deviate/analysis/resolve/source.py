@@ -18,7 +18,7 @@ from libcst.metadata import CodePosition
 from deviate.analysis.resolve.positions import Ranges
 from deviate.base import is_notebook, log_decision, notebook_script, place_text, set_aside_text
 from deviate.errors import InputError
-from deviate.model import Span
+from deviate.model.analysis import Span
 
 # ---------------------------------------------------------------- parsing
 # The text of a file becomes a concrete syntax tree, or one message that says why not and where.

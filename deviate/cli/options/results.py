@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from deviate.cli.options import flag, number_of, option, option_group, pair
 from deviate.errors import InputError
-from deviate.model import AGGREGATES, Direction
+from deviate.model.aggregates import AGGREGATES
+from deviate.model.analysis import Direction
 from deviate.registry import wing
-from deviate.report import COLUMN_IN
+from deviate.report.medium import COLUMN_IN
 from deviate.workflows import refuse_output, refuse_paper_folder
 
 if TYPE_CHECKING:

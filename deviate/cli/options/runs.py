@@ -13,7 +13,7 @@ from deviate.base import split_secrets
 from deviate.cli.options import choice, commands, flag, interpreters, option, option_group, pair, seconds
 from deviate.cli.options.origins import is_from_variable, origins
 from deviate.errors import InputError
-from deviate.model import Settings, Variant
+from deviate.model.plan import Settings, Variant
 from deviate.project import CaptureConfig, default_python, with_interpreter
 from deviate.workflows import Request, SampleSizeRule
 

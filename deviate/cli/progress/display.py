@@ -19,7 +19,8 @@ from rich.text import Text
 from deviate.cli.progress.tally import Running, Tally, mean_text, place_text
 from deviate.errors import DeviateError
 from deviate.replay import RunUpdate
-from deviate.report import clean, cut, duration
+from deviate.report.format import clean, duration
+from deviate.report.lines import cut
 from deviate.workflows import Expected, Mean
 
 WIDEST_LINE = 100

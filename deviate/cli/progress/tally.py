@@ -5,9 +5,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from deviate.model import Unavailable
+from deviate.model.estimates import Unavailable
 from deviate.replay import RunUpdate
-from deviate.report import between, clean, confidence_text, counted, decimals, duration, name, number, with_unit
+from deviate.report.format import between, clean, confidence_text, counted, decimals, duration, number, with_unit
+from deviate.report.lines import name
 from deviate.workflows import Expected, Mean
 
 

@@ -9,8 +9,10 @@ from typing import Literal
 
 from deviate.base import place_text
 from deviate.diverge.findings import Certainty, Difference, InputDifference, Place, Standing
-from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
-from deviate.records import ALWAYS_TOLD, VARIABLE
+from deviate.model.analysis import Hazard, SideEffect
+from deviate.model.plan import Variant
+from deviate.model.records import ControlEvent, Run, SeedEvent
+from deviate.records.environment import ALWAYS_TOLD, VARIABLE
 
 LIBRARIES = frozenset(
     {"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn", "lightgbm", "xgboost", "catboost"}

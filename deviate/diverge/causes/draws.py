@@ -18,7 +18,7 @@ from deviate.diverge.causes import (
 from deviate.diverge.causes.observed import CURES, SYSTEM_SEED, seed_origin, seed_pairs, used_for_seeds
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
 from deviate.diverge.findings import HARMLESS, MADE, Certainty, Difference, InputDifference, Place, Standing
-from deviate.model import Hazard
+from deviate.model.analysis import Hazard
 
 DRAWN = (*MADE, "forward")
 STREAMS = {

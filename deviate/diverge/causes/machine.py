@@ -8,7 +8,7 @@ from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, cause
 from deviate.diverge.causes.observed import variable_of
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
 from deviate.diverge.findings import Certainty, Difference, InputDifference
-from deviate.records import VARIABLE
+from deviate.records.environment import VARIABLE
 
 THREADS = (
     "torch threads", *(

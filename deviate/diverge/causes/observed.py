@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from deviate.diverge.causes import CauseMatch, Evidence, KnownCause, format_places
 from deviate.diverge.findings import HARMLESS, Certainty, InputDifference, Place
-from deviate.model import SeedEvent
+from deviate.model.records import SeedEvent
 
 SYSTEM_SEED = "None"
 """Recorded value of a seeding call without an argument."""

@@ -31,8 +31,9 @@ from deviate.diverge.report.words import (
     what,
     where,
 )
-from deviate.model import value_text
-from deviate.report import Answer, Point, clean, counted, counted_of, duration, name_text
+from deviate.model.estimates import value_text
+from deviate.report.document import Answer, Point
+from deviate.report.format import clean, counted, counted_of, duration, name_text
 
 MOST_INPUTS = 2
 NO_LINE = "no line of the program was recorded for it"

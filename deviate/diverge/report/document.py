@@ -36,8 +36,11 @@ from deviate.diverge.report.words import (
     what,
     where,
 )
-from deviate.model import InputUse
-from deviate.report import (
+from deviate.model.analysis import InputUse
+from deviate.report.data.published import Shape, document_data, publish
+from deviate.report.data.schema import Schema, document_schema
+from deviate.report.data.tables import shield_rows
+from deviate.report.document import (
     Absent,
     Block,
     Document,
@@ -46,28 +49,16 @@ from deviate.report import (
     ExcerptLine,
     Fact,
     Figure,
-    GrowthPanel,
-    GrowthPlot,
     Items,
-    Number,
-    Pieces,
     Remark,
     Row,
-    Schema,
     Section,
-    Shape,
     Table,
     cell,
-    clean,
-    counted_of,
-    document_data,
-    document_schema,
-    duration_of,
-    name_text,
-    publish,
-    shield_rows,
-    whole,
 )
+from deviate.report.format import clean, counted_of, name_text
+from deviate.report.numbers import Number, Pieces, duration_of, whole
+from deviate.report.plots import GrowthPanel, GrowthPlot
 
 DIVERGE_SCHEMA = 2
 # 2026-11-22  1  first format of the JSON of `deviate diverge`.

@@ -16,7 +16,9 @@ from deviate.diverge.findings import (
     Place,
     Ulps,
 )
-from deviate.report import Number, clean, counted_of, diverge_command, name_text, rough
+from deviate.report.format import clean, counted_of, name_text, rough
+from deviate.report.numbers import Number
+from deviate.report.parts.divergence import diverge_command
 
 PHASES: Mapping[Phase, str] = MappingProxyType({
     "initial": "the initial weights",

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.model import Direction, Role, Series, Status
+from deviate.model.analysis import Direction, Role
+from deviate.model.records import Series, Status
 from deviate.registry import Registry
 
 

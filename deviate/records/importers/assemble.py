@@ -11,8 +11,8 @@ from typing import get_args
 
 from deviate.base import first_few
 from deviate.errors import InputError
-from deviate.model import Series, Status
 from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier, word_set
+from deviate.model.records import Series, Status
 from deviate.records.importers import Imported, ImportedRun
 from deviate.records.importers.tables import Table, is_integral, is_numeric, number
 from deviate.series.words import COUNTERS

@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from deviate.errors import InputError
-from deviate.model import AT, Series, Status
+from deviate.model.aggregates import AT
+from deviate.model.records import Series, Status
 from deviate.records.files import in_words, to_builtins
 from deviate.records.importers import Imported, ImportedRun, MetricEntry, importer
 from deviate.records.importers.tables import head, read_text

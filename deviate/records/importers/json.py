@@ -13,7 +13,7 @@ from typing import Any, get_args
 import msgspec
 
 from deviate.errors import InputError
-from deviate.model import Series, Status
+from deviate.model.records import Series, Status
 from deviate.records.importers import Imported, ImportedRun, MetricEntry, importer
 from deviate.records.importers.assemble import assemble
 from deviate.records.importers.tables import Table, number, read_text

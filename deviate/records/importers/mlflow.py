@@ -26,7 +26,7 @@ from typing import Any
 
 from deviate.base import first_few, redact
 from deviate.errors import InputError
-from deviate.model import Status
+from deviate.model.records import Status
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.tables import head
 from deviate.records.importers.tracked import (

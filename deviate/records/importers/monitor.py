@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.model import Series
+from deviate.model.records import Series
 from deviate.records.importers import Imported, ImportedRun, importer
 from deviate.records.importers.tables import head, number, read_table
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from deviate.base import first_few, redact, redact_variables
 from deviate.errors import InputError
-from deviate.model import Series, Status
+from deviate.model.records import Series, Status
 from deviate.records.columns import NO_STEP, series_of
 from deviate.records.importers import ImportedRun
 

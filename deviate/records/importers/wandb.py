@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError
-from deviate.model import Status
+from deviate.model.records import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import Imported, importer, wire
 from deviate.records.importers.tracked import (

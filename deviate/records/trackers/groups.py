@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from deviate.base import first_few, redact, redact_variables
 from deviate.errors import InputError
-from deviate.model import TUNED
 from deviate.model.metric_vocabulary import word_set
+from deviate.model.records import TUNED
 from deviate.records.importers import Imported
 from deviate.records.importers.assemble import word
 from deviate.records.importers.tracked import Project, TrackedRun, imported_runs, is_seed, note_on, reading

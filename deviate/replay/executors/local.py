@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from deviate.errors import RecordError, RunError
-from deviate.model import Settings, Status
-from deviate.records import HEARTBEAT_S, Result
+from deviate.model.plan import Settings
+from deviate.model.records import Status
+from deviate.records.runs import HEARTBEAT_S, Result
 from deviate.replay.adopt import give_back, settled_attempt
 from deviate.replay.attempt import (
     Attempt,

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError, RunError
-from deviate.model import Settings
-from deviate.records import run_id
+from deviate.model.plan import Settings
+from deviate.records.runs import run_id
 from deviate.replay.executors.workers import LATE_S, WorkersExecutor, load, log_folder, worker_command
 from deviate.replay.protocol import Order, executor
 

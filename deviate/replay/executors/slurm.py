@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError, RunError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.replay.executors.workers import LATE_S, WorkersExecutor, load, log_folder, worker_command
 from deviate.replay.protocol import Order, executor
 

@@ -14,24 +14,22 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from deviate.errors import InputError, RecordError, RunError
-from deviate.model import Status
-from deviate.records import (
+from deviate.model.records import Status
+from deviate.records.layout import attempts, snapshot_folder, spec_file
+from deviate.records.runs import (
     HEARTBEAT_S,
     Claim,
-    Manifest,
     Result,
-    attempts,
     damaged_files,
     keep_spec,
     read_claim,
-    read_manifest,
     read_result,
     run_id,
-    snapshot_folder,
-    spec_file,
     spec_hash,
     write_result,
 )
+from deviate.records.schema import Manifest
+from deviate.records.snapshot import read_manifest
 from deviate.replay.adopt import end_orphans, is_here, is_living, settled_attempt
 from deviate.replay.outcomes import SETTLED, Ending, has_reported, silence
 from deviate.replay.processes import end_group, end_processes, is_alive, processes_of

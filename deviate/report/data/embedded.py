@@ -5,7 +5,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deviate.model import Findings, Series
+from deviate.model.findings import Findings
+from deviate.model.records import Series
 from deviate.report.data.published import plain
 from deviate.report.figures.bundle import line_of, thin
 

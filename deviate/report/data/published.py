@@ -9,9 +9,22 @@ from inspect import getdoc
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
-from deviate import __version__, model
-from deviate.model import NOT_ASKED, Comparison, Estimate, FurtherFigure, Interval, SelectedMetric, Test, Unavailable
+from deviate import __version__
+from deviate.model.analysis import Metric
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
+from deviate.model.comparisons import Comparison, CurveComparison, Description, FurtherFigure, TaskFindings, Verdict
+from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Test, Unavailable
+from deviate.model.findings import ExperimentFindings, Findings, NoiseRow, PairFindings, Parting
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Flip, InjectedCode, NotCaptured, Revision, Run
+from deviate.model.stability import (
+    ClassStability,
+    Convergence,
+    ConvergenceRow,
+    SetStability,
+    UnstableExample,
+    WeightStability,
+)
 from deviate.report.format import SURROGATE
 from deviate.stats import labelled_statistics
 
@@ -74,52 +87,48 @@ def _but(*names: str) -> frozenset[str]:
 
 SHAPES: dict[type, Shape] = {
     # The warnings of a document hold those of the records too.
-    model.Findings: Shape(without=_but("warnings")),
-    model.ExperimentFindings: Shape(
-        without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}
-    ),
+    Findings: Shape(without=_but("warnings")),
+    ExperimentFindings: Shape(without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}),
     # Where the rules of experiments differ, a warning says so.
-    model.Experiment: Shape(
+    Experiment: Shape(
         without=_but("folder", "root", "warnings", "notes", "metrics", "streams", "scores", "n_pending", "is_cut_short")
     ),
     # The diffs are for people, and in files of their own.
-    model.Revision: Shape(without=_but("diff", "untracked")),
-    model.InjectedCode: Shape(without=_but("diff")),
-    model.Run: Shape(
+    Revision: Shape(without=_but("diff", "untracked")),
+    InjectedCode: Shape(without=_but("diff")),
+    Run: Shape(
         without=_but("variant", "folder", "series", "stderr_tail", "seed_events", "artifacts", "notes"),
         also={"seed_calls": "seed_events"},
     ),
-    model.Flip: Shape(unbounded=_but("before", "after")),
+    Flip: Shape(unbounded=_but("before", "after")),
     SelectedMetric: Shape(
         without=_but("name", "is_primary", "n_examples"), inside=("metric",), also={"metric": "name"}
     ),
-    model.Metric: Shape(
-        without=frozenset(field.name for field in fields(model.Metric)) - {"expression", "file", "line"}
-    ),
-    model.Description: Shape(
+    Metric: Shape(without=frozenset(field.name for field in fields(Metric)) - {"expression", "file", "line"}),
+    Description: Shape(
         without=_but("rounding_se", "missing_kinds"),
         inside=("metric",),
         also={"n": "n"},
         keyed={"missing": ("replicate", "reason")},
     ),
-    model.Score: Shape(without=_but("value"), also={"score": "value"}),
+    Score: Shape(without=_but("value"), also={"score": "value"}),
     Interval: Shape(unbounded=_but("low", "high")),
     Unavailable: Shape(without=_but("reason", "kind"), also={"unavailable": "reason"}, filled=_but("reason")),
-    model.PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
+    PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
         without=_but("baseline", "candidate", "p_upper", "further"),
         inside=("verdict",),
         also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
     ),
-    model.Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
+    Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
     Test: Shape(without=_but("p_error")),
-    model.CurveComparison: Shape(unbounded=_but("band")),
+    CurveComparison: Shape(unbounded=_but("band")),
     # Scores stand with the metrics of the experiments.
-    model.TaskFindings: Shape(without=_but("is_scaled")),
-    model.NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
-    model.Parting: Shape(unbounded=_but("values")),
-    model.UnstableExample: Shape(keyed={"votes": ("class", "n_runs")}),
-    model.WeightStability: Shape(keyed={"steps": ("step", "distance")}),
+    TaskFindings: Shape(without=_but("is_scaled")),
+    NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
+    Parting: Shape(unbounded=_but("values")),
+    UnstableExample: Shape(keyed={"votes": ("class", "n_runs")}),
+    WeightStability: Shape(keyed={"steps": ("step", "distance")}),
     # The findings are the report of the same runs, which `deviate compare` writes.
     CheckFindings: Shape(
         without=_but("findings", "warnings", "fails_undecided", "requires_control", "completions"),
@@ -161,7 +170,7 @@ def publish(shapes: Mapping[type, Shape]) -> None:
     SHAPES.update(shapes)
 
 
-SENTENCES: frozenset[type] = frozenset({model.NotCaptured})
+SENTENCES: frozenset[type] = frozenset({NotCaptured})
 """Classes whose instances are one text in a document: `str` of them."""
 
 
@@ -312,14 +321,14 @@ def descriptions(owner: type) -> dict[str, str]:
 # Findings as plain values for strict JSON: unrounded numbers, and reasons for missing ones.
 
 DRAWN: dict[type, frozenset[str]] = {
-    model.CurveComparison: frozenset(
+    CurveComparison: frozenset(
         {"steps", "baseline", "candidate", "difference", "band", "baseline_half_widths", "candidate_half_widths"}
     ),
-    model.SetStability: frozenset({"disagreement"}),
-    model.WeightStability: frozenset({"distances"}),
-    model.ClassStability: frozenset({"accuracies"}),
-    model.Convergence: frozenset({"step_seconds"}),
-    model.ConvergenceRow: frozenset({"steps", "seconds"}),
+    SetStability: frozenset({"disagreement"}),
+    WeightStability: frozenset({"distances"}),
+    ClassStability: frozenset({"accuracies"}),
+    Convergence: frozenset({"step_seconds"}),
+    ConvergenceRow: frozenset({"steps", "seconds"}),
 }
 """Members with a number per step, per pair of runs, or per run and class: a page has drawn most, the files have all."""
 

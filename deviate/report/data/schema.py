@@ -6,9 +6,11 @@ from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin
 
-from deviate.model import Estimate, Findings, PublishedFindings, Unavailable
 from deviate.model.check import CheckFindings
 from deviate.model.cost import CostFindings
+from deviate.model.estimates import Estimate, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.published_results import PublishedFindings
 from deviate.model.sweep import SweepFindings
 from deviate.registry import wing
 from deviate.report.data import published

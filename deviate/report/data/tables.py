@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 
-from deviate.model import Comparison, Description, Experiment, Findings, Interval, Test, Unavailable
-from deviate.model.estimates import NOT_SHOWN
+from deviate.model.comparisons import Comparison, Description
+from deviate.model.estimates import NOT_SHOWN, Interval, Test, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.registry import wing
 from deviate.report.data.published import further_members
 from deviate.report.document import Absent, Fact, Facts, Section, cell

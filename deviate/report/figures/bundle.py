@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from deviate.model import LoopCounter, Series
+from deviate.model.analysis import LoopCounter
+from deviate.model.records import Series
 
 Floats = NDArray[np.float64]
 

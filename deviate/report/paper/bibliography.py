@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from deviate import __version__
-from deviate.model import Comparison, Completion, CompletionComparison, Findings, Interval, Test, Unavailable
+from deviate.model.comparisons import Comparison, Completion, CompletionComparison
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.findings import Findings
 from deviate.registry import wing
 from deviate.report.data.published import figure_of
 from deviate.report.document import Report

@@ -4,8 +4,10 @@ import statistics
 from collections.abc import Iterable, Iterator
 
 from deviate import __version__
-from deviate.model import Description, Equivalence, Experiment, Findings, Interval, Unavailable
-from deviate.model.estimates import N_RESAMPLES
+from deviate.model.comparisons import Description, Equivalence
+from deviate.model.estimates import N_RESAMPLES, Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.report.document import Report
 from deviate.report.format import clean, confidence_text, counted, duration
 from deviate.report.forms.markdown import escape

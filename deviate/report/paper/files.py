@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.model import Findings
+from deviate.model.findings import Findings
 from deviate.report.document import Report
 from deviate.report.figures.pictures import Picture, pictures
 from deviate.report.format import shorten

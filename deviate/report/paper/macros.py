@@ -6,7 +6,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.model import Comparison, Description, Equivalence, Estimate, Findings, Interval, Test, Unavailable
+from deviate.model.comparisons import Comparison, Description, Equivalence
+from deviate.model.estimates import Estimate, Interval, Test, Unavailable
+from deviate.model.findings import Findings
 from deviate.registry import wing
 from deviate.report.data.published import figure_of
 from deviate.report.document import Report

@@ -5,17 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from deviate.base import first_few, line_text, place_text
-from deviate.model import (
-    Analysis,
-    Direction,
-    Hazard,
-    Loop,
-    Metric,
-    Rejected,
-    RejectionReason,
-    SelectedMetric,
-    Selection,
-)
+from deviate.model.analysis import Analysis, Direction, Hazard, Loop, Metric, Rejected, RejectionReason
+from deviate.model.plan import SelectedMetric, Selection
 from deviate.report.format import group_pairs, printable
 from deviate.report.lines import name
 from deviate.series.headline import DECLARED, choose_headline

@@ -2,8 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.model import AT_BEST, Description, Experiment, Findings, Interval, Unavailable
-from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
+from deviate.model.aggregates import AT_BEST
+from deviate.model.comparisons import Description
+from deviate.model.estimates import (
+    N_RESAMPLES,
+    PAIRED_ALONE_RUNS,
+    PAIRED_RUNS,
+    SPREAD_RUNS,
+    VERDICT_RUNS,
+    Interval,
+    Unavailable,
+)
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.registry import wing
 from deviate.report.format import (
     clean,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from deviate.model import Experiment, InjectedCode, Revision
+from deviate.model.records import Experiment, InjectedCode, Revision
 from deviate.report.document import Absent, Block, Changes, Section
 from deviate.report.format import clean, counted, name_text
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.model import Interval, Unavailable
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
-from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Interval, Unavailable
 from deviate.report.data.published import CHECK_SCHEMA, document_data
 from deviate.report.document import Absent, Case, CaseOutcome, Check
 from deviate.report.format import (

@@ -1,6 +1,7 @@
 """Comparisons as text: the verdict with its figures, and the sentence to paste."""
 
-from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
+from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
+from deviate.model.estimates import Estimate, Interval, Test, Unavailable
 from deviate.report.document import Absent, Entry, Judgement, Tone, Verdict, cell
 from deviate.report.format import (
     between,

@@ -5,7 +5,9 @@ from collections import Counter
 from collections.abc import Callable
 
 from deviate.base import first_few
-from deviate.model import Description, Estimate, Interval, Reason, SelectedMetric, Unavailable
+from deviate.model.comparisons import Description
+from deviate.model.estimates import Estimate, Interval, Reason, Unavailable
+from deviate.model.plan import SelectedMetric
 from deviate.report.document import Absent, Entry, Row, SummaryLine, cell
 from deviate.report.format import (
     between,

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from deviate.base import redact_words
-from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
+from deviate.model.estimates import value_text
+from deviate.model.findings import Findings, Parting, Repeatability
+from deviate.model.records import Experiment
 from deviate.report.document import Absent, Block, Code, Items, Row, Section, Table, cell
 from deviate.report.format import clean, counted, group_pairs, name_text, replicates
 from deviate.report.numbers import Number

@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from deviate.model import Answer, Control, DeviceType, Diagnosis, Framework, Machine
+from deviate.model.diagnosis import Answer, Control, DeviceType, Diagnosis, Framework, Machine
 from deviate.report.format import group_pairs, printable
 
 NARROWEST = 40

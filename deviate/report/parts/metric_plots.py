@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 
-from deviate.model import Comparison, Description, Findings, Interval, LoopCounter, Run, Series, Unavailable
+from deviate.model.analysis import LoopCounter
+from deviate.model.comparisons import Comparison, Description
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.records import Run, Series
 from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, unit_head
 from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of

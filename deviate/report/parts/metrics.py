@@ -4,19 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from deviate.base import place_text
-from deviate.model import (
-    AT,
-    AT_BEST,
-    MEAN_LAST,
-    NOT_APPLICABLE,
-    NOT_ASKED,
-    Comparison,
-    Description,
-    Findings,
-    Interval,
-    SelectedMetric,
-    Unavailable,
-)
+from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST
+from deviate.model.comparisons import Comparison, Description
+from deviate.model.estimates import NOT_APPLICABLE, NOT_ASKED, Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.plan import SelectedMetric
 from deviate.report.document import Absent, Figure, MetricPart, Row, Table, cell, quantities
 from deviate.report.format import clean, confidence_text, counted, difference_unit, name_text, replicates, shorten
 from deviate.report.numbers import TO, Number, Pieces, append_unit, ends, factor, share

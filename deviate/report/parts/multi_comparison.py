@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from deviate.model import Contrast, Findings, ManyTable, Unavailable
+from deviate.model.comparisons import Contrast, ManyTable
+from deviate.model.estimates import Unavailable
+from deviate.model.findings import Findings
 from deviate.report.document import Absent, Block, Fact, Facts, Quote, Row, Section, Table, cell
 from deviate.report.format import (
     clean,

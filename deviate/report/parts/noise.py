@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from deviate.model import Estimate, Findings, Interval, NoiseFindings, NoiseRow, NoiseTable, Overhead, Unavailable
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable, Overhead
 from deviate.report.document import (
     Absent,
     Block,

@@ -4,20 +4,10 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from deviate.model import (
-    NOT_ASKED,
-    Attainment,
-    Comparison,
-    Completion,
-    CurveComparison,
-    Description,
-    Findings,
-    Interval,
-    LoopCounter,
-    PairFindings,
-    Test,
-    Unavailable,
-)
+from deviate.model.analysis import LoopCounter
+from deviate.model.comparisons import Attainment, Comparison, Completion, CurveComparison, Description
+from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
+from deviate.model.findings import Findings, PairFindings
 from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import (
     clean,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from deviate.base import redact_words
-from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
+from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.report.data.published import OVERHEAD_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
 from deviate.report.document import Absent, Block, Document, Entry, Fact, Figure, Row, Section, Table, cell

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from deviate.model import Design, DesignRow, Estimate, Question, Unavailable
+from deviate.model.design import Design, DesignRow, Question
+from deviate.model.estimates import Estimate, Unavailable
 from deviate.report.format import (
     clean,
     confidence_text,

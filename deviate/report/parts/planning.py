@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.model import Comparison, Description, Findings, Interval, Planning, PlanningRow, Unavailable
-from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.comparisons import Comparison, Description
+from deviate.model.design import Planning, PlanningRow
+from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS, Interval, Unavailable
+from deviate.model.findings import Findings
 from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
 from deviate.report.format import (
     between,

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from deviate.base import redact_words
-from deviate.model import Estimate, Interval, PublishedComparison, PublishedFindings, Unavailable
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.published_results import PublishedComparison, PublishedFindings
 from deviate.report.data.published import PUBLISHED_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
 from deviate.report.document import Absent, Answer, Document, Entry, Fact, Figure, Point, Row, Section, Table, cell

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from deviate.model import NOT_ASKED, Comparison, Equivalence, Interval, Paired, SpreadVerdict, Test, Unavailable
+from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
+from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
 from deviate.report.data.published import figure_of
 from deviate.report.document import Absent, Entry, Row, cell
 from deviate.report.format import clean, confidence_text, difference_unit, p_cell, replicates

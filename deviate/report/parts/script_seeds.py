@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from deviate.base import first_few, place_text
-from deviate.model import SeedEvent
+from deviate.model.records import SeedEvent
 from deviate.report.format import clean
 
 STREAMS = frozenset({"init", "shuffle", "augment", "dropout", "other"})

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from deviate.model import Comparison, Contrast, Description, Findings, Interval, Unavailable
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.comparisons import Comparison, Contrast, Description
+from deviate.model.estimates import VERDICT_RUNS, Interval, Unavailable
+from deviate.model.findings import Findings
 from deviate.report.document import NOTHING, Absent, Cell, Entry, Layout, Row, Table, cell
 from deviate.report.format import MINUS, clean, confidence_text, shorten_middle, unit_head
 from deviate.report.numbers import Number, ends, share

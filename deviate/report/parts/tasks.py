@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
+from deviate.model.comparisons import Aggregated, TaskFindings
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.findings import Findings
 from deviate.report.document import Absent, Block, Entry, Fact, Facts, Figure, Items, Quote, Row, Section, Table, cell
 from deviate.report.format import clean, confidence_text, counted, name_text, number, p_text, ratio
 from deviate.report.numbers import Number, factor

@@ -13,19 +13,11 @@ from datetime import datetime
 from functools import cache, partial
 
 from deviate import __version__
-from deviate.model import (
-    Comparison,
-    Description,
-    Estimate,
-    Experiment,
-    ExperimentFindings,
-    Findings,
-    Interval,
-    LoopCounter,
-    Series,
-    Test,
-    Unavailable,
-)
+from deviate.model.analysis import LoopCounter
+from deviate.model.comparisons import Comparison, Description
+from deviate.model.estimates import Estimate, Interval, Test, Unavailable
+from deviate.model.findings import ExperimentFindings, Findings
+from deviate.model.records import Experiment, Series
 from deviate.report.document import Report
 from deviate.report.figures.bundle import Line, bundle_of, line_of, number_steps, step_means
 from deviate.report.format import clean

@@ -7,8 +7,8 @@ import numpy as np
 
 from deviate.base import first_few
 from deviate.errors import RecordError
-from deviate.model import Artifact, Captured, CapturedSet, CapturedWeights, Experiment, NotCaptured, Run
-from deviate.records import names_in, reading_arrays
+from deviate.model.records import Artifact, Captured, CapturedSet, CapturedWeights, Experiment, NotCaptured, Run
+from deviate.records.stored_arrays import names_in, reading_arrays
 from deviate.stability.captures.sets import Frame, build, runs_text
 from deviate.stability.captures.stored import Layers, Stored, combine_shards
 

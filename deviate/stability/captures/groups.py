@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deviate.errors import InputError
-from deviate.model import Captured, CapturedSet
+from deviate.model.records import Captured, CapturedSet
 
 IDS = ("id", "index")
 """Names of a column of example numbers: positions in the set, from 0."""

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deviate.errors import RecordError
-from deviate.model import OutputKind
+from deviate.model.records import OutputKind
 
 Array = npt.NDArray[Any]
 SUM_TOLERANCE = {2: 2e-2, 4: 1e-3, 8: 1e-6}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deviate.model import Alignment, CapturedSet, OutputKind
+from deviate.model.records import Alignment, CapturedSet, OutputKind
 from deviate.stability.captures.outputs import (
     Array,
     Form,

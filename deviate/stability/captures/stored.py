@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deviate.errors import RecordError
-from deviate.model import Artifact
-from deviate.records import READ_ERRORS, RUN_LEFT_OUT, names_in, read_array, reading_arrays
+from deviate.model.records import Artifact
+from deviate.records.stored_arrays import READ_ERRORS, RUN_LEFT_OUT, names_in, read_array, reading_arrays
 
 Array = npt.NDArray[Any]
 OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"

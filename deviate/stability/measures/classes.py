@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model import CapturedSet, ClassStability, Estimate, GroupMeasure, GroupStability, Interval, Unavailable
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.records import CapturedSet
+from deviate.model.stability import ClassStability, GroupMeasure, GroupStability
 from deviate.stability.measures.classified import Classified
 from deviate.stability.measures.intervals import ratio_of, sampling_sd
 from deviate.stats import (

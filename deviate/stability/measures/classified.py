@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model import CapturedSet, Measure, MeasureName, OutputKind, Unavailable, UnstableExample
+from deviate.model.estimates import Unavailable
+from deviate.model.records import CapturedSet, OutputKind
+from deviate.model.stability import Measure, MeasureName, UnstableExample
 from deviate.stability.measures.blocks import PIECE_BYTES, Floats, Labels, Matrix, on_threads, pieces
 from deviate.stability.measures.intervals import jackknife, mean_measure, over_pairs, sd_measure
 from deviate.stability.measures.pairwise import disagreement, ensemble_deltas, linear_cka, pearson, spearman

@@ -8,18 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.errors import InputError
-from deviate.model import (
-    Convergence,
-    ConvergenceRow,
-    Direction,
-    Experiment,
-    Run,
-    SelectedMetric,
-    Series,
-    Unavailable,
-    WeakModels,
-)
+from deviate.model.analysis import Direction
+from deviate.model.estimates import Unavailable
 from deviate.model.metric_vocabulary import split_identifier
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, Series
+from deviate.model.stability import Convergence, ConvergenceRow, WeakModels
 from deviate.series.headline import find_primary
 from deviate.series.lookup import require_metric
 from deviate.series.score import score_of

@@ -7,12 +7,9 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model import (
-    Captured,
-    CapturedSet,
-    CapturedWeights,
-    Estimate,
-    Experiment,
+from deviate.model.estimates import Estimate, Unavailable
+from deviate.model.records import Captured, CapturedSet, CapturedWeights, Experiment
+from deviate.model.stability import (
     LayerDistance,
     Measure,
     MeasureName,
@@ -20,7 +17,6 @@ from deviate.model import (
     StabilityDifference,
     StabilityFindings,
     StepDivergence,
-    Unavailable,
     WeightStability,
 )
 from deviate.stability.measures.classes import class_table, expected_largest_range, expected_largest_sd, group_table

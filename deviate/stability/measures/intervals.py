@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from deviate.base import count
-from deviate.model import Estimate, Interval, Measure, MeasureName, Reason, Unavailable
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Reason, Unavailable
+from deviate.model.stability import Measure, MeasureName
 from deviate.series.score import LARGEST
 from deviate.stability.measures.blocks import Matrix, mirror
 from deviate.stats import (

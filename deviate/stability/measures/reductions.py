@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.base import count
-from deviate.model import CapturedSet, Estimate, Interval, MeasureName, Reduction, Unavailable
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.records import CapturedSet
+from deviate.model.stability import MeasureName, Reduction
 from deviate.stability.measures.classified import Classified, classify, measures_of
 from deviate.stability.measures.intervals import NO_TRUTH, jackknife
 from deviate.stats import SINGLE_RUN, Variability, moments, variability_reduction

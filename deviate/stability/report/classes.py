@@ -7,37 +7,25 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from deviate.model import ClassStability, Findings, GroupMeasure, GroupStability, Interval, SetStability, Unavailable
-from deviate.report import (
-    Absent,
-    Block,
-    BreakdownLine,
-    BreakdownPlot,
-    Entry,
-    Fold,
-    Items,
-    Number,
-    Pieces,
-    Row,
-    Section,
-    Table,
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.stability import ClassStability, GroupMeasure, GroupStability, SetStability
+from deviate.report.document import Absent, Block, Entry, Fold, Items, Row, Section, Table, cell
+from deviate.report.format import (
     between,
-    cell,
-    cell_of,
     clean,
     confidence_text,
     counted_of,
     decimals,
-    ends,
-    factor,
     name_text,
     number,
     percentage,
     ratio,
-    ratio_cell,
-    share,
-    whole,
 )
+from deviate.report.numbers import Number, Pieces, ends, factor, share, whole
+from deviate.report.parts.compare import ratio_cell
+from deviate.report.parts.describe import cell_of
+from deviate.report.plots import BreakdownLine, BreakdownPlot
 from deviate.stability.report.measure_labels import POINTS, SHARE, estimate_text, figures_of, hundredfold_cell, methods
 
 

@@ -4,20 +4,18 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from deviate.model import (
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.stability import (
     Convergence,
-    Estimate,
-    Findings,
     GroupMeasure,
     GroupStability,
-    Interval,
     Measure,
     SetStability,
     StabilityFindings,
-    Unavailable,
     WeightStability,
 )
-from deviate.report import plain_text
+from deviate.report.data.tables import plain_text
 from deviate.stability.report.classes import RATES
 
 Value = str | int | float | None

@@ -10,8 +10,11 @@ those of the artifact are ours.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.model import Estimate, Experiment, ExperimentFindings, Findings, SetStability, Unavailable
-from deviate.report import csv_text, plain_text
+from deviate.model.estimates import Estimate, Unavailable
+from deviate.model.findings import ExperimentFindings, Findings
+from deviate.model.records import Experiment
+from deviate.model.stability import SetStability
+from deviate.report.data.tables import csv_text, plain_text
 from deviate.stats import is_accuracy, mean_of, range_of, relative_range, sd_of, whole_of
 
 SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")

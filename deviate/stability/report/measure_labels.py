@@ -5,36 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from deviate.model import (
-    Estimate,
-    Findings,
-    Interval,
-    Measure,
-    MeasureName,
-    SetStability,
-    StabilityFindings,
-    Unavailable,
-    WeightStability,
-)
-from deviate.report import (
-    Absent,
-    BreakdownPlot,
-    Entry,
-    Figure,
-    MatrixPlot,
-    Number,
-    Pieces,
-    Row,
-    StepsPlot,
-    cell,
-    cell_of,
-    clean,
-    confidence_text,
-    decimals,
-    ends,
-    text_of,
-    unit_head,
-)
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.stability import Measure, MeasureName, SetStability, StabilityFindings, WeightStability
+from deviate.report.document import Absent, Entry, Figure, Row, cell
+from deviate.report.format import clean, confidence_text, decimals, unit_head
+from deviate.report.numbers import Number, Pieces, ends, text_of
+from deviate.report.parts.describe import cell_of
+from deviate.report.plots import BreakdownPlot, MatrixPlot, StepsPlot
 
 Item = TypeVar("Item")
 Plot = MatrixPlot | StepsPlot | BreakdownPlot

@@ -3,35 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from deviate.model import (
-    Findings,
-    GroupMeasure,
-    GroupStability,
-    Interval,
-    Measure,
-    MeasureName,
-    SetStability,
-    Unavailable,
-)
-from deviate.report import (
-    EMPTY,
-    Absent,
-    Cell,
-    Entry,
-    Footnotes,
-    Number,
-    Row,
-    Table,
-    absent,
-    cell,
-    clean,
-    ends,
-    factor,
-    name_text,
-    share,
-    short,
-)
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.stability import GroupMeasure, GroupStability, Measure, MeasureName, SetStability
+from deviate.report.document import Absent, Cell, Entry, Row, Table, cell
+from deviate.report.format import clean, name_text
+from deviate.report.numbers import Number, ends, factor, share
 from deviate.report.paper import Macro, maths, of_ends, of_estimate, prefixes
+from deviate.report.parts.table import EMPTY, Footnotes, absent, short
 from deviate.stability.measures.intervals import JACKKNIFE
 from deviate.stability.report.classes import Rate, class_places, group_name, places_of, present_rates, spread_pieces
 from deviate.stability.report.measure_labels import (

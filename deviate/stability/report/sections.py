@@ -4,41 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from deviate.model import (
-    Convergence,
-    ConvergenceRow,
-    Estimate,
-    Findings,
-    Interval,
-    Measure,
-    SetStability,
-    Unavailable,
-    WeakModels,
-)
-from deviate.report import (
-    PLUS_MINUS,
-    Absent,
-    Block,
-    Entry,
-    Fold,
-    Items,
-    Number,
-    Row,
-    Section,
-    Table,
-    cell,
-    cell_of,
-    clean,
-    confidence_text,
-    counted,
-    counted_of,
-    decimals,
-    ends,
-    name_text,
-    quantities,
-    replicates,
-    share,
-)
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.stability import Convergence, ConvergenceRow, Measure, SetStability, WeakModels
+from deviate.report.document import Absent, Block, Entry, Fold, Items, Row, Section, Table, cell, quantities
+from deviate.report.format import clean, confidence_text, counted, counted_of, decimals, name_text, replicates
+from deviate.report.numbers import PLUS_MINUS, Number, ends, share
+from deviate.report.parts.describe import cell_of
 from deviate.stability.report import classes
 from deviate.stability.report.classes import widest_in_brief, worst_in_brief
 from deviate.stability.report.measure_labels import all_measures, find_measure, measure_text, methods, rows_of

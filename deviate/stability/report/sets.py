@@ -5,43 +5,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median
 
-from deviate.model import (
-    Findings,
-    Interval,
-    Measure,
-    Reduction,
-    SetStability,
-    Unavailable,
-    UnstableExample,
-    WeightStability,
-)
-from deviate.report import (
-    Absent,
-    Block,
-    Entry,
-    Fold,
-    Items,
-    MatrixPlot,
-    Number,
-    Row,
-    Section,
-    StepLine,
-    StepsPlot,
-    Table,
-    between,
-    cell,
-    clean,
-    counted,
-    counted_of,
-    decimals,
-    group_pairs,
-    name_text,
-    number,
-    quantities,
-    share,
-    text_of,
-    whole,
-)
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.stability import Measure, Reduction, SetStability, UnstableExample, WeightStability
+from deviate.report.document import Absent, Block, Entry, Fold, Items, Row, Section, Table, cell, quantities
+from deviate.report.format import between, clean, counted, counted_of, decimals, group_pairs, name_text, number
+from deviate.report.numbers import Number, share, text_of, whole
+from deviate.report.plots import MatrixPlot, StepLine, StepsPlot
 from deviate.stability.report.measure_labels import (
     MEASURES,
     PLAIN,

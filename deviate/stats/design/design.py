@@ -10,8 +10,9 @@ import numpy as np
 from scipy import integrate, optimize, special, stats
 
 from deviate.errors import InputError
-from deviate.model import NOT_ASKED, Design, DesignRow, Estimate, Pilot, Question, Spending, Unavailable
-from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.design import Design, DesignRow, Pilot, Question
+from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Estimate, Unavailable
+from deviate.model.records import Spending
 from deviate.stats.design.group_sequential import crossing, spending_bounds
 from deviate.stats.design.power import arrangement_loss, fewest
 

@@ -16,8 +16,8 @@ import numpy as np
 from scipy import optimize, special
 
 from deviate.errors import InputError
-from deviate.model import Spending
 from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.records import Spending
 
 MOST_LOOKS = 50
 SPENDING_NAMES: dict[Spending, str] = {"obrien-fleming": "O'Brien-Fleming", "pocock": "Pocock"}

@@ -11,8 +11,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from deviate.model import Estimate, Interval, Unavailable
-from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.stats.estimates.sample import (
     Values,
     differences_of,

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.errors import InputError
-from deviate.model import Estimate, Experiment, Unavailable, level_text
+from deviate.model.estimates import Estimate, Unavailable, level_text
+from deviate.model.records import Experiment
 from deviate.stats.design.power import fewest
 from deviate.stats.estimates.one_sample import mean_interval
 from deviate.stats.estimates.sample import Values, moments, refusal, spread_refusal

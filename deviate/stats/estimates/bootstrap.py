@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from deviate.model import Interval, Unavailable
-from deviate.model.estimates import N_RESAMPLES
+from deviate.model.estimates import N_RESAMPLES, Interval, Unavailable
 from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refusal, spread_refusal
 from deviate.stats.registry import statistic
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from scipy import stats
 
-from deviate.model import Estimate, Experiment, Interval, Overhead, Run, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.findings import Overhead
+from deviate.model.records import Experiment, Run
 from deviate.series.score import contention
 from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.sample import Values, moments, refusal, without_spread

@@ -4,7 +4,7 @@ import math
 
 from scipy import special, stats
 
-from deviate.model import Estimate, Interval, Unavailable
+from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import Values, moments, refusal, spread_refusal, without_ratio, without_spread
 from deviate.stats.estimates.summary import t_quantile, welch_df

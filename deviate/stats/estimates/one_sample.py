@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.model import NOT_APPLICABLE, Estimate, Interval, SelectedMetric, Unavailable
+from deviate.model.estimates import NOT_APPLICABLE, Estimate, Interval, Unavailable
+from deviate.model.plan import SelectedMetric
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import Values, moments, refusal, resolution, without_spread
 from deviate.stats.estimates.sampling import is_accuracy, whole_of

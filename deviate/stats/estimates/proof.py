@@ -7,18 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from deviate.base import count, first_few, place_text
-from deviate.model import (
-    Absorption,
-    Agreement,
-    DrawEvent,
-    EvaluationData,
-    Experiment,
-    Parting,
-    Repeatability,
-    Run,
-    Series,
-)
-from deviate.model.findings import WeightsAgreement
+from deviate.model.findings import Absorption, Agreement, Parting, Repeatability, WeightsAgreement
+from deviate.model.records import DrawEvent, EvaluationData, Experiment, Run, Series
 
 Place = tuple[bool, int, int]
 """(False, step of the main loop, ordinal within it), or (True, 0, ordinal) outside it; the first difference is searched

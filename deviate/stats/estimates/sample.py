@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.base import count
-from deviate.model import Reason, Unavailable
+from deviate.model.estimates import Reason, Unavailable
 from deviate.series.score import LARGEST
 
 Values = Sequence[float]

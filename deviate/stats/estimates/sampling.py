@@ -3,8 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from deviate.model import NOT_APPLICABLE, Estimate, Run, SelectedMetric, Unavailable
+from deviate.model.estimates import NOT_APPLICABLE, Estimate, Unavailable
 from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Run
 from deviate.stats.estimates.sample import Values, moments, refusal
 
 ACCURACY = word_set("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")

@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from deviate.model import Description, Estimate, Interval, SpreadVerdict, SpreadWord, Test, Unavailable, level_text
-from deviate.model.estimates import SPREAD_RUNS
+from deviate.model.comparisons import Description, SpreadVerdict, SpreadWord
+from deviate.model.estimates import SPREAD_RUNS, Estimate, Interval, Test, Unavailable, level_text
 from deviate.series.score import LARGEST
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.effect import sd_ratio_interval

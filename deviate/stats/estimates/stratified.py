@@ -13,8 +13,7 @@ import numpy as np
 from scipy import stats
 
 from deviate.base import count
-from deviate.model import Estimate, Interval, Unavailable
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.sample import Values
 from deviate.stats.registry import statistic

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from deviate.model import Estimate, Interval, Reason, Test, Unavailable, Verdict
+from deviate.model.comparisons import Verdict
+from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.sample import Summary, never_zero, pooled_sd
 

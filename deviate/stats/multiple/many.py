@@ -10,18 +10,10 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from deviate.base import count
-from deviate.model import (
-    Contrast,
-    Estimate,
-    ExperimentFindings,
-    Interval,
-    ManyTable,
-    Reason,
-    SelectedMetric,
-    Test,
-    Unavailable,
-)
-from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS
+from deviate.model.comparisons import Contrast, ManyTable
+from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Reason, Test, Unavailable
+from deviate.model.findings import ExperimentFindings
+from deviate.model.plan import SelectedMetric
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.sample import Summary, Values, is_constant, moments, never_zero, resolution, spread_refusal
 from deviate.stats.interim_analysis import change_results, pending

@@ -7,17 +7,10 @@ from typing import Literal
 import numpy as np
 
 from deviate.base import count
-from deviate.model import (
-    NOT_ASKED,
-    Comparison,
-    CompletionComparison,
-    Description,
-    Estimate,
-    Experiment,
-    ExperimentFindings,
-    PairFindings,
-    Unavailable,
-)
+from deviate.model.comparisons import Comparison, CompletionComparison, Description
+from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
+from deviate.model.findings import ExperimentFindings, PairFindings
+from deviate.model.records import Experiment
 from deviate.series.score import contention
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
 from deviate.stats.estimates.bootstrap import Resamples

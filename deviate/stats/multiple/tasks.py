@@ -11,8 +11,9 @@ import numpy as np
 from scipy import stats
 
 from deviate.base import count
-from deviate.model import Aggregated, Contrast, Estimate, ExperimentFindings, Interval, TaskFindings, Test, Unavailable
-from deviate.model.estimates import N_RESAMPLES
+from deviate.model.comparisons import Aggregated, Contrast, TaskFindings
+from deviate.model.estimates import N_RESAMPLES, Estimate, Interval, Test, Unavailable
+from deviate.model.findings import ExperimentFindings
 from deviate.series.score import LARGEST
 from deviate.stats.estimates import stratified
 from deviate.stats.estimates.sample import Values, moments, never_zero

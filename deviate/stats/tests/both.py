@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deviate.model import Direction, Equivalence, Interval, Test, Unavailable
-from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import Equivalence
+from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, VERDICT_RUNS, Interval, Test, Unavailable
 from deviate.stats.estimates.sample import Values, differences_of, never_zero, refusal, spread_refusal, without_spread
 from deviate.stats.registry import statistic
 from deviate.stats.tests.two_tests import MANY_RESAMPLES, N_ERRORS, Side, ask, is_exact, limits, smallest_p

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 
 from deviate.base import count
-from deviate.model import CurveComparison, Estimate, Experiment, SelectedMetric, Series, Unavailable
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.comparisons import CurveComparison
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Unavailable
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Series
 from deviate.series.score import LARGEST
 from deviate.stats.tests.two_sample import welch, welch_interval
 

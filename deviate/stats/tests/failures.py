@@ -8,19 +8,9 @@ import numpy as np
 from scipy import stats
 
 from deviate.base import count
-from deviate.model import (
-    FAILURES,
-    Completion,
-    CompletionComparison,
-    Description,
-    Estimate,
-    Experiment,
-    Interval,
-    Reason,
-    Status,
-    Test,
-    Unavailable,
-)
+from deviate.model.comparisons import Completion, CompletionComparison, Description
+from deviate.model.estimates import FAILURES, Estimate, Interval, Reason, Test, Unavailable
+from deviate.model.records import Experiment, Status
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import never_zero
 from deviate.stats.tests.two_sample import mann_whitney

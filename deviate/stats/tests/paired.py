@@ -7,7 +7,9 @@ import numpy as np
 from scipy import stats
 
 from deviate.base import count
-from deviate.model import Description, Estimate, Experiment, Interval, Paired, Reason, Test, Unavailable
+from deviate.model.comparisons import Description, Paired
+from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
+from deviate.model.records import Experiment
 from deviate.stats.design.power import detectable_difference, detectable_paired
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (

@@ -12,20 +12,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deviate.base import count
-from deviate.model import (
-    Attainment,
-    AttainmentComparison,
-    Direction,
-    Estimate,
-    Experiment,
-    Interval,
-    Run,
-    SelectedMetric,
-    Series,
-    Test,
-    Unavailable,
-)
-from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import Attainment, AttainmentComparison
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Test, Unavailable
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, Series
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.tests.curves import main_loop
 from deviate.stats.tests.permutation import arrangements, how, parts

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from deviate.model import Interval, Reason, Test, Unavailable
+from deviate.model.estimates import Interval, Reason, Test, Unavailable
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, without_spread
 from deviate.stats.registry import statistic

@@ -5,7 +5,8 @@ import json
 import pytest
 
 import deviate
-from deviate.report import build_report, render
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 
 
 @pytest.fixture

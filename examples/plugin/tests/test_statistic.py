@@ -1,7 +1,7 @@
 import pytest
 from deviate_lab.statistic import median_shift
 
-from deviate.model import Unavailable
+from deviate.model.estimates import Unavailable
 
 
 def test_it_is_the_difference_of_the_medians():

@@ -2,7 +2,7 @@
 
 import re
 
-from deviate.model import Experiment, Run
+from deviate.model.records import Experiment, Run
 from deviate.stability import captured_of
 from scripts.accelerator.bench import Bench, failures_of
 from scripts.accelerator.results import Result

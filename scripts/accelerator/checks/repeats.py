@@ -1,6 +1,6 @@
 """Whether runs with controlled kernels are bitwise identical, and how far those with free kernels differ."""
 
-from deviate.model import Run
+from deviate.model.records import Run
 from scripts.accelerator.bench import Bench, digests_of, failures_of, named_values, printed
 from scripts.accelerator.results import Result
 

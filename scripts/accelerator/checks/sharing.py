@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from deviate.model import Run
+from deviate.model.records import Run
 from scripts.accelerator.bench import Bench, digests_of, failures_of
 from scripts.accelerator.results import Result
 

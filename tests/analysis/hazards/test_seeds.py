@@ -6,7 +6,7 @@ from pathlib import Path
 import deviate
 from deviate.analysis import fate_of
 from deviate.analysis.hazards.seeds import MAKERS, SEEDERS, _says_that_it_seeds
-from deviate.model import Analysis, SeedCall
+from deviate.model.analysis import Analysis, SeedCall
 
 Analyse = Callable[[str], Analysis]
 

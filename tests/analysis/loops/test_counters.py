@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deviate.model import Analysis, LoopCounter
+from deviate.model.analysis import Analysis, LoopCounter
 
 Analyse = Callable[[str], Analysis]
 

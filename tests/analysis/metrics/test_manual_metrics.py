@@ -4,7 +4,7 @@ import pytest
 
 from deviate.analysis import add_site
 from deviate.errors import InputError
-from deviate.model import Analysis, Span
+from deviate.model.analysis import Analysis, Span
 
 Analyse = Callable[[str], Analysis]
 

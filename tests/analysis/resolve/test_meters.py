@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]
 

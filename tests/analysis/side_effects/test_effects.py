@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from deviate.model import Analysis
+from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]
 

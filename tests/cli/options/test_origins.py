@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deviate.cli.app import run_arguments
-from deviate.records import read_plan
+from deviate.records.plans import read_plan
 
 TRAIN = 'for epoch in range(3):\n    print(f"test acc: {epoch / 10:.3f}")\n'
 FILE = """\

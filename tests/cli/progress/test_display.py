@@ -22,7 +22,7 @@ from rich.console import Console
 from deviate.cli.progress import display
 from deviate.cli.progress.display import Lines, LiveTable
 from deviate.cli.progress.tally import Tally, mean_text, place_text
-from deviate.model import Unavailable
+from deviate.model.estimates import Unavailable
 from deviate.replay import RunUpdate
 from deviate.workflows.live_estimates import Mean
 from deviate.workflows.states import Expected

@@ -20,13 +20,14 @@ from partings import CASES, growing, operation, parted, place, spoken
 from rich.cells import cell_len
 from schemas import schema_flaws
 
-from deviate import __version__, report
+from deviate import __version__
 from deviate.diverge import diverge_document
 from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, Growth, Place, Ulps
 from deviate.diverge.report.answer import headline
 from deviate.diverge.report.words import size
-from deviate.report import RENDERERS
 from deviate.report.data.schema import diverge_schema
+from deviate.report.forms.registry import RENDERERS
+from deviate.report.forms.registry import render as render_form
 from deviate.report.forms.terminal import N_LINES
 from deviate.report.parts.divergence import diverge_command
 
@@ -45,7 +46,7 @@ FILES = {
 
 
 def render(found: DivergenceFindings, form: str, **surface: Any) -> str:
-    return report.render(diverge_document(found), form, **surface)
+    return render_form(diverge_document(found), form, **surface)
 
 
 def _screens(width: int) -> str:

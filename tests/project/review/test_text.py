@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
-from deviate.model import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Span
+from deviate.model.analysis import Analysis, Loop, Metric, Place, Rejected, RejectionReason, Span
 from deviate.project.config import MetricConfig
 from deviate.project.review_items import Item, show_item, show_loop, show_misses, show_summary
 

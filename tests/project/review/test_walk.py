@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 
 from deviate import project
 from deviate.errors import InputError
-from deviate.model import Place
+from deviate.model.analysis import Place
 from deviate.project.command import locate
 from deviate.project.config import MetricConfig, load
 

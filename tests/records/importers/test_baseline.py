@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from deviate.errors import InputError
-from deviate.records import experiment_of, read_files
 from deviate.records.importers import MetricEntry
 from deviate.records.importers.baseline import Baseline, BaselineRun, baseline_text, load_baseline
+from deviate.records.importing import experiment_of, read_files
 from deviate.series.score import aggregate_series
 
 SAMPLE = Path(__file__).parent / "data" / "baseline" / "schema-1.json"

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import Imported, experiment_of, read_files
+from deviate.records.importers import Imported
+from deviate.records.importing import experiment_of, read_files
 
 Table = Callable[[str], tuple[Imported, ...]]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import published_table, read_files
+from deviate.records.importing import published_table, read_files
 
 DATA = Path(__file__).parent / "data/deviate2021"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import read_files
+from deviate.records.importing import read_files
 
 RAW = Path(__file__).parent / "data/dl_variance/analysis_raw.csv"
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import Imported, experiment_of, read_files
+from deviate.records.importers import Imported
+from deviate.records.importing import experiment_of, read_files
 
 THIRD = 0.1 + 0.2
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from deviate.records import read_files
+from deviate.records.importing import read_files
 
 LOGS = Path(__file__).parent / "data/lightning_logs"
 

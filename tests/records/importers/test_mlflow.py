@@ -10,7 +10,7 @@ from tracker_servers import CloudRun, Service, mlflow_service
 from writers import write
 
 from deviate.errors import InputError
-from deviate.model import Series
+from deviate.model.records import Series
 from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.mlflow import read_mlflow
 from deviate.records.trackers.addresses import read_project

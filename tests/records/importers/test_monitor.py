@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import read_files
+from deviate.records.importing import read_files
 
 
 def test_episodes_of_a_file_are_one_run_by_environment_steps(tmp_path: Path) -> None:

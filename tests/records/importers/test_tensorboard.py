@@ -8,7 +8,7 @@ import pytest
 from writers import write
 
 from deviate.errors import InputError
-from deviate.model import Series
+from deviate.model.records import Series
 from deviate.records.importers import IMPORTERS, Imported
 from deviate.records.importers.tensorboard import read_tensorboard
 from deviate.records.trackers.addresses import read_project

@@ -13,8 +13,8 @@ import pytest
 from slurm_here import missing_program, slurm_cluster
 from workers_here import WorkersHere
 
-from deviate.model import Selection, Settings
-from deviate.records import Plan, VariantPlan, create_experiment
+from deviate.model.plan import Selection, Settings
+from deviate.records.plans import Plan, VariantPlan, create_experiment
 from deviate.replay.executors.local import LocalExecutor
 from deviate.replay.executors.ray import ray_executor
 from deviate.replay.executors.slurm import slurm_executor

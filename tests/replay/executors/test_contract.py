@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import RunError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.records.layout import attempts
 from deviate.records.runs import read_claim
 from deviate.replay import RunUpdate

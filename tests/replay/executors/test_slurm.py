@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError, RunError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.records.layout import attempts
 from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders

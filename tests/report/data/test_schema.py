@@ -19,16 +19,13 @@ from kinds import KINDS
 from schemas import properties, schema_flaws, used, validator
 from studies import noisy_run, study, variant
 
-from deviate.model import (
-    Findings,
-    InjectedCode,
-    LoopCounter,
-    PastComparison,
-    Revision,
-)
-from deviate.report import build_report, render
+from deviate.model.analysis import LoopCounter
+from deviate.model.findings import Findings
+from deviate.model.records import InjectedCode, PastComparison, Revision
 from deviate.report.data.published import CHECK_SCHEMA, SCHEMA
 from deviate.report.data.schema import DIALECT, check_schema, report_schema
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 COPIES = Path(__file__).parents[3] / "docs" / "reference" / "schemas"

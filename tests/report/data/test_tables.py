@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, trained, with_moments
 
-from deviate.model import Findings, Interval, Series
+from deviate.model.estimates import Interval
+from deviate.model.findings import Findings
+from deviate.model.records import Series
 from deviate.report.data import tables as data
 from deviate.report.data.embedded import DIGITS, MOST_CHARACTERS, embedded_curves
 from deviate.report.data.tables import data_section, table_files

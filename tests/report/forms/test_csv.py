@@ -3,7 +3,8 @@ import io
 
 from experiments import experiment, run, selected, single
 
-from deviate.report import build_report, render
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 

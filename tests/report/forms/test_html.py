@@ -10,17 +10,10 @@ from experiments import experiment, run, scored, selected, trained
 from markup import Page
 from studies import equal, flip, noisy_run, spread, study, usual, variant
 
-from deviate.model import (
-    ControlEvent,
-    EvaluationData,
-    Experiment,
-    Findings,
-    Flip,
-    SeedEvent,
-    Series,
-    Weights,
-)
-from deviate.report import build_report, render
+from deviate.model.findings import Findings
+from deviate.model.records import ControlEvent, EvaluationData, Experiment, Flip, SeedEvent, Series, Weights
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 NASTY = (

@@ -5,8 +5,9 @@ from experiments import experiment, run, scored, selected, single, trained
 from scipy import stats
 from studies import flip, noisy_run, study, usual, variant
 
-from deviate.model import Interval
-from deviate.report import build_report, render
+from deviate.model.estimates import Interval
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 

@@ -12,10 +12,14 @@ from flaws import latex_flaw
 from papers import compiled_table
 from studies import study, usual
 
-from deviate.model import Contrast, Experiment, Findings, Interval, ManyTable, Unavailable
-from deviate.report import build_report, render
+from deviate.model.comparisons import Contrast, ManyTable
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
+from deviate.report.forms.registry import render
 from deviate.report.forms.tex import escape, typeset
 from deviate.report.numbers import Number, Pieces, ends, share
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 HOSTILE = (

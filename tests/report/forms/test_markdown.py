@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 
-from deviate.model import Findings
-from deviate.report import build_report, render
+from deviate.model.findings import Findings
 from deviate.report.forms.markdown import LIMIT, escape
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 HOSTILE = (

@@ -7,8 +7,10 @@ from experiments import experiment, run, scored, selected, single, trained, with
 from studies import equal, spread, study, usual
 
 from deviate.errors import InputError
-from deviate.model import Findings, PrimaryChoice
-from deviate.report import build_report, render
+from deviate.model.findings import Findings
+from deviate.model.plan import PrimaryChoice
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 

@@ -3,9 +3,10 @@ import dataclasses
 from experiments import run, scored, selected, single
 from studies import spread, study
 
-from deviate.model import Experiment, Findings
-from deviate.report import build_report
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.report.paper.checklist import checklist_source
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 SCORES = (93.1, 93.4, 93.9, 93.2, 93.6)

@@ -10,10 +10,10 @@ from experiments import scored
 from hostile import KINDS, hostile_findings
 from papers import Paper, compiled
 
-from deviate.model import Findings
-from deviate.report import build_report
+from deviate.model.findings import Findings
 from deviate.report.paper import Style, paper_files
 from deviate.report.paper.macros import macros_of
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 from deviate.workflows.report_files import write_paper
 

@@ -8,9 +8,10 @@ import pytest
 from experiments import scored, selected, with_moments
 from papers import Paper, compiled
 
-from deviate.model import Findings
-from deviate.report import build_report, render
+from deviate.model.findings import Findings
+from deviate.report.forms.registry import render
 from deviate.report.paper.macros import macros_of, macros_source
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 

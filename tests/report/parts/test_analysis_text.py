@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.model import (
+from deviate.model.analysis import (
     Analysis,
     Hazard,
     Loop,
@@ -11,11 +11,10 @@ from deviate.model import (
     Rejected,
     RejectionReason,
     SeedCall,
-    SelectedMetric,
-    Selection,
     SideEffect,
     Span,
 )
+from deviate.model.plan import SelectedMetric, Selection
 from deviate.report.parts.analysis_text import render_analysis
 
 LOOP = Loop(0, "train.py", 40, 61, "for", "epoch", Span(40, 13, 40, 22), is_main=True)

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 
-from deviate.model import Experiment, Findings, PrimaryChoice, Series
-from deviate.report import Report, build_report, render
-from deviate.report.document import Absent, Figure, Section, Table
+from deviate.model.findings import Findings
+from deviate.model.plan import PrimaryChoice
+from deviate.model.records import Experiment, Series
+from deviate.report.document import Absent, Figure, Report, Section, Table
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.plots import CurvePlot
 from deviate.stats import judge
 

@@ -4,9 +4,10 @@ import dataclasses
 
 from experiments import scored
 
-from deviate.model import Experiment, InjectedCode, Revision
-from deviate.report import build_report, render
+from deviate.model.records import Experiment, InjectedCode, Revision
 from deviate.report.document import Changes
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.parts.changes import LONGEST_LINE, N_FILES, N_LINES, changes_section, commit_text
 from deviate.stats import judge
 

@@ -10,12 +10,13 @@ from experiments import experiment, run, scored, selected, single
 from gates import junit_cases
 from schemas import schema_flaws
 
-from deviate.model import Experiment, SelectedMetric
 from deviate.model.check import CheckFindings
-from deviate.report import CHECK_FORMS, render
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment
 from deviate.report.data.schema import check_schema
 from deviate.report.document import Check
 from deviate.report.forms.github import command
+from deviate.report.forms.registry import CHECK_FORMS, render
 from deviate.report.parts.check import check_document
 from deviate.workflows import AnalysisOptions
 from deviate.workflows.check import Gate, check

@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 from experiments import run, scored, selected, single, with_moments
 
-from deviate.model import Description, EvaluationData
-from deviate.report import build_report, render
+from deviate.model.comparisons import Description
+from deviate.model.records import EvaluationData
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.parts.describe import description_row
 from deviate.report.parts.metrics import shape_rows
 from deviate.stats import Resamples, judge

@@ -6,8 +6,9 @@ import html
 from experiments import scored
 from studies import equal, noisy_run, spread, study, usual, variant
 
-from deviate.report import build_report, render
 from deviate.report.document import Code
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.parts.divergence import divergence_section
 from deviate.stats import judge
 

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from deviate.model import Concern, Control, DeviceType, Diagnosis, Framework, Interpreter, Machine
+from deviate.model.diagnosis import Concern, Control, DeviceType, Diagnosis, Framework, Interpreter, Machine
 from deviate.report.parts.doctor_text import render_diagnosis
 
 FACTORS = ("init", "shuffle", "augment", "dropout", "split", "other", "kernels", "autotune", "precision", "hash")

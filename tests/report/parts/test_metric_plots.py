@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, trained
 
-from deviate.model import Series
-from deviate.report import Report, build_report, render
-from deviate.report.document import Figure
+from deviate.model.records import Series
+from deviate.report.document import Figure, Report
 from deviate.report.figures import page_figure
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.parts.metrics import N_OPEN
 from deviate.report.plots import EstimationPlot
 from deviate.stats import judge

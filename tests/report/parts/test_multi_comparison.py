@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single
 
-from deviate.model import Experiment, Findings
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.report.document import Absent, Section
 from deviate.report.figures import page_figure
 from deviate.report.forms.html import template

@@ -4,9 +4,10 @@ import numpy as np
 from experiments import run, scored, selected, with_moments
 from studies import equal, flip, noisy_run, spread, study, usual, variant
 
-from deviate.model import ControlEvent, Experiment, Findings
-from deviate.report import build_report
+from deviate.model.findings import Findings
+from deviate.model.records import ControlEvent, Experiment
 from deviate.report.document import Absent, Entry, Section, Table
+from deviate.report.parts.build import build_report
 from deviate.report.parts.noise import missing, noise_result, noise_section
 from deviate.report.parts.provenance import seed_set
 from deviate.stats import judge

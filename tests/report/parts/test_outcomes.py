@@ -9,7 +9,11 @@ import pytest
 from experiments import experiment, run, selected
 from markupsafe import Markup
 
-from deviate.model import Experiment, Findings, LoopCounter, SelectedMetric, Series, Status, Unavailable
+from deviate.model.analysis import LoopCounter
+from deviate.model.estimates import Unavailable
+from deviate.model.findings import Findings
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Series, Status
 from deviate.report.document import Section
 from deviate.report.figures import page_figure
 from deviate.report.forms.html import template

@@ -9,10 +9,11 @@ import pytest
 from experiments import scored, selected, with_moments
 from studies import study, usual
 
-from deviate.model import Experiment, Findings
-from deviate.report import build_report
+from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.report.document import Section
 from deviate.report.figures import page_figure
+from deviate.report.parts.build import build_report
 from deviate.report.parts.planning import planning_section
 from deviate.report.plots import PlanningPlot
 from deviate.stats import judge

@@ -6,9 +6,9 @@ import numpy as np
 from experiments import scored, with_moments
 from samples import sample
 
-from deviate.model import Findings
-from deviate.report import build_report
+from deviate.model.findings import Findings
 from deviate.report.document import Absent, Row, Table, Verdict
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 from deviate.stats.multiple.pairs import compare_all
 

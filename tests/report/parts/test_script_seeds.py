@@ -1,7 +1,7 @@
 """What became of the script's seeds is one sentence, and says no more than the seeding calls and the variants."""
 
-from deviate.model import SeedEvent
-from deviate.report import seed_sentence
+from deviate.model.records import SeedEvent
+from deviate.report.parts.script_seeds import seed_sentence
 
 FREE = ("init", "shuffle", "augment", "dropout", "other")
 

@@ -10,7 +10,7 @@ from artifacts import keep_predictions, keep_weights
 from recorded import start, value_line
 
 from deviate.eventlog import encode
-from deviate.model import Captured, CapturedSet
+from deviate.model.records import Captured, CapturedSet
 from deviate.records.read import read_experiment
 from deviate.stability.captures.collect import captured_of
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deviate.errors import InputError
-from deviate.model import Alignment, Captured, CapturedSet
+from deviate.model.records import Alignment, Captured, CapturedSet
 from deviate.stability.captures.groups import read_groups, refuse_unknown, with_groups
 
 

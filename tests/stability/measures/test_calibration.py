@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from outputs import drawn, labelled, scored
 
-from deviate.model import OutputKind
+from deviate.model.records import OutputKind
 from deviate.stability.measures.classified import calibration_error, classify
 
 

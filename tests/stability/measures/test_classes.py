@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from outputs import drawn, labelled
 
-from deviate.model import ClassStability, Unavailable
+from deviate.model.estimates import Unavailable
+from deviate.model.stability import ClassStability
 from deviate.stability.measures.classes import class_table, equal_spreads, expected_largest_range, expected_largest_sd
 from deviate.stability.measures.classified import classify
 from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd

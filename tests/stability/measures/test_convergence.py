@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import pytest
 from experiments import experiment, run, selected
 
-from deviate.model import Convergence, Experiment, Series, Unavailable
+from deviate.model.estimates import Unavailable
+from deviate.model.records import Experiment, Series
+from deviate.model.stability import Convergence
 from deviate.stability.measures.convergence import convergence
 from deviate.stats.estimates.one_sample import relative_range
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from deviate.model import Interval
+from deviate.model.estimates import Interval
 from deviate.stability.measures import disagreement, over_pairs
 from deviate.stats import mean_largest_range, mean_largest_sd
 

@@ -9,16 +9,9 @@ import pytest
 from outputs import drawn, labelled, scored, weights
 from samples import experiment, metric, run
 
-from deviate.model import (
-    Captured,
-    CapturedSet,
-    Experiment,
-    Interval,
-    Measure,
-    SetStability,
-    StabilityFindings,
-    Unavailable,
-)
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.records import Captured, CapturedSet, Experiment
+from deviate.model.stability import Measure, SetStability, StabilityFindings
 from deviate.stability.measures import stability
 
 ACC = [metric("acc", is_primary=True)]

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from outputs import drawn, labelled
 
-from deviate.model import CapturedSet, GroupMeasure, GroupStability, Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.records import CapturedSet
+from deviate.model.stability import GroupMeasure, GroupStability
 from deviate.stability.measures.classes import MOST_VALUES, group_table
 from deviate.stability.measures.classified import classify
 from deviate.stats import Resamples

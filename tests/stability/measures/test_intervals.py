@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from deviate.model import Interval, Measure, Unavailable
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.stability import Measure
 from deviate.stability.measures.intervals import difference_over_pairs, over_pairs, standard_error
 
 Matrix = npt.NDArray[np.float64]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from outputs import drawn, labelled, scored
 
-from deviate.model import CapturedSet, Interval, Reduction, Unavailable
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.records import CapturedSet
+from deviate.model.stability import Reduction
 from deviate.stability.measures.reductions import COPIES, reduction, reductions
 from deviate.stats import Variability, variability_reduction
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from outputs import labelled
 
-from deviate.model import CapturedSet, Interval, Unavailable, UnstableExample
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.records import CapturedSet
+from deviate.model.stability import UnstableExample
 from deviate.stability.measures import classified
 from deviate.stability.measures.pairwise import disagreement
 

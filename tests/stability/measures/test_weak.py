@@ -7,7 +7,7 @@ import pytest
 from samples import experiment, metric, run
 
 from deviate.errors import InputError
-from deviate.model import Unavailable
+from deviate.model.estimates import Unavailable
 from deviate.stability.measures.convergence import weak_models
 
 

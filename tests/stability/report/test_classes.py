@@ -5,10 +5,13 @@ import dataclasses
 import pytest
 from stabilities import everything, one_set, with_stability
 
-from deviate.model import Findings, SetStability, StabilityFindings, Unavailable
-from deviate.report import build_report, render
+from deviate.model.estimates import Unavailable
+from deviate.model.findings import Findings
+from deviate.model.stability import SetStability, StabilityFindings
 from deviate.report.document import Absent, Section
 from deviate.report.figures import page_figure
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.plots import BreakdownPlot
 from deviate.stability import brief_lines, class_section
 

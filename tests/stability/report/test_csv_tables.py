@@ -6,8 +6,11 @@ import io
 from experiments import scored
 from stabilities import everything
 
-from deviate.model import Findings, Interval
-from deviate.report import build_report, render, table_files
+from deviate.model.estimates import Interval
+from deviate.model.findings import Findings
+from deviate.report.data.tables import table_files
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 
 NAMES = ("stability.csv", "classes.csv", "groups.csv", "disagreement.csv")

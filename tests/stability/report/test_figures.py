@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from stabilities import everything, one_set, with_stability
 
-from deviate.model import Findings, StabilityFindings
-from deviate.report import build_report, render
+from deviate.model.findings import Findings
+from deviate.model.stability import StabilityFindings
 from deviate.report.figures import page_figure
+from deviate.report.forms.registry import render
+from deviate.report.parts.build import build_report
 from deviate.report.plots import MatrixPlot, StepsPlot
 from deviate.stability import stability_section
 

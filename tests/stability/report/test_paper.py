@@ -10,12 +10,14 @@ from hostile import NASTY
 from papers import compiled, compiled_table
 from stabilities import everything, one_set, stability, with_stability
 
-from deviate.model import Findings, StabilityFindings, Unavailable
-from deviate.report import build_report
+from deviate.model.estimates import Unavailable
+from deviate.model.findings import Findings
+from deviate.model.stability import StabilityFindings
 from deviate.report.figures.pictures import pictures
 from deviate.report.paper import paper_files
 from deviate.report.paper.files import further_tables
 from deviate.report.paper.macros import macros_of
+from deviate.report.parts.build import build_report
 from deviate.stats import judge
 from deviate.workflows.report_files import write_paper
 

@@ -7,7 +7,8 @@ import pytest
 from experiments import scored
 from stabilities import FEW, everything, one_set, values_set, with_stability
 
-from deviate.model import Measure, SetStability, StabilityFindings, Unavailable
+from deviate.model.estimates import Unavailable
+from deviate.model.stability import Measure, SetStability, StabilityFindings
 from deviate.report.document import Absent, Figure, Section, Table
 from deviate.stability import brief_lines, stability_section
 from deviate.stats import judge

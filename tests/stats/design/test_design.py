@@ -10,7 +10,8 @@ from statsmodels.stats import power as statsmodels_power
 
 from deviate import stats
 from deviate.errors import InputError
-from deviate.model import Interval, Pilot, Question, Unavailable
+from deviate.model.design import Pilot, Question
+from deviate.model.estimates import Interval, Unavailable
 from deviate.stats.design.power import arrangement_loss
 
 

@@ -7,7 +7,7 @@ from classical import classical_bounds
 from scipy import stats as scipy_stats
 
 from deviate.errors import InputError
-from deviate.model import Spending
+from deviate.model.records import Spending
 from deviate.stats.design.group_sequential import (
     SpendingPlan,
     at_look,

@@ -7,7 +7,7 @@ from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate.errors import InputError
-from deviate.model import Unavailable
+from deviate.model.estimates import Unavailable
 from deviate.stats.design.precision import (
     MIN_RUNS,
     Target,

@@ -11,7 +11,7 @@ import pytest
 from each import check_each
 from scipy import stats as scipy_stats
 
-from deviate.model import Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
 from deviate.stats.estimates import bootstrap
 from deviate.stats.estimates.bootstrap import Resamples
 

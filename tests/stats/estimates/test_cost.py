@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 from studies import equal
 
-from deviate.model import Experiment, Interval, Unavailable
 from deviate.model.cost import CostFindings, KernelTime, Pace, Profile
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.records import Experiment
 from deviate.stats.estimates.cost import cost, mean_ratio_interval
 
 FREE = (90.0, 10.0, 11.0, 12.0)

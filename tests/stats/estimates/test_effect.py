@@ -3,7 +3,7 @@ import pytest
 from samples import sample
 
 from deviate import stats
-from deviate.model import Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
 
 
 def found(value: Interval | Unavailable) -> Interval:

@@ -4,7 +4,7 @@ import dataclasses
 
 from samples import experiment, metric, run
 
-from deviate.model import Experiment
+from deviate.model.records import Experiment
 from deviate.stats.advice import ending_warnings
 
 

@@ -2,7 +2,7 @@ import dataclasses
 
 from studies import noisy_run, study, usual, variant
 
-from deviate.model import Experiment, SeedEvent
+from deviate.model.records import Experiment, SeedEvent
 from deviate.stats.advice import fixed_seed_warnings
 
 

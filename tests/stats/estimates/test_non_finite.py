@@ -5,7 +5,7 @@ import math
 
 from samples import experiment, metric, run
 
-from deviate.model import Experiment
+from deviate.model.records import Experiment
 from deviate.stats.describe import describe_runs
 from deviate.stats.judge import judge
 

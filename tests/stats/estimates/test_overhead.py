@@ -4,7 +4,8 @@ import pytest
 from studies import equal
 
 from deviate import stats
-from deviate.model import Experiment, Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
+from deviate.model.records import Experiment
 
 
 def _timed(name: str, *times: float, n_sharing: tuple[int, ...] = (), device: str = "") -> Experiment:

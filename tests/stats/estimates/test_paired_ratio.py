@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deviate.model import Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
 from deviate.stats import Resamples, paired_sd_ratio_bootstrap, sd_ratio_bootstrap
 
 

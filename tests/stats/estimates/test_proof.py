@@ -5,7 +5,7 @@ import pytest
 from experiments import run, selected
 from studies import curve, equal, flip, noisy_run, variant, weights
 
-from deviate.model import EvaluationData, Experiment, Series
+from deviate.model.records import EvaluationData, Experiment, Series
 from deviate.stats import repeatability
 from deviate.stats.estimates.proof import absorption, evaluation_agreement
 

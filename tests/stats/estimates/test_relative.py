@@ -3,7 +3,7 @@
 import pytest
 from samples import metric, sample
 
-from deviate.model import NOT_APPLICABLE, Interval, Unavailable
+from deviate.model.estimates import NOT_APPLICABLE, Interval, Unavailable
 from deviate.stats.estimates.one_sample import (
     coefficient_of_variation,
     error_variation,

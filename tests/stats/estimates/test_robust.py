@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from deviate.model import Unavailable
+from deviate.model.estimates import Unavailable
 from deviate.stats.estimates.one_sample import (
     excess_kurtosis,
     heavy_tails,

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from samples import metric, run
 
-from deviate.model import NOT_APPLICABLE, EvaluationData, Run, Unavailable
+from deviate.model.estimates import NOT_APPLICABLE, Unavailable
+from deviate.model.records import EvaluationData, Run
 from deviate.stats.estimates.sampling import UNKNOWN_EXAMPLES, examples_of, is_proportion, sampling_error
 
 SCORES = [0.9341, 0.9352, 0.9337, 0.9346]

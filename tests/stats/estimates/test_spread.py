@@ -6,7 +6,8 @@ from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate import stats
-from deviate.model import Interval, SpreadVerdict, Test, Unavailable
+from deviate.model.comparisons import SpreadVerdict
+from deviate.model.estimates import Interval, Test, Unavailable
 
 
 def verdict(n: int, sd: float, *, spread_ratio: float | None = None, tails: str = "") -> SpreadVerdict:

@@ -9,7 +9,8 @@ from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate import stats
-from deviate.model import Interval, Test, Unavailable, Verdict
+from deviate.model.comparisons import Verdict
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats import Summary
 from deviate.stats.estimates import summary
 

@@ -9,7 +9,7 @@ from scipy import optimize
 from scipy import stats as scipy_stats
 
 from deviate import stats
-from deviate.model import Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
 
 REPETITIONS = 800
 FOUR_ERRORS = 4 * (0.05 * 0.95 / REPETITIONS) ** 0.5

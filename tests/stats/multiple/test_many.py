@@ -21,7 +21,8 @@ from scipy import stats as scipy_stats
 from statsmodels.stats import multitest, oneway
 
 from deviate import stats
-from deviate.model import Interval, ManyTable, Test, Unavailable
+from deviate.model.comparisons import ManyTable
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.tests.both import BothTests
 
 NAMES = ("base", "a", "b", "c")

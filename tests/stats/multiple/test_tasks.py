@@ -14,7 +14,9 @@ from samples import experiment, metric
 from scipy import stats as scipy_stats
 
 from deviate import stats
-from deviate.model import Direction, Interval, TaskFindings, Test, Unavailable
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import TaskFindings
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.estimates import stratified
 
 TABLE = (

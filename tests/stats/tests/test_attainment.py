@@ -8,19 +8,11 @@ import numpy as np
 import pytest
 from samples import experiment, metric, run
 
-from deviate.model import (
-    Attainment,
-    AttainmentComparison,
-    Direction,
-    Experiment,
-    Interval,
-    Run,
-    SelectedMetric,
-    Series,
-    Status,
-    Test,
-    Unavailable,
-)
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import Attainment, AttainmentComparison
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment, Run, Series, Status
 from deviate.stats.tests.survival import attainment, compare_attainment
 
 

@@ -10,7 +10,7 @@ from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate import stats
-from deviate.model import Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
 from deviate.stats.tests.both import BothTests, ask_both, interval_of_both
 from deviate.stats.tests.two_tests import MANY_RESAMPLES, Side, ask, smallest_p
 

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from samples import close, experiment, metric, run
 from scipy import integrate, stats
 
-from deviate.model import CurveComparison, Experiment, Interval, Run, Series, Status, Test, Unavailable
+from deviate.model.comparisons import CurveComparison
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.records import Experiment, Run, Series, Status
 from deviate.stats.tests.curves import MOST_STEPS, compare_curves, simultaneous_quantile
 
 LOSS = metric("loss", direction="min")

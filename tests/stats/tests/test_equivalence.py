@@ -7,7 +7,9 @@ from scipy import stats as scipy_stats
 from statsmodels.stats import weightstats
 
 from deviate import stats
-from deviate.model import Direction, Equivalence, Unavailable
+from deviate.model.analysis import Direction
+from deviate.model.comparisons import Equivalence
+from deviate.model.estimates import Unavailable
 from deviate.stats.tests.both import BothTests, ask_both
 from deviate.stats.tests.two_tests import ask
 

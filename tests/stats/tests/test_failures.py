@@ -8,7 +8,9 @@ from samples import close, experiment, metric, run
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from deviate.model import Completion, Description, Interval, Status, Test, Unavailable
+from deviate.model.comparisons import Completion, Description
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.records import Status
 from deviate.stats.describe import describe, describe_runs
 from deviate.stats.tests.failures import compare_completion, completion, rate_interval, rate_test, worst_rank
 

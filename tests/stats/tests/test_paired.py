@@ -9,7 +9,9 @@ from scipy import stats as scipy_stats
 from statsmodels.stats import power
 
 from deviate import stats
-from deviate.model import Comparison, Description, Experiment, Interval, Paired, Test, Unavailable
+from deviate.model.comparisons import Comparison, Description, Paired
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.records import Experiment
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.power import arrangement_loss
 from deviate.stats.tests.paired import compare_pairs, pairing_cost

@@ -7,7 +7,7 @@ import pytest
 from samples import close
 from scipy import stats
 
-from deviate.model import Interval, Test, Unavailable
+from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.tests.permutation import arrangements
 from deviate.stats.tests.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
 

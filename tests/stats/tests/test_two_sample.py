@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from deviate import stats
-from deviate.model import Test, Unavailable
+from deviate.model.estimates import Test, Unavailable
 from deviate.stats.tests import permutation
 
 

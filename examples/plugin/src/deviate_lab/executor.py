@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from deviate.errors import InputError, RunError
-from deviate.model import Settings
+from deviate.model.plan import Settings
 from deviate.replay import Executor, Order, WorkersExecutor, executor, log_folder, worker_command
 
 

@@ -1,6 +1,8 @@
 """Form `chat`: a report as a message of a few lines."""
 
-from deviate.report import Document, Medium, document_form
+from deviate.report.document import Document
+from deviate.report.forms.registry import document_form
+from deviate.report.medium import Medium
 
 
 @document_form("chat")

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.model import Series
-from deviate.records import Imported, ImportedRun, importer
+from deviate.model.records import Series
+from deviate.records.importers import Imported, ImportedRun, importer
 
 
 def is_lab_book(path: Path) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deviate.model import Estimate, Unavailable
+from deviate.model.estimates import Estimate, Unavailable
 from deviate.stats import statistic
 
 
