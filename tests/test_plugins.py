@@ -223,7 +223,7 @@ def test_an_experiment_without_plugins_says_nothing_of_them(project: Path, devia
     deviate = deviate_in(project)
     assert deviate("run", "train.py", "--runs", "2", "--name", "t", "--plan-only").code == 0
     folder = project / ".deviate/experiments/t"
-    assert "plugins" not in json.loads((folder / "experiment.json").read_text())
+    assert json.loads((folder / "experiment.json").read_text())["plugins"] == []
     assert not list((folder / "snapshot/guest").rglob("plugins"))
     assert deviate("plugins").out.startswith(f"No plug-ins are installed in {sys.prefix}, ")
     assert json.loads(deviate("plugins", "--format", "json").out) == []
