@@ -139,6 +139,7 @@ class _Columns:
 
     experiments: Sequence[Experiment]
     _values: dict[str, Floats] = field(default_factory=dict)
+    _firsts: dict[str, tuple[float, float]] = field(default_factory=dict)
     _places: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def find(self, metrics: Mapping[str, SelectedMetric], judged: Sequence[str], name: str) -> tuple[str, str] | None:
@@ -147,7 +148,7 @@ class _Columns:
             if metrics[base].role != metrics[name].role or metrics[base].aggregate != metrics[name].aggregate:
                 continue
             is_aligned = self.places(base) == self.places(name)
-            if is_aligned or len(metrics) <= MOST_PAIRED:
+            if self._may_relate(base, name) if is_aligned else len(metrics) <= MOST_PAIRED:
                 relation = self._relation(base, name, is_aligned=is_aligned)
                 if relation is not None and _may_be(metrics[base], metrics[name], relation[0]):
                     return base, relation[2]
@@ -164,7 +165,19 @@ class _Columns:
                 values += last.values()
             self._places[name] = tuple(places)
             self._values[name] = np.asarray(values, dtype=np.float64)
+            self._firsts[name] = (values[0], rounding_of(self._values[name])) if values else (math.nan, 0.0)
         return self._places[name]
+
+    def _may_relate(self, base: str, name: str) -> bool:
+        """Whether the first values of two aligned series allow a relation: of hundreds, few pairs are left."""
+        (x, rounded_x), (y, rounded_y) = self._firsts[base], self._firsts[name]
+        if not (math.isfinite(x) and math.isfinite(y)):
+            return True
+        return any(
+            abs(y - factor * x - constant)
+            <= abs(factor) * rounded_x + rounded_y + 2 * SINGLE * (abs(y) + abs(constant))
+            for factor, constant, _ in RELATIONS
+        )
 
     def _runs(self) -> Iterator[Run]:
         return (run for experiment in self.experiments for run in experiment.runs if run.status == "completed")
