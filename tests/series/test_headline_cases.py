@@ -9,7 +9,7 @@ from headline import Case, ask_deviate, find_problems, read_cases
 
 CASES = read_cases(Path(__file__).parent / "cases")
 DEVIATE = (sys.executable, "-m", "deviate")
-HEAVY = frozenset({"keras", "lightning", "tensorflow", "transformers"})
+HEAVY = frozenset({"keras", "lightning", "sklearn", "tensorflow", "torch", "transformers"})
 """Seconds to import, in each of three runs."""
 
 

@@ -21,8 +21,18 @@ ONES = {
     "a mean over folds": CASES / "folds-without-mean",
     "what is announced after training": CASES / "cv-auc",
     "a copy in a file": CASES / "epsilon-in-csv",
-    "an example": EXAMPLES / "tiny.py",
+    "tiny.py": EXAMPLES / "tiny.py",
+    **{path.parent.name: path for path in sorted(EXAMPLES.glob("*/train.py"))},
 }
+QUICK = ["a table", "a mean over folds", "tiny.py"]
+PACKAGES = ("jax", "keras", "sklearn", "tensorflow", "torch")
+
+
+def as_parameter(name: str):  # type: ignore[no-untyped-def]
+    text = "".join(path.read_text() for path in [ONES[name], *ONES[name].glob("*.py")] if path.is_file())
+    packages = [package for package in PACKAGES if f"import {package}" in text or f"from {package}" in text]
+    marks = [pytest.mark.requires(*packages), *[pytest.mark.slow] * (name not in QUICK)]
+    return pytest.param(ONES[name], id=name, marks=marks)
 
 
 def ask(folder: Path, *words: str) -> str:
@@ -40,7 +50,7 @@ def ask(folder: Path, *words: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("source", ONES.values(), ids=ONES)
+@pytest.mark.parametrize("source", [as_parameter(name) for name in ONES])
 def test_every_output_gives_the_same_score_of_each_run(source: Path, tmp_path: Path) -> None:
     script = source if source.suffix else source / "train.py"
     (tmp_path / script.name).write_text(script.read_text())
