@@ -172,6 +172,7 @@ class Recorder:
         self.fitting = 0
         self.is_hidden = False
         self.trained = 0.0
+        self.main_models: set[int] = set()
         self.n_models = 0
         self.models: dict[int, ref[object]] = {}
 
@@ -440,7 +441,11 @@ class Recorder:
         """
         if self.fitting:
             return
-        self.trained = perf_counter()
+        is_main = any(loop.id in self.main_ids for loop in self.running.get(get_ident(), ()))
+        if is_main:
+            self.main_models.add(id(model))
+        if is_main or not self.main_models or id(model) in self.main_models:  # no calibrator of a trained model
+            self.trained = perf_counter()
         if model is None:
             return
         known = self.models.get(id(model))

@@ -125,6 +125,7 @@ class Metric:
         words: what the run wrote around its values; empty where that is not known.
         over: the word by which the run counts trainings ("fold"), where each value is of another model.
         kin: the name that it would have alone; series of several trainings or parts share it.
+        is_progress: whether it stands in lines that tell how far a pass through data has come.
     """
 
     id: int
@@ -142,6 +143,7 @@ class Metric:
     words: str = ""
     over: str = ""
     kin: str = ""
+    is_progress: bool = False
 
 
 class RejectionReason(Enum):

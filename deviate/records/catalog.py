@@ -175,6 +175,7 @@ class Catalog:
             site=None,
             words=caption.text,
             kin=shortest_name(stream),
+            is_progress=caption.is_progress,
             over=caption.trainings or ("training" if self.n_trainings and stream.phase == "along" else ""),
         )
         self._streams[stream.key] = self._append(

@@ -174,12 +174,12 @@ def _complete(values: Sequence[_Value], captions: dict[int, Caption]) -> None:
         of_kind[value.recorded.site, value.recorded.label].append(value)
     for source, those in missed.items():
         shown = found[source]
-        if len(shown) <= len(those):
+        of_all = {captions[value.recorded.ordinal] for value in shown}
+        if len(shown) <= len(those) and len(of_all) < 2:
             continue
         phases = {value.phase for value in shown}
-        of_all = {captions[value.recorded.ordinal] for value in shown}
         for value in those:
-            if value.phase not in phases:
+            if value.phase not in phases or len(of_all) > 1:
                 captions[value.recorded.ordinal] = SILENT
             elif len(of_all) == 1:
                 captions[value.recorded.ordinal] = next(iter(of_all))

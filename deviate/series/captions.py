@@ -3,13 +3,14 @@
 What a caption says is what the run wrote, for every number alike: which of them are results is decided elsewhere.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
-from deviate.model.metric_vocabulary import split_identifier
+from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.series.lines import Line, Number
 from deviate.series.words import COUNTERS, DATA_WORDS, MEASURES, PARTS, SPREADS, TRAININGS, data_of, name_words
 
@@ -33,6 +34,7 @@ class Caption:
         trainings: the word by which the line counts trainings ("fold"), if it does.
         suffix: "avg" of a mean in parentheses behind a value, "sd" of a spread.
         is_attribute: whether it is one of an object that is written whole: `Adam(lr=0.1)`.
+        is_progress: whether its line tells how far a pass has come, again and again: `Test: [5/8] Acc 87.5`.
     """
 
     own: str
@@ -48,6 +50,7 @@ class Caption:
     is_whole: bool = False
     is_labelled: bool = False
     is_attribute: bool = False
+    is_progress: bool = False
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -142,6 +145,9 @@ class _Layout:
     trainings: str
     seen: dict[int, list[float]] = field(default_factory=dict)
     """Integers that may label, by slot, in order."""
+    words: tuple[str, ...] = ()
+    passed: int | None = None
+    """The slot that counts the steps of a pass, if one does."""
 
 
 @dataclass(slots=True)
@@ -153,11 +159,17 @@ class Captions:
 
     lines: Sequence[Line]
     _layouts: dict[tuple[str, ...], _Layout] = field(default_factory=dict)
+    _passes: dict[tuple[str, ...], tuple[float, bool]] = field(default_factory=dict)
+    """By the words of a line: how far a pass has come, and whether one began again."""
 
     def __post_init__(self) -> None:
         for line in self.lines:
-            if line.numbers:
+            if line.numbers and not line.is_drawn_over:
                 layout = self._layout(line)
+                if layout.passed is not None:
+                    count = line.numbers[layout.passed].value
+                    last, is_begun_again = self._passes.get(layout.words, (-math.inf, False))
+                    self._passes[layout.words] = count, is_begun_again or count < last
                 for index, slot in enumerate(layout.slots):
                     if slot.role == "label":
                         values = layout.seen.setdefault(index, [])
@@ -169,6 +181,9 @@ class Captions:
         table: _Table | None = None
         index_name = False
         for place, line in enumerate(self.lines):
+            if line.is_drawn_over:
+                yield tuple(Caption("", "size") for _ in line.numbers)
+                continue
             if not line.numbers:
                 header = _header(line, self._first_row(place))
                 if header is not None:
@@ -188,7 +203,9 @@ class Captions:
 
     def _first_row(self, place: int) -> Line | None:
         """The next line with numbers, if at most three lines stand before it."""
-        return next((line for line in self.lines[place + 1 : place + 5] if line.numbers), None)
+        return next(
+            (line for line in self.lines[place + 1 : place + 5] if line.numbers and not line.is_drawn_over), None
+        )
 
     def _read(self, line: Line) -> list[Caption]:
         layout = self._layout(line)
@@ -213,6 +230,7 @@ class Captions:
                     is_whole=number.is_whole,
                     is_labelled=own != slot.own or section != slot.section,
                     is_attribute=slot.is_attribute,
+                    is_progress=self._passes.get(layout.words, (0.0, False))[1],
                 )
             )
         return captions
@@ -280,21 +298,35 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
                     section = ""
                 own = found.own
                 section = found.section or section
-                slots.append(_Slot("value", own, data.get(index, "" if found.has_data else section)))
+                slots.append(_Slot("value", own, data.get(index, found.section if found.has_data else section)))
                 section = found.carried or section
                 n_bare = 0
             elif index in data:
                 slots.append(_Slot("value", own, data[index]))
             else:
-                slots.append(_behind(waiting, pieces[index + 1], slots, own, section, " ".join(prefix)))
+                beside = " ".join(prefix)
+                slots.append(_behind(waiting, numbers[index], pieces[index + 1], slots, own, section, beside))
                 n_bare += slots[-1].role == "cell"
                 if n_bare == 2:
-                    _make_cells(slots)
+                    _make_cells(slots, keeps_first=pieces[index].strip() != pieces[index - 1].strip())
         waiting = ""
     for slot, is_attribute in zip(slots, _attributes(pieces), strict=True):
         slot.is_attribute = is_attribute
     beside = " ".join(dict.fromkeys(name_words(" ".join(prefix)))) if prefix else ""
-    return _Layout(slots, beside, trainings if counts_trainings else "")
+    skeleton = tuple(" ".join(text.split()) for text in pieces)
+    return _Layout(slots, beside, trainings if counts_trainings else "", words=skeleton, passed=_passed(pieces, roles))
+
+
+def _passed(pieces: Sequence[str], roles: Sequence[str]) -> int | None:
+    """The number that counts the steps of a pass through data: `[ 5/8]`, and not `Epoch 5/8`."""
+    for index, (role, further) in enumerate(pairwise(roles)):
+        word = LAST_WORD.search(pieces[index])
+        if role == further == "counter" and pieces[index + 1].strip() in ("/", "of"):
+            return None if word and set(split_identifier(word[1])) & EPOCHS else index
+    return None
+
+
+EPOCHS = word_set("epoch epochs ep epoche generation gen round episode")
 
 
 def _take_data_behind(pieces: Sequence[str]) -> tuple[list[str], dict[int, str]]:
@@ -319,17 +351,23 @@ def _attributes(pieces: Sequence[str]) -> Iterator[bool]:
         yield depth > 0
 
 
-def _make_cells(slots: list[_Slot]) -> None:
-    """A third number in a row without words: all of the row are cells."""
+def _make_cells(slots: list[_Slot], *, keeps_first: bool) -> None:
+    """A third number in a row without words: all of the row are cells.
+
+    Args:
+        keeps_first: whether the first number stands apart from the others: `BLEU = 27.3 58.1/32.0/20.9`.
+    """
     for slot in reversed(slots):
         slot_is_first = slot.role == "value"
-        if slot.role in ("value", "cell"):
+        if slot.role == "cell" or (slot_is_first and not keeps_first):
             slot.role = "cell"
         if slot_is_first:
             break
 
 
-def _behind(text: str, after: str, slots: Sequence[_Slot], own: str, section: str, prefix: str) -> _Slot:
+def _behind(
+    text: str, number: Number, after: str, slots: Sequence[_Slot], own: str, section: str, prefix: str
+) -> _Slot:
     """A number without words of its own: by what stands between it and the one before.
 
     Args:
@@ -349,6 +387,8 @@ def _behind(text: str, after: str, slots: Sequence[_Slot], own: str, section: st
                 if slot.role == "value" and slot.own == own:
                     slot.role, section = "size", slot.section
             return _Slot("value", own, section)
+        if number.is_whole and LETTERS.match(after.lstrip()):
+            return _Slot("size", own, section)  # "loss 0.61 (400 samples)"
         if before.role == "value" and not after.strip().startswith(RANGES):
             return _Slot("value", own, section, suffix="avg")
     return _Slot("cell", own, section)
@@ -356,8 +396,12 @@ def _behind(text: str, after: str, slots: Sequence[_Slot], own: str, section: st
 
 def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
     roles: list[str] = []
+    inside = _in_parentheses(pieces)
     for index, number in enumerate(numbers):
         before, after = pieces[index], pieces[index + 1]
+        if index in inside:
+            roles.append("label")
+            continue
         is_last = index + 1 == len(numbers)
         word = LAST_WORD.search(before)
         words = frozenset(split_identifier(word[1])) if word else frozenset()
@@ -372,13 +416,41 @@ def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
             roles.append("value" if before.rstrip()[-1:] in (":", "=") and LETTERS.search(before) else "counter")
         elif words & MEASURES or before.rstrip()[-1:] in (":", "="):
             roles.append("value")
-        elif after.strip() in (":", "=", "):", "]:", ")", "]") and not is_last and LETTERS.search(before):
+        elif not is_last and LETTERS.search(before) and _closes_label(after, words):
             roles.append("label")
         elif LETTERS.search(after) and after[:1] in (" ", "-", "_") and (not is_last or re.search("[:=]", after)):
             roles.append("label" if LETTERS.search(before) else "counter")
         else:
             roles.append("value")
     return roles
+
+
+def _closes_label(after: str, words: frozenset[str]) -> bool:
+    """Whether an integer behind some words is a part of a name, by what follows: `client 3: loss 0.61`."""
+    return after.strip() in (":", "=", "):", "]:", ")", "]") or bool(words & PARTS and after.lstrip()[:1] in ":|])")
+
+
+def _in_parentheses(pieces: Sequence[str]) -> set[int]:
+    """Numbers in parentheses that belong to the words of the number behind: `accuracy (PGD, eps=0.1): 0.56`."""
+    inside: set[int] = set()
+    opened: list[int] = []
+    depth = 0
+    for index, text in enumerate(pieces[:-1]):
+        for match in PARENTHESES.finditer(text):
+            if match[0] == "(":
+                depth, opened = depth + 1, opened if depth else []
+            elif depth:
+                depth -= 1
+                if match[0] != ")" and not depth and text[match.end() :].strip() == "":
+                    inside.update(opened)
+                opened = opened if depth else []
+        if depth:
+            opened.append(index)
+    return inside
+
+
+PARENTHESES = re.compile(r"\(|\)\s*[:=]|\)")
+ASIDE = re.compile(r"\(([^()]*)\)(?=\s*[:=])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +473,7 @@ def _clause(text: str) -> _Clause | None:
     """The words of a number in the text since the number before; None where there are none."""
     closes = "}" in text
     text = text.rpartition("}")[2] if closes else text
+    text = ASIDE.sub(lambda match: " " + re.sub("[,;|=:]", " ", match[1]) + " ", text)
     text = QUOTES.sub(" ", BRACKETED.sub(r"\1: ", text))
     clauses = [clause for clause in CLAUSES.split(text.strip()) if LETTERS.search(clause)]
     if not clauses:

@@ -10,7 +10,7 @@ merit before a loss; the whole before a part; what was reported first.
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from deviate.model.metric_vocabulary import split_identifier, word_set
@@ -33,10 +33,10 @@ NAMED_AFTER = "named after the runs, so its p and interval are adjusted over all
 ONLY = "the only result"
 FIRST = "reported first"
 SIDES_OF_MERIT = word_set(
-    "precision recall sensitivity specificity top5 acc5 prec5 hit hits error err errors misclassified correct max min "
-    "best worst"
+    "precision recall sensitivity specificity top5 acc5 prec5 hit hits error err errors misclassified correct"
 )
-"""Words of one side of a trade-off, of a wider criterion, of a complement and of an extreme."""
+"""Words of one side of a trade-off, of a wider criterion and of a complement."""
+EXTREMES = word_set("max min best worst")
 NUMBERED = re.compile(r"_\d+$")
 """End of the name of one of several that an integer labels."""
 FEWEST_DUMPED = 3
@@ -180,6 +180,7 @@ def _rules(
         is_one = bool(found & PARTS or metric.metric.over or NUMBERED.search(metric.name))
         return not found & WHOLES and (is_one or any(whole < plain[metric.name] for whole in wholes))
 
+    sides = _sides(words.values())
     best = min(data.values(), key=DATA_ORDER.__getitem__)
     if all(loss(metric) for metric in candidates if data[metric.name] == best):
         # The measure that nothing but losses stand beside is of the same data: `val_loss 0.61 accuracy 0.78`.
@@ -191,12 +192,19 @@ def _rules(
     of_test = {"test": "of test data", "validation": "of validation data"}.get(best, "not of training data")
     return (
         (lambda metric: data[metric.name] == "training", "not of training data"),
+        (lambda metric: metric.metric.is_progress, "a whole pass before a part of it"),
         (along, "announced after training"),
         (lambda metric: DATA_ORDER[data[metric.name]], f"{of_test}, by its name"),
         (loss, "a measure of merit before a loss"),
         (part, "the whole before a part"),
-        (lambda metric: bool(words[metric.name] & SIDES_OF_MERIT), "an overall measure before one side of it"),
+        (lambda metric: bool(words[metric.name] & sides), "an overall measure before one side of it"),
     )
+
+
+def _sides(every: Iterable[frozenset[str]]) -> frozenset[str]:
+    """Words of extremes, and where something overall is measured, of its sides."""
+    has_overall = any(found & MERITS and not found & (SIDES_OF_MERIT | EXTREMES) for found in every)
+    return EXTREMES | SIDES_OF_MERIT if has_overall else EXTREMES
 
 
 def _has_counterpart(own: frozenset[str], every: Mapping[str, frozenset[str]]) -> bool:

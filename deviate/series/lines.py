@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 COLOURS = re.compile("\x1b\\[[0-9;?]*[A-Za-z]|\x1b\\][^\x07]*\x07")
 FRAMES = str.maketrans(
@@ -16,6 +16,8 @@ FRAMES = str.maketrans(
 """Lines of a table become bars; what only draws lines and progress becomes blank, so that it is no word."""
 LONGEST_LINE = 5_000
 """Characters of a line that are read: what is longer is data."""
+MOST_DRAWN = 64
+"""Texts of a line that was drawn over up to which each is read, to find the values that it showed."""
 
 NUMBER = re.compile(
     r"(?<![\w.@#])(?<!\w-)(?P<sign>[-+−]?)(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d*|\.\d+|\d+)"
@@ -67,7 +69,7 @@ class Number:
 
     def shows(self, value: float) -> bool:
         """Whether it may be that value, rounded as it is written; a percentage may be of a share."""
-        if self.is_whole and self.unit != "%" and abs(value) < SMALLEST_ROUNDED and not float(value).is_integer():
+        if self.is_whole and not self.unit and abs(value) < SMALLEST_ROUNDED and not float(value).is_integer():
             return False  # a counter; nobody rounds 1.3 to 1
         return self._is_near(value) or (self.unit == "%" and self._is_near(100 * value))
 
@@ -84,10 +86,12 @@ class Line:
     Attributes:
         text: without colours and drawn lines; what holds digits and is no number is blank, so that places stay.
         numbers: in order.
+        is_drawn_over: whether another text stood in its place later, as with a progress bar.
     """
 
     text: str
     numbers: tuple[Number, ...]
+    is_drawn_over: bool = False
 
     @property
     def indent(self) -> int:
@@ -95,10 +99,13 @@ class Line:
 
 
 def read_lines(log: str) -> Iterator[Line]:
-    """The lines of a log; of a line that was drawn over, the text that stood there last."""
+    """The lines of a log; a line that was drawn over comes as often as it was drawn, unless that is many times."""
     for raw in log.split("\n"):
-        shown = raw.rstrip("\r").rpartition("\r")[2][:LONGEST_LINE]
-        yield read_line(shown)
+        *earlier, shown = raw.rstrip("\r").split("\r")
+        if len(earlier) <= MOST_DRAWN:
+            for text in earlier:
+                yield replace(read_line(text[:LONGEST_LINE]), is_drawn_over=True)
+        yield read_line(shown[:LONGEST_LINE])
 
 
 def read_line(text: str) -> Line:

@@ -133,7 +133,10 @@ def _candidates(stream: Stream) -> Iterator[str]:
     around = [caption.section, caption.prefix, caption.heading]
     is_of_data = kind_of(" ".join(own), caption.unit) in ("result", "loss") and not data_of(" ".join(own))
     data = [] if not is_of_data else next((_data_words(text) for text in around if data_of(text)), [])
+    column = [] if set(name_words(caption.column)) <= set(own) else name_words(caption.column)
     yield _joined([*data, *own])
+    if column:
+        yield _joined([*column, *data, *own])
     yield _joined([*name_words(caption.section), *own])
     yield _joined([*name_words(caption.prefix), *data, *own])
     yield _joined([*name_words(caption.heading), *own])
@@ -152,7 +155,10 @@ def _own_words(stream: Stream) -> list[str]:
     own = name_words(caption.own)
     if row and column:
         is_measure = words_of(caption.row) & MEASURES and not words_of(caption.row) & WHOLES
-        own = row if is_measure and not words_of(caption.column) & COUNTED else [*row, *column]
+        if is_measure and data_of(caption.column):
+            own = [*column, *row]
+        else:
+            own = row if is_measure and not words_of(caption.column) & COUNTED else [*row, *column]
     elif column or row:
         own = column or row
     if stream.restates:

@@ -75,6 +75,10 @@ STOP = word_set(
     "the of on set data for in a an is at to are was were our my over under with by and der die das auf im mit von "
     "info debug warning root critical dataset so far after np numpy float64 float32"
 )
+SCOPE = re.compile(
+    r"\b(?:over|across|after|of|in|from|for|last|past)\s+(?:the\s+)?(?:last\s+|past\s+)?\d+\s+[a-z]\w*", re.IGNORECASE
+)
+"""How much a number was computed over: `Evaluation over 20 episodes: 6.78`."""
 TOOK = re.compile(r"\b(finished|done|completed?|took|takes|trained|fitted|ran|built|loaded)\b.*\bin\W*$", re.IGNORECASE)
 """Words before a time that has no unit: `Finished squared error in: 0.54`."""
 _NAME = re.compile(r"[^\W_]+(?:[-@][^\W_]+)*|_", re.UNICODE)
@@ -120,6 +124,8 @@ def is_count(column: str) -> bool:
 
 def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
     """What a series is, by the words around its values, their unit, and whether all are whole numbers."""
+    if not is_whole:
+        text = SCOPE.sub(" ", text)
     words = words_of(text)
     ordered = split_identifier(text)
     if unit and unit not in ("%", "dB"):
@@ -131,7 +137,8 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
         return "time"
     if ordered and (ordered[-1] in RATES or (not measures and (words & RATES or ordered[-1] in SETTINGS))):
         return "setting"
-    if (words and words <= COUNTERS | TRAININGS | DATA_WORDS) or words <= STOP:
+    is_of_data = not is_whole and words <= DATA_WORDS  # `Val: 0.81`
+    if words <= STOP or (words <= COUNTERS | TRAININGS | DATA_WORDS and not is_of_data):
         return "none"
     if words & NOTES or ("loaded" in words and words & LOADED):
         return "setting"
