@@ -34,6 +34,11 @@ def texts(log: str) -> list[tuple[float, str]]:
         ("[12] train-rmse:0.5 test-rmse:0.6", [(0.5, "train-rmse"), (0.6, "test-rmse")]),
         ("Top-1 accuracy: 71.2%, Top-5: 90.1%", [(71.2, "Top-1 accuracy"), (90.1, "Top-5")]),
         ("loss=0.5 acc=0.7", [(0.5, "loss"), (0.7, "acc")]),
+        ("Evaluation over 20 episodes: 6.8 (min -1.8)",
+         [(6.8, "Evaluation over 20 episodes"), (-1.8, "evaluation min")]),
+        ("Robust accuracy (PGD-5, eps=0.1): 0.56", [(0.56, "Robust accuracy PGD-5 eps 0.1")]),
+        ("Distilled student: test accuracy 63.5%", [(63.5, "Distilled student test accuracy")]),
+        ("BLEU = 27.3 58.1/32.0/20.9/14.0 (BP = 0.95)", [(27.3, "BLEU"), (0.95, "BP")]),
     ],
 )  # fmt: skip
 def test_a_value_has_the_words_before_it(line: str, expected: list[tuple[float, str]]) -> None:
@@ -58,6 +63,23 @@ def test_a_mean_in_parentheses_is_no_report_of_the_value() -> None:
     assert named("Loss 0.5 (0.6) Acc 70.1 (69.2)") == {
         "loss": [0.5], "loss_avg": [0.6], "acc": [70.1], "acc_avg": [69.2],
     }  # fmt: skip
+
+
+def test_a_number_of_examples_in_parentheses_is_a_size() -> None:
+    assert forms("loss 0.61 (400 samples)") == [(0.61, "value"), (400, "size")]
+
+
+def test_lines_that_count_the_steps_of_a_pass_again_and_again_are_progress() -> None:
+    passes = "Test: [ 0/8] Acc@1  87.50 (87.50)\nTest: [ 5/8] Acc@1 100.00 (91.93)\n"
+    assert [caption.is_progress for value, caption in captioned(passes * 2) if value > 80] == [True] * 8
+    assert not any(caption.is_progress for _, caption in captioned(passes))
+    assert not any(caption.is_progress for _, caption in captioned("Epoch 1/2: acc 0.5\nEpoch 2/2: acc 0.6\n" * 2))
+
+
+def test_what_is_drawn_over_has_no_words() -> None:
+    assert forms("1/2 loss: 0.5\r2/2 loss: 0.4 - acc: 0.75\n")[1:] == [
+        (2, "size"), (0.5, "size"), (2, "counter"), (2, "counter"), (0.4, "value"), (0.75, "value"),
+    ]  # fmt: skip
 
 
 def test_numbers_without_words_are_cells() -> None:

@@ -68,6 +68,8 @@ def headline(along: Sequence[str], after: Sequence[str] = (), trained_s: float |
         ([], ["class 0 IoU", "mean IoU"], "mean IoU", "the whole before a part"),
         ([], ["precision", "recall", "F1"], "F1", "an overall measure before one side of it"),
         ([], ["accuracy", "F1"], "accuracy", FIRST),
+        ([], ["test reconstruction error", "test PCA with components"], "test reconstruction error", FIRST),
+        ([], ["max return", "return"], "return", "an overall measure before one side of it"),
         ([], ["CV AUC", "CV AUC std"], "CV AUC", ONLY),
     ],
 )
@@ -126,6 +128,14 @@ def test_where_training_ended_tells_what_is_announced_even_without_a_loop() -> N
     series = {metrics[0].name: early, metrics[1].name: late}
     found = [choose_headline(metrics, series, trained_s) for trained_s in (TRAINED, None)]
     assert [one and one.choice.name for one in found] == ["accuracy", "accuracy_before"]
+
+
+def test_what_is_reported_again_and_again_in_a_pass_comes_after_what_is_reported_of_all_of_it() -> None:
+    passing, whole = reported("test acc avg"), reported("acc")
+    passing = replace(passing, metric=replace(passing.metric, is_progress=True))
+    found = choose_headline([passing, whole], dict.fromkeys([passing.name, whole.name], ALONG), TRAINED)
+    assert found is not None
+    assert found.choice == PrimaryChoice("acc", "a whole pass before a part of it", ("test_acc_avg",))
 
 
 def test_a_series_over_trainings_is_a_part() -> None:

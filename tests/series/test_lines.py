@@ -112,8 +112,14 @@ def test_a_value_that_is_written_in_full_is_read_to_the_last_bit(value: float) -
 
 def test_of_a_line_that_was_drawn_over_the_last_text_counts() -> None:
     lines = list(read_lines("loss 0.9\rloss 0.8\rloss 0.7\nacc 0.5\r\n"))
-    assert [[number.value for number in line.numbers] for line in lines] == [[0.7], [0.5], []]
-    assert lines[1].text == "acc 0.5"
+    assert [[number.value for number in line.numbers] for line in lines] == [[0.9], [0.8], [0.7], [0.5], []]
+    assert [line.is_drawn_over for line in lines] == [True, True, False, False, False]
+    assert lines[3].text == "acc 0.5"
+
+
+def test_of_what_was_drawn_over_many_times_the_last_text_alone_is_read() -> None:
+    (line, _) = read_lines("".join(f"{step}/999 loss 0.5\r" for step in range(999)) + "999/999 loss 0.4\n")
+    assert [number.value for number in line.numbers] == [999, 999, 0.4]
 
 
 def test_what_is_written_without_decimals_is_whole() -> None:

@@ -77,6 +77,11 @@ def test_a_cell_is_named_by_row_and_column_and_a_row_that_is_a_measure_by_it_alo
     assert names(stream("", column="val loss")) == ["val_loss"]
 
 
+def test_a_column_of_data_stands_before_the_measure_of_the_row() -> None:
+    table = "Metric    Train   Test\nAccuracy  0.95    0.90\nF1        0.94    0.89\n"
+    assert named(table) == {"train_accuracy": [0.95], "test_accuracy": [0.9], "train_f1": [0.94], "test_f1": [0.89]}
+
+
 def test_a_name_that_is_taken_is_numbered() -> None:
     assert names(stream("acc"), taken=("acc", "acc #2")) == ["acc #3"]
     assert free_name("acc", ["loss"]) == "acc"

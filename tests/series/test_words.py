@@ -44,6 +44,8 @@ def test_a_word_and_no_part_of_one_tells_the_data(text: str, data: str) -> None:
         ("spoof score", "result"),
         ("zorp", "result"),
         ("success rate", "result"),
+        ("Evaluation over 20 episodes", "result"),
+        ("Val", "result"),
         ("mean return", "result"),
         ("val loss", "loss"),
         ("cross entropy loss", "loss"),
