@@ -163,8 +163,9 @@ def _rules(
             return min(one.times) <= trained_s
         return n_outside < len(one.values)
 
+    whole = {metric.name: plain[metric.name] for metric in candidates if not metric.metric.is_progress}
     for metric in candidates:  # `acc` beside `val_acc`
-        if not data[metric.name] and along(metric) and _has_counterpart(plain[metric.name], plain):
+        if not data[metric.name] and along(metric) and _has_counterpart(plain[metric.name], whole):
             data[metric.name] = "training"
 
     def loss(metric: SelectedMetric) -> bool:
