@@ -17,6 +17,7 @@ from deviate.records.layout import event_files
 from deviate.records.schema import Manifest
 
 MARK = b'["loops",'
+TRAINED = b'["trained",'
 TAIL_BYTES = 1 << 16
 """Bytes at the end of a file that are searched for the counts of loops, which a process writes when it ends."""
 FEWEST_STEPS = 2
@@ -62,17 +63,13 @@ def count_loops(attempt: Path) -> dict[int, LoopCount] | None:
 
 
 def _counts(path: Path) -> dict[int, LoopCount] | None:
-    with suppress(OSError):
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            tail = file.read()
-        for line in reversed(tail.split(b"\n")):
-            if line.startswith(MARK):
-                with suppress(*BAD):
-                    event = decode(line)
-                    if isinstance(event, Loops):
-                        counts = [LoopCount(*row) for row in event.rows]
-                        return {count.loop: count for count in counts}
+    for line in reversed(_tail(path).split(b"\n")):
+        if line.startswith(MARK):
+            with suppress(*BAD):
+                event = decode(line)
+                if isinstance(event, Loops):
+                    counts = [LoopCount(*row) for row in event.rows]
+                    return {count.loop: count for count in counts}
     return None
 
 
@@ -100,7 +97,7 @@ def _confirm(manifest: Manifest, attempt: Path, counts: Mapping[int, LoopCount] 
     if UNKNOWN_MAIN in ran or (main is not None and main.kind == "managed" and (main.id in ran or not is_updated)):
         return supposed  # frameworks without an adapter do not count their loops
     if main is None or main.id not in ran:
-        chosen = _longest(ran)
+        chosen = None if _trained_elsewhere(ran, attempt) else _longest(ran)
         if chosen is None or chosen.loop not in loops:
             return supposed if main is None else MainLoop(None, f"main loop: none; {main.place} never ran")
         taken = "found none" if main is None else f"chose {main.place}, which never ran"
@@ -113,6 +110,20 @@ def _confirm(manifest: Manifest, attempt: Path, counts: Mapping[int, LoopCount] 
     return MainLoop(
         chosen.loop, f"main loop: {loops[chosen.loop].place}, by the first run ({steps}); the analysis {taken}"
     )
+
+
+def _trained_elsewhere(ran: Mapping[int, LoopCount], attempt: Path) -> bool:
+    """Whether a model was seen to be trained, and in no loop: by one `fit` of an estimator."""
+    if any(count.n_updated > 0 or count.n_anew > 0 for count in ran.values()):
+        return False
+    return any(TRAINED in _tail(path) for path in event_files(attempt))
+
+
+def _tail(path: Path) -> bytes:
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        return file.read()
+    return b""
 
 
 def _longest(ran: Mapping[int, LoopCount]) -> LoopCount | None:
