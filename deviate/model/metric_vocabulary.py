@@ -17,13 +17,14 @@ HIGHER = word_set(
     "iou miou dice bleu rouge psnr ssim reward rewards rew return returns score scores r2 correct corrects ndcg mrr "
     "hit hits likelihood sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win "
     "wins agreement elbo hr hitrate recalls precisions pck oks pesq stoi chrf meteor cider spice rank1 rank5 lddt "
-    "matthews pearson pearsonr spearman spearmanr genauigkeit trefferquote gini auprg lift"
+    "matthews pearson pearsonr spearman spearmanr genauigkeit trefferquote gini auprg lift silhouette ari nmi ami "
+    "purity modularity homogeneity completeness concordance cindex plcc srcc exactitude exactitud rappel"
 )
 LOWER = word_set(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
     "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion "
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals "
-    "rmsle msle logloss mlogloss merror smape brier distortion ece mce kid hter deviance"
+    "verlust fehler fehlerrate perte rmsle msle logloss mlogloss merror smape brier distortion ece mce kid hter deviance"
 )
 VAGUE = word_set("score scores return returns")
 """Words that another one of the same name outweighs: a Brier score is a score, and lower is better."""
@@ -66,7 +67,7 @@ CONTAINERS = word_set(
 """Last words of a name that say no more than that it holds things …"""
 TELLING = CONTAINERS & (HIGHER | LOWER)
 """… but these also say which, where the item itself does not: `total` in `train_losses` is a loss."""
-WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+WORD = re.compile(r"[A-Z]+(?![^\W\d_A-Z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+")
 
 
 def split_identifier(text: str) -> list[str]:

@@ -47,7 +47,7 @@ MERITS = (HIGHER - word_set("total")) | word_set(
     "fpr fnr mse"
 )
 LOSSES = word_set(
-    "loss losses logloss mlogloss nll cost criterion objective xent crossentropy hinge penalty elbo verlust"
+    "loss losses logloss mlogloss nll cost criterion objective xent crossentropy hinge penalty elbo verlust perte"
 )
 LANGUAGE = word_set("ppl perplexity bpb bpc bpd token tokens")
 MEASURES = HIGHER | LOWER | NEUTRAL | MERITS | LOSSES | LANGUAGE
