@@ -24,7 +24,8 @@ LOWER = word_set(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
     "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion "
     "forgetting forget lpips ade fde epe mpjpe fpr fnr hausdorff chamfer emd costs distances perplexities residuals "
-    "verlust fehler fehlerrate perte rmsle msle logloss mlogloss merror smape brier distortion ece mce kid hter deviance"
+    "verlust fehler fehlerrate perte "
+    "rmsle msle logloss mlogloss merror smape brier distortion ece mce kid hter deviance"
 )
 VAGUE = word_set("score scores return returns")
 """Words that another one of the same name outweighs: a Brier score is a score, and lower is better."""
