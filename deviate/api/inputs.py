@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from deviate import workflows
 from deviate.errors import InputError
 from deviate.model.analysis import Metric
-from deviate.model.metric_vocabulary import item_direction, item_role
+from deviate.model.metric_vocabulary import item_traits
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
 
@@ -218,8 +218,7 @@ def experiment_of_scores(
 
 
 def _metric(index: int, name: str) -> SelectedMetric:
-    role = item_role(name, "quality")
-    direction = item_direction(name, role, None)
+    role, direction = item_traits(name)
     source = Metric(index, name, name, "", 0, "scores", role, direction, ("guessed from its name",), None)
     return SelectedMetric(name, source, role, direction)
 

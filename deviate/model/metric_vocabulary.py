@@ -61,13 +61,6 @@ TUNED = word_set(
 """What papers and command lines call what is chosen, not measured."""
 ESTIMATES = word_set("eta remain remains remaining rest left estimated")
 MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
-CONTAINERS = word_set(
-    "metric metrics result results score scores stat stats statistics log logs summary info dict record records row "
-    "value values v loss losses output outputs report data item items history"
-)
-"""Last words of a name that say no more than that it holds things …"""
-TELLING = CONTAINERS & (HIGHER | LOWER)
-"""… but these also say which, where the item itself does not: `total` in `train_losses` is a loss."""
 WORD = re.compile(r"[A-Z]+(?![^\W\d_A-Z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+")
 
 
@@ -131,57 +124,12 @@ def role_of(name_words: Iterable[str]) -> Role | None:
 # Items of what a site reports whole: a mapping, a row, values under names that are built at run time.
 
 
-def item_name(owner: str, label: str) -> str:
-    """Readable name of an item: `val_metrics` and `accuracy` give `val_accuracy`; numbered items keep the whole owner.
-
-    >>> item_name("val_metrics", "accuracy"), item_name("loss", "train/loss"), item_name("losses", "total")
-    ('val_accuracy', 'train_loss', 'losses_total')
-    """
-    label_words = snake(label)
-    parts = owner.split("_")
-    while parts and parts[-1] in CONTAINERS and not label_words.isdigit():
-        if parts[-1] in TELLING and role_of(split_identifier(label_words)) is None:
-            break
-        parts.pop()
-    label_parts = label_words.split("_")
-    return "_".join([*[part for part in parts if part not in label_parts], label_words])
-
-
-def item_role(label: str, owner: Role) -> Role:
-    """Role of an item: what its own words say, or that of the whole."""
-    return role_of(split_identifier(label)) or owner
-
-
-def item_direction(label: str, role: Role, owner: Direction | None) -> Direction | None:
-    """Direction of an item: what its own words say, or that of the whole; none for what is no metric."""
-    return None if role == "other" else direction_of(split_identifier(label)) or owner
-
-
-def item_traits(label: str, role: Role, direction: Direction | None) -> tuple[Role, Direction | None]:
-    """Role and direction of an item of a whole that has these."""
-    own_role = item_role(label, role)
-    return own_role, item_direction(label, own_role, direction)
-
-
-def is_measurement(label: str, owner: str) -> bool:
-    """Whether an item may be a measurement by its name: counters, settings, sizes and use of memory are none.
-
-    >>> [is_measurement(label, "logs") for label in ("train/epsilon", "stop_iter", "epoch_time", "kl", "lr-Adam")]
-    [False, False, True, True, False]
-    >>> is_measurement("total", "losses"), is_measurement("weight", "losses")
-    (True, True)
-
-    Args:
-        owner: name of what is reported whole: every item of losses is a loss.
-    """
-    words = split_identifier(label)
-    among = set(words)
-    telling = QUALITY - WHOLES
-    if among & RATES and not among & LOWER:
-        return False
-    if not words or among & (telling | SHORT_TIMES | SPEEDS) or (telling & set(split_identifier(owner))):
-        return not among & ESTIMATES or bool(among & telling)
-    return words[-1] not in TUNED | (COUNTERS - {"total"}) and not among & (MEMORY | ESTIMATES)
+def item_traits(
+    label: str, role: Role = "quality", direction: Direction | None = None
+) -> tuple[Role, Direction | None]:
+    """Role and direction of an item of a whole that has these: what its own words say, or those of the whole."""
+    own_role = role_of(split_identifier(label)) or role
+    return own_role, None if own_role == "other" else direction_of(split_identifier(label)) or direction
 
 
 def snake(label: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from deviate.model.aggregates import MEAN_LAST
 from deviate.model.analysis import Metric, Place, Role
-from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_name, item_traits, snake, split_identifier
+from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, snake, split_identifier
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
@@ -131,15 +131,13 @@ class Catalog:
 
     def _item(self, holder: SelectedMetric, source: Source, item: str) -> str:
         """The metric of an item of what is reported whole, one for all the ways that lead to it."""
-        names = (item_name(holder.name, item), f"{holder.name}_{snake(item)}")
         same = next((one for one in self.added if one.metric.site == source.site and one.metric.label == item), None)
         if same is not None:
             return same.name
         role, direction = item_traits(item, holder.role, holder.direction)
         evidence = (f'item "{item}" of {holder.metric.expression}, reported in the runs',)
         metric = replace(holder.metric, role=role, direction=direction, evidence=evidence, label=item)
-        taken = {metric.name for metric in self.metrics}
-        return self._append(metric, names[0] if names[0] not in taken else names[1])
+        return self._append(metric, f"{holder.name}_{snake(item)}")
 
     # What the runs show.
 

@@ -19,7 +19,7 @@ from deviate.base import first_few
 from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model.analysis import Metric
-from deviate.model.metric_vocabulary import item_direction, item_role, word_set
+from deviate.model.metric_vocabulary import item_traits, word_set
 from deviate.model.plan import SelectedMetric, Selection, Spec
 from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.records.columns import NO_STEP
@@ -294,8 +294,7 @@ def _metric(number: int, name: str, imported: Imported) -> SelectedMetric:
     """
     words = name.rpartition(": ")[2] if name in imported.tasks else name
     stated = imported.stated.get(name)
-    role = stated.role if stated else item_role(words, "quality")
-    direction = stated.direction if stated else item_direction(words, role, None)
+    role, direction = (stated.role, stated.direction) if stated else item_traits(words)
     source = imported.sources[0].name if imported.sources else ""
     evidence = "as it was imported" if stated else "guessed from its name"
     metric = Metric(number, name, name, source, 0, imported.form, role, direction, (evidence,), None)

@@ -4,10 +4,9 @@ import pytest
 
 from deviate.model.metric_vocabulary import (
     direction_of,
-    item_direction,
-    item_name,
-    item_role,
+    item_traits,
     role_of,
+    snake,
     split_identifier,
 )
 
@@ -34,29 +33,18 @@ def test_a_key_says_what_it_is(key: str, role: str | None, direction: str | None
 
 
 @pytest.mark.parametrize(
-    ("owner", "label", "name"),
-    [
-        ("val_metrics", "accuracy", "val_accuracy"),
-        ("val_metrics", "val_accuracy", "val_accuracy"),
-        ("metrics", "f1", "f1"),
-        ("loss", "train/loss", "train_loss"),
-        ("train_losses", "total", "train_losses_total"),
-        ("train_losses", "cls_loss", "train_cls_loss"),
-        ("test_results", "3", "test_results_3"),
-        ("value", "valAcc", "val_acc"),
-        ("logs", "Top-1 acc (%)", "top_1_acc"),
-        ("stats", "box.mAP", "box_map"),
-        ("stats", "%", "item"),
-    ],
-)
-def test_an_item_has_a_readable_name(owner: str, label: str, name: str) -> None:
-    assert item_name(owner, label) == name
+    ("label", "name"),
+    [("train/loss", "train_loss"), ("valAcc", "val_acc"), ("Top-1 acc (%)", "top_1_acc"), ("box.mAP", "box_map"),
+     ("%", "item")],
+)  # fmt: skip
+def test_a_label_has_a_readable_name(label: str, name: str) -> None:
+    assert snake(label) == name
 
 
 def test_what_an_item_does_not_say_the_whole_says() -> None:
-    assert (item_role("box", "quality"), item_direction("box", "quality", "min")) == ("quality", "min")
-    assert (item_role("acc", "other"), item_direction("acc", "quality", "min")) == ("quality", "max")
-    assert (item_role("lr", "quality"), item_direction("lr", "other", "min")) == ("other", None)
+    assert item_traits("box", "quality", "min") == ("quality", "min")
+    assert item_traits("acc", "other", "min") == ("quality", "max")
+    assert item_traits("lr", "quality", "min") == ("other", None)
 
 
 LOWER = (

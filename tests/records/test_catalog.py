@@ -100,12 +100,12 @@ def test_a_rejected_site_can_be_listed_later(tmp_path: Path) -> None:
 def test_items_of_a_listed_mapping_are_metrics_of_their_own(tmp_path: Path) -> None:
     known = [make_metric("val_logs"), make_metric("mine", number=1, site=0, label="f1")]
     it = catalog(tmp_path, known, is_fixed=True)
-    labels = (None, "accuracy", "val_loss", "f1", "accuracy")
+    labels = (None, "accuracy", "loss", "f1", "accuracy")
     names = [it.name(Source(0, None, (), label)) for label in labels]
-    assert names == ["val_logs", "val_accuracy", "val_loss", "mine", "val_accuracy"]
+    assert names == ["val_logs", "val_logs_accuracy", "val_logs_loss", "mine", "val_logs_accuracy"]
     assert [(metric.metric.id, metric.name, metric.direction) for metric in it.added] == [
-        (2, "val_accuracy", "max"),
-        (3, "val_loss", "min"),
+        (2, "val_logs_accuracy", "max"),
+        (3, "val_logs_loss", "min"),
     ]
 
 
