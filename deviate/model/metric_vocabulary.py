@@ -161,27 +161,6 @@ def item_traits(label: str, role: Role, direction: Direction | None) -> tuple[Ro
     return own_role, item_direction(label, own_role, direction)
 
 
-def is_measurement(label: str, owner: str) -> bool:
-    """Whether an item may be a measurement by its name: counters, settings, sizes and use of memory are none.
-
-    >>> [is_measurement(label, "logs") for label in ("train/epsilon", "stop_iter", "epoch_time", "kl", "lr-Adam")]
-    [False, False, True, True, False]
-    >>> is_measurement("total", "losses"), is_measurement("weight", "losses")
-    (True, True)
-
-    Args:
-        owner: name of what is reported whole: every item of losses is a loss.
-    """
-    words = split_identifier(label)
-    among = set(words)
-    telling = QUALITY - WHOLES
-    if among & RATES and not among & LOWER:
-        return False
-    if not words or among & (telling | SHORT_TIMES | SPEEDS) or (telling & set(split_identifier(owner))):
-        return not among & ESTIMATES or bool(among & telling)
-    return words[-1] not in TUNED | (COUNTERS - {"total"}) and not among & (MEMORY | ESTIMATES)
-
-
 def snake(label: str) -> str:
     """`train/Top-1 acc` as train_top_1_acc, `valAcc` as val_acc; a sign that no name can hold is left out."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", label)
