@@ -20,7 +20,7 @@ from pathlib import Path
 
 import libcst as cst
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 
 STAGE = """\
 class Meter{n}:

@@ -22,10 +22,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from deviate import replay, workflows
+from deviate import workflows
 from deviate.model.plan import Settings
 from deviate.project import PreparedScript, find_target, prepare
 from deviate.records.layout import deviate_folder, log_files
+from deviate.replay.execute import execute_orders
+from deviate.replay.variants import choose_variants
 from deviate.workflows import PreparedExperiment, Request
 
 ROOT = Path(__file__).parents[1]
@@ -97,7 +99,7 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
         bare = Times(epochs_of(done.stdout), time.perf_counter() - started)
         orders = workflows.fair_order(list(begun.values()), runs=number + 1)
-        replay.execute_orders(orders, workflows.make_executor(settings), settings, drains=True)
+        execute_orders(orders, workflows.make_executor(settings), settings, drains=True)
         found.append((bare, {level: times_of(it, number) for level, it in begun.items()}))
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
     return found
@@ -107,7 +109,7 @@ def begin(prepared: PreparedScript, level: int, settings: Settings, runs: int) -
     """An experiment whose runs are traced at this level from their first step to their last."""
     request = Request(
         runs=runs,
-        variants=replay.choose_variants([VARIANT]),
+        variants=choose_variants([VARIANT]),
         name=f"level-{level}",
         seed=0,
         settings=settings,

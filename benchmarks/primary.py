@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.errors import DeviateError
 from deviate.model.plan import SelectedMetric
 from deviate.project.selection import select_metrics

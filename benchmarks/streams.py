@@ -23,8 +23,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from planned import execute, plan
 
-from deviate import analysis, instrument, replay
+from deviate.analysis.analyze import analyze
+from deviate.instrument.snapshot import freeze
 from deviate.records.layout import snapshot_folder
+from deviate.replay.variants import find_variant
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = ("digits_torch/train.py", "digits_keras/train.py")
@@ -93,9 +95,9 @@ def with_guest(root: Path, script: str, command: tuple[str, ...], variant: str) 
     folder = root.parents[1] / "experiment"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    found = analysis.analyze(root / script, root)
-    snapshot = instrument.freeze(found, snapshot_folder(folder))
-    specs = plan(snapshot, command=command, cwd=".", variant=replay.find_variant(variant), runs=1, seed=0)
+    found = analyze(root / script, root)
+    snapshot = freeze(found, snapshot_folder(folder))
+    specs = plan(snapshot, command=command, cwd=".", variant=find_variant(variant), runs=1, seed=0)
     (outcome,) = execute(specs, snapshot, folder)
     return seconds((outcome.folder / "stdout.log").read_text())
 

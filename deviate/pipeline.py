@@ -22,7 +22,7 @@ from deviate.workflows import AnalysisOptions, PreparedExperiment, Request
 
 if TYPE_CHECKING:  # what compares and reports does without them
     from deviate.project import PreparedScript
-    from deviate.replay import Order, Outcome
+    from deviate.replay.protocol import Order, Outcome
 
 Requests = Mapping[str | None, "tuple[PreparedScript, Request]"]
 """Scripts to run side by side, by the name of the experiment; None for the one whose name is still to be chosen."""

@@ -27,8 +27,6 @@ SINKS, ADAPTERS = "deviate.sinks", "deviate.adapters"
 """Groups of entry points whose files travel into the user's process."""
 PREFIX = "deviate."
 """Of our groups of entry points, and of our own modules."""
-WINGS = {"diverge": "deviate.diverge", "stability": "deviate.stability"}
-"""Rooms that few users open. The core knows them by these names alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +135,8 @@ REGISTRIES: dict[str, Registry[Any]] = {}
 
 
 def wing(name: str) -> Any:
-    """The door of a wing, by a name of `WINGS`."""
-    return importlib.import_module(WINGS[name])
+    """A module of a wing, a room that few users open: `stability.judge`. The core reaches them by such names alone."""
+    return importlib.import_module(f"{PREFIX}{name}")
 
 
 @functools.cache

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import deviate as package
-from deviate import stability, workflows
+from deviate import workflows
+from deviate.stability.captures.collect import captured_of
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -72,7 +73,7 @@ def test_what_will_be_kept_is_told_before_the_runs(done) -> None:  # type: ignor
 
 def test_accuracies_of_captured_predictions_are_those_that_the_script_printed(folder: Path, done) -> None:  # type: ignore[no-untyped-def]
     (experiment,) = workflows.read(folder / ".deviate", ["train"])
-    captured = stability.captured_of(experiment)
+    captured = captured_of(experiment)
     printed = np.array([run.series["test_acc"].values for run in experiment.runs])
     (last,) = captured.sets
     assert (captured.reasons, last.name, last.kind) == ((), "test", "logits")
@@ -83,7 +84,7 @@ def test_accuracies_of_captured_predictions_are_those_that_the_script_printed(fo
 
 def test_runs_disagree_as_the_findings_say(folder: Path, done) -> None:  # type: ignore[no-untyped-def]
     (experiment,) = workflows.read(folder / ".deviate", ["train"])
-    labels = stability.captured_of(experiment).sets[0].labels
+    labels = captured_of(experiment).sets[0].labels
     assert labels is not None
     (found,) = workflows.describe([experiment], workflows.AnalysisOptions()).stability.sets
     churn = next(it.value for it in found.measures if it.name == "churn")
@@ -166,4 +167,4 @@ def test_clean_keeps_what_was_captured_unless_it_is_asked_for(folder: Path, devi
     assert files() == []
     (experiment,) = workflows.read(folder / ".deviate", ["train"])
     assert all("missing" in run.warnings[-1] for run in experiment.runs)
-    assert all("missing" in reason for reason in stability.captured_of(experiment).reasons)
+    assert all("missing" in reason for reason in captured_of(experiment).reasons)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from notebooks import notebook_text
 
-from deviate.analysis import analyze
-from deviate.instrument import changed_files, freeze
+from deviate.analysis.analyze import analyze
+from deviate.instrument.snapshot import changed_files, freeze
 
 CELLS = (
     "!pip install nothing",

@@ -13,7 +13,7 @@ import pytest
 from markup import Page
 
 from deviate.errors import InputError
-from deviate.replay import choose_variants
+from deviate.replay.variants import choose_variants
 from deviate.workflows.overhead import modes_of
 
 TRAIN = """\

@@ -67,7 +67,8 @@ from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric, Settings, Spec
 from deviate.model.records import Experiment, Run, Series
 from deviate.records.importers import Imported, ImportedRun, importer
-from deviate.replay import Executor, LocalExecutor, Order, Outcome, RunUpdate, executor
+from deviate.replay.executors.local import LocalExecutor
+from deviate.replay.protocol import Executor, Order, Outcome, RunUpdate, executor
 from deviate.report.document import Document, Report
 from deviate.report.forms.registry import document_form, render
 from deviate.report.parts.build import build_report

@@ -8,7 +8,7 @@ from stabilities import stability, with_stability
 
 from deviate.report.forms.latex import MOST_ROWS
 from deviate.report.medium import COLUMN_IN
-from deviate.report.paper import paper_files
+from deviate.report.paper.files import paper_files
 from deviate.report.parts.build import build_report
 
 PAGE = (Path(__file__).parents[1] / "docs/how-to/paper.md").read_text(encoding="utf-8")

@@ -53,7 +53,10 @@ PROGRAM = "import sys; sys.path[:0] = {paths}; sys.argv[0] = 'deviate'; from dev
 """Packages on these paths are seen by deviate, and not by the runs."""
 BROKEN = {
     "library": ("deviate.executors", "import no_such_library"),
-    "taken": ("deviate.executors", "from deviate.replay import executor\n@executor('slurm')\ndef make(settings): ..."),
+    "taken": (
+        "deviate.executors",
+        "from deviate.replay.protocol import executor\n@executor('slurm')\ndef make(settings): ...",
+    ),
     "ends": ("deviate.importers", "raise SystemExit(3)"),
     "empty": ("deviate.forms", "from deviate.report.forms.registry import document_form"),
     "heavy": ("deviate.sinks", "import numpy"),

@@ -27,12 +27,9 @@ from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.script import call_graph, relative_name
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.side_effects import find_side_effects, output_paths
-from deviate.base import with_cells
+from deviate.base.notebooks import with_cells
 from deviate.model.analysis import TEXT_SINKS, Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
-from deviate.model.metric_vocabulary import (
-    direction_of,
-    split_identifier,
-)
+from deviate.model.metric_vocabulary import direction_of, split_identifier
 
 COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")
 MOST_ELSEWHERE = 400_000
@@ -94,10 +91,8 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
             unreached.append((item, site.id))
     loops = _loops(trainings, call_paths, judged, graph)
     survey = Survey(graph)
-    hazards, side_effects = (
-        find_hazards(survey),
-        find_side_effects(survey),
-    )  # before the files are listed: reads more of them
+    # Before the files are listed, for they read more of them.
+    hazards, side_effects = find_hazards(survey), find_side_effects(survey)
     analysis = Analysis(
         root=root,
         script=file,

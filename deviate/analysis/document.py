@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deviate.base import place_text
+from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis, RejectionReason
 from deviate.model.plan import Selection

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from deviate.analysis.resolve.identifier_words import all_words
-from deviate.base import SAFE, git_environment
+from deviate.base.git import SAFE, git_environment
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 # ---------------------------------------------------------------- features of a file

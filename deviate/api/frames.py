@@ -217,7 +217,7 @@ def predictions_frame(experiments: Sequence[Experiment], name: str | None, step:
     captures = [
         (experiment, captured)
         for experiment in experiments
-        for captured in (wing("stability").captured_of(experiment),)
+        for captured in (wing("stability.captures.collect").captured_of(experiment),)
     ]
     captured_sets = [
         (experiment, one)

@@ -32,7 +32,7 @@ from deviate.report.figures.pictures import Picture, pictures
 from deviate.report.format import clean
 from deviate.report.forms.registry import render
 from deviate.report.medium import COLUMN_IN
-from deviate.report.paper import Style, paper_files
+from deviate.report.paper.files import Style, paper_files
 from deviate.report.parts.build import build_report
 from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference, verdict_word
 from deviate.workflows import AnalysisOptions, refuse_paper_folder, write_paper
@@ -179,7 +179,9 @@ class Results:
 
     def captured(self) -> tuple[Captured, ...]:
         """Captured outputs and weights as NumPy arrays, one value per experiment; empty where nothing was captured."""
-        return tuple(wing("stability").captured_of(item.experiment) for item in self.findings.experiments)
+        return tuple(
+            wing("stability.captures.collect").captured_of(item.experiment) for item in self.findings.experiments
+        )
 
     def to_latex(self) -> str:
         """The table of a paper, with a caption that explains it; it needs the package booktabs."""

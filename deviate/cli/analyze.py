@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, project
+from deviate import project
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
 from deviate.report.format import clean
 from deviate.report.parts.analysis_text import render_analysis
@@ -35,10 +35,14 @@ def analyze_command(
 
     For a folder, show its likely training scripts.
     """
+    from deviate.analysis.document import to_document
+
     cwd = Path.cwd().resolve()
     folder = named_folder(command, cwd)
     if folder is not None:
-        entries = analysis.rank_scripts(folder)
+        from deviate.analysis.entries import rank_scripts
+
+        entries = rank_scripts(folder)
         if save or review:
             raise project.refuse_folder(entries, cwd, f"analyze {'--save' if save else '--review'}")
         document = project.entries_document(entries)
@@ -58,7 +62,7 @@ def analyze_command(
         summary = f" ({saved})" if str(saved) else ""
     prepared = project.apply_config(script)
     if form is Form.json:
-        typer.echo(as_json(analysis.to_document(prepared.analysis, prepared.selection)))
+        typer.echo(as_json(to_document(prepared.analysis, prepared.selection)))
     else:
         text = render_analysis(
             prepared.analysis, prepared.selection, width(), is_explained=explain, is_whole=everything

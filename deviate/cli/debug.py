@@ -11,7 +11,9 @@ from pathlib import Path
 import typer
 
 from deviate import __version__
-from deviate.base import SETTINGS, known_secrets, log_decision, redact, redact_words, variable_of
+from deviate.base.decisions import log_decision
+from deviate.base.redaction import known_secrets, redact, redact_words
+from deviate.base.setting_variables import SETTINGS, variable_of
 from deviate.registry import plugin_groups, plugins
 
 ROOT = "deviate"

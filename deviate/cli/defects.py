@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from deviate.base import known_secrets, redact
+from deviate.base.redaction import known_secrets, redact
 
 FOLDER = "defects"
 MOST_KEPT = 10

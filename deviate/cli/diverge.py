@@ -16,7 +16,9 @@ from deviate.cli.options.results import Documents
 from deviate.cli.options.runs import ExecutionFlags, LaunchFlags, VariantFlags, variables
 from deviate.cli.preview import announcement
 from deviate.cli.publish import publish_sheet
-from deviate.diverge import RUNGS, DivergenceFindings, Rung, attach_source_context, diverge_document
+from deviate.diverge.findings import RUNGS, DivergenceFindings, Rung
+from deviate.diverge.report.document import diverge_document
+from deviate.diverge.source import attach_source_context
 from deviate.errors import InputError
 from deviate.model.plan import Variant
 from deviate.model.records import Run
@@ -24,7 +26,7 @@ from deviate.report.format import clean
 from deviate.workflows import PreparedExperiment, Request
 
 if TYPE_CHECKING:
-    from deviate.diverge import Side  # imports arrays, which other commands should not wait for
+    from deviate.diverge.requests import Side  # imports arrays, which other commands should not wait for
 
 CONTROL, AS_IS = "control", "as-is"
 TWO_PLACES = 4
@@ -114,16 +116,10 @@ def diverge_command(
 
     Each call makes new runs; where they are equal to the end, two are enough.
     """
-    from deviate.diverge import (
-        DivergeRequest,
-        compare_recorded,
-        diverge,
-        free_base,
-        is_of_records,
-        parse_holds,
-        refuse_varied,
-        with_levels,
-    )
+    from deviate.diverge.engine import diverge
+    from deviate.diverge.holds import parse_holds
+    from deviate.diverge.recorded import compare_recorded, is_of_records
+    from deviate.diverge.requests import DivergeRequest, free_base, refuse_varied, with_levels
     from deviate.records.layout import deviate_folder
 
     targets = documents.targets()
@@ -223,7 +219,7 @@ def _publish(
     Raises:
         KeyboardInterrupt: the user has interrupted it, once all is told.
     """
-    from deviate.diverge import ENDED, ending
+    from deviate.diverge.requests import ENDED, ending
 
     findings = attach_source_context(findings, runs[0][1].folder)
     publish_sheet(diverge_document(findings), targets, page)
@@ -253,7 +249,7 @@ def _sides(
     command: Sequence[str], folder: Path, launch: LaunchFlags, second_env: Sequence[str] | None
 ) -> "tuple[Side, ...]":
     """What the runs are started from: one side for both, or two."""
-    from deviate.diverge import Side
+    from deviate.diverge.requests import Side
 
     pythons = launch.pythons()
     if len(pythons) > 2:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from deviate import doctor
 from deviate.cli.app import Form, as_json, command, complete_experiments, is_coloured, width
+from deviate.doctor.examine import TIMEOUT_S, examine, to_document
 from deviate.errors import InputError
 from deviate.project import default_python
 from deviate.report.parts.doctor_text import render_diagnosis
@@ -20,7 +20,7 @@ from deviate.report.parts.doctor_text import render_diagnosis
 )
 def doctor_command(
     python: Annotated[str | None, typer.Option(help="Interpreter of the script. Default: python on PATH.")] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait for each framework.")] = doctor.TIMEOUT_S,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait for each framework.")] = TIMEOUT_S,
     form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
     report: Annotated[
         bool, typer.Option("--report", help="Print Markdown for an issue on a defect, without secrets and names.")
@@ -41,9 +41,9 @@ def doctor_command(
     if report:
         _print_report(python, timeout, experiment)
         return
-    diagnosis = doctor.examine(python or default_python(), timeout_s=timeout, on_change=_show_examined)
+    diagnosis = examine(python or default_python(), timeout_s=timeout, on_change=_show_examined)
     if form is Form.json:
-        typer.echo(as_json(doctor.to_document(diagnosis)))
+        typer.echo(as_json(to_document(diagnosis)))
     else:
         typer.echo(render_diagnosis(diagnosis, width(), is_coloured=is_coloured()), nl=False)
 

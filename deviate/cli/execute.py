@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import typer
 
-from deviate import pipeline, replay, workflows
+from deviate import pipeline, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.options.results import Documents
 from deviate.cli.publish import publish
@@ -15,7 +15,7 @@ from deviate.model.plan import Settings
 from deviate.workflows import AnalysisOptions, PreparedExperiment
 
 if TYPE_CHECKING:  # commands that only show records do not import these
-    from deviate.replay import Order, Outcome, RunUpdate
+    from deviate.replay.protocol import Order, Outcome, RunUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,16 @@ class Output:
         more: "Callable[[Sequence[Outcome]], Sequence[Order]]" = lambda _: (),
     ) -> None:
         """Execute missing runs with a progress display."""
-        from deviate.cli.progress import display
+        from deviate.cli.progress.display import display
+        from deviate.replay.execute import Listeners, execute_orders
+        from deviate.replay.slots import slots
 
         orders = workflows.fair_order(experiments, variants, runs)
         estimates = workflows.LiveEstimates([experiment.folder for experiment in experiments])
         with display(
             self.people,
             n_runs=len(orders),
-            jobs=len(replay.slots(settings)),
+            jobs=len(slots(settings)),
             is_quiet=self.is_quiet,
             standing=estimates,
             score_text=estimates.score_text,
@@ -77,8 +79,8 @@ class Output:
                 for text in filter(None, (each.take(update) for each in watchers)):
                     watcher.notice(text)
 
-            listeners = replay.Listeners(show, watcher.notice, further, cost.halt)
-            outcomes = replay.execute_orders(
+            listeners = Listeners(show, watcher.notice, further, cost.halt)
+            outcomes = execute_orders(
                 orders, workflows.make_executor(settings), settings, listeners, budget_s=budget_s, drains=True
             )
         workflows.record_end(outcomes)

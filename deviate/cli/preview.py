@@ -5,10 +5,13 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from deviate import analysis, replay
-from deviate.base import first_few, place_text, redact_words
+from deviate.base.notebooks import place_text
+from deviate.base.redaction import redact_words
+from deviate.base.texts import first_few
 from deviate.model.analysis import Analysis
 from deviate.project import PreparedScript
+from deviate.replay.capture_options import describe_capture, is_trace, with_defaults
+from deviate.replay.variants import describe_variant
 from deviate.report.format import clean, size_text
 from deviate.report.parts.analysis_text import render_brief
 from deviate.workflows import Request
@@ -54,7 +57,7 @@ def announcement(
     paragraphs = [
         *_seeds(prepared, request),
         *_outside(script_analysis, request, name or request.name or "NAME"),
-        *(f"Variant  {variant.name}: {replay.describe_variant(variant)}" for variant in request.variants),
+        *(f"Variant  {variant.name}: {describe_variant(variant)}" for variant in request.variants),
         *_capture(request),
     ]
     lines = [
@@ -105,12 +108,14 @@ def _command(words: Sequence[str]) -> str:
 
 def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
     """What happens to the seeds of the script."""
+    from deviate.analysis.hazards.seeds import fate_of  # libcst, which the help of a verb does without
+
     script_analysis = prepared.analysis
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
     untouched = [variant.name for variant in request.variants if variant.name not in replacing]
     fates: dict[str, list[tuple[str, int]]] = {}
     for seed in script_analysis.seeds:
-        fates.setdefault(analysis.fate_of(seed), []).append((seed.file, seed.line))
+        fates.setdefault(fate_of(seed), []).append((seed.file, seed.line))
     texts = {fate: _places(of_fate, script_analysis.script) for fate, of_fate in fates.items() if replacing}
     where = f" in {', '.join(replacing)}" if untouched else ""
     sentences = []
@@ -136,10 +141,10 @@ def _places(places: Sequence[tuple[str, int]], script: str) -> str:
 
 def _capture(request: Request) -> Iterator[str]:
     """What is captured besides metrics, and its maximum size."""
-    if request.capture and not replay.is_trace(request.capture):
-        limit, n_runs = int(dict(replay.with_defaults(request.capture))["limit"]), request.runs * len(request.variants)
+    if request.capture and not is_trace(request.capture):
+        limit, n_runs = int(dict(with_defaults(request.capture))["limit"]), request.runs * len(request.variants)
         most = f"at most {size_text(limit)} of each run, {size_text(limit * n_runs)} of {n_runs} together"
-        yield f"Capture  {replay.describe_capture(request.capture)}; {most}"
+        yield f"Capture  {describe_capture(request.capture)}; {most}"
 
 
 def _outside(analysis: Analysis, request: Request, experiment: str) -> Iterator[str]:

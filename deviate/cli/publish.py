@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from deviate import workflows
-from deviate.base import timed_stage
+from deviate.base.decisions import timed_stage
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.results import Documents, takes_stdout
 from deviate.errors import RecordError
@@ -43,10 +43,10 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> Report:
         typer.echo(render(built, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
     if documents.dl_variance is not None:
-        write_paper(wing("stability").dl_variance_files(answer.findings), documents.dl_variance)
+        write_paper(wing("stability.report.dl_variance").dl_variance_files(answer.findings), documents.dl_variance)
         typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)
     if documents.paper is not None:  # last, for its figures take their time
-        from deviate.report.paper import Style, paper_files
+        from deviate.report.paper.files import Style, paper_files
 
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
         write_paper(paper_files(answer.findings, built, style), documents.paper)

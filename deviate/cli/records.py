@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from deviate import workflows
-from deviate.base import redact_words
+from deviate.base.redaction import redact_words
 from deviate.cli.app import Form, as_json, command
 from deviate.errors import RecordError
 from deviate.model.estimates import Unavailable

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, replay, workflows
+from deviate import pipeline, workflows
 from deviate.cli.app import command, complete_experiments
 from deviate.cli.execute import Output, conclude
 from deviate.cli.options import seconds
@@ -46,10 +46,12 @@ def resume_command(
 
     Completed runs are kept; a run that was interrupted starts again with the same seeds.
     """
+    from deviate.replay.slots import choose_gpus
+
     output = Output(documents.takes_stdout, quiet and not dry_run)
     experiment = workflows.find(workflows.records_folder(Path.cwd().resolve()), name)
     before = experiment.plan.settings
-    devices = replay.choose_gpus(gpus, are_here=before.executor == "local") if gpus else before.gpus
+    devices = choose_gpus(gpus, are_here=before.executor == "local") if gpus else before.gpus
     n_jobs = default_jobs(devices, before.per_gpu, before.gpus_per_run) if gpus else before.jobs
     settings = dataclasses.replace(
         before,
@@ -77,8 +79,10 @@ def resume_command(
 
 def _missing_lines(experiment: PreparedExperiment) -> Iterator[str]:
     """Which runs of each variant would be executed, damaged ones included; one line if there are none."""
+    from deviate.replay.adopt import settled_attempt
+
     orders = workflows.fair_order([experiment])
-    missing = [order.spec for order in orders if replay.settled_attempt(order.run, order.spec) is None]
+    missing = [order.spec for order in orders if settled_attempt(order.run, order.spec) is None]
     if not missing:
         yield f"Missing  none: {counted(len(orders), 'run')} on record"
     for variant in experiment.plan.variants:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, pipeline, project, workflows
+from deviate import pipeline, project, workflows
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
 from deviate.cli.execute import Output, conclude
@@ -82,7 +82,9 @@ def run_command(
     cwd = Path.cwd().resolve()
     folder = named_folder(command or (), cwd)
     if folder is not None:
-        raise project.refuse_folder(analysis.rank_scripts(folder), cwd, "run")
+        from deviate.analysis.entries import rank_scripts
+
+        raise project.refuse_folder(rank_scripts(folder), cwd, "run")
     contenders = _contenders(command or (), versus, launch, name, cwd)
     first = next(iter(contenders.values()))
     if sample_size_flags.looks is not None and is_from_variable("runs"):

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deviate import replay, workflows
-from deviate.base import redact_variables, redact_words
-from deviate.cli.progress import mean_text
+from deviate import workflows
+from deviate.base.redaction import redact_variables, redact_words
+from deviate.cli.progress.tally import mean_text
 from deviate.model.estimates import Unavailable
 from deviate.model.plan import Settings, Spec
 from deviate.records.layout import artifacts_folder
 from deviate.records.plans import OPTION_OF_SETTING, Plan, VariantPlan
 from deviate.records.snapshot import read_manifest
+from deviate.replay.capture_options import describe_capture
+from deviate.replay.variants import describe_variant
 from deviate.report.format import clean, counted, duration, instant, replicates, size_text
 from deviate.report.lines import align_columns, fill_lines, name
 from deviate.report.parts.divergence import run_command
@@ -191,7 +193,7 @@ def _capture_text(overview: Overview) -> str:
     """What runs capture, and the size of captured files."""
     folders = [artifacts_folder(state.folder) for state in overview.states if state.folder is not None]
     n_bytes = sum(workflows.size(folder) for folder in folders if folder.is_dir())
-    return f"{replay.describe_capture(overview.plan.capture)}; {size_text(n_bytes)} of it on record"
+    return f"{describe_capture(overview.plan.capture)}; {size_text(n_bytes)} of it on record"
 
 
 MOST_ROWS = 200
@@ -315,7 +317,7 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
         yield "Environment", variables_text(dict(plan.environment))
     for variant in plan.variants:
         if overview.variant in {"", variant.name}:
-            definition = f": {replay.describe_variant(variant.definition)}" if variant.definition else ""
+            definition = f": {describe_variant(variant.definition)}" if variant.definition else ""
             yield "Variant", f"{variant.name}, {counted(variant.n_runs, 'run')}{definition}"
     yield from () if plan.imported else _carried_out(overview)
     if rung := workflows.rung_of(plan):

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deviate import replay
-from deviate.base import redact_variables, redact_words
+from deviate.base.redaction import redact_variables, redact_words
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
     attempts_of,
@@ -21,6 +20,7 @@ from deviate.model.plan import Spec
 from deviate.records.environment import facts_of
 from deviate.records.layout import artifacts_folder, log_files, runs_folder, spec_file
 from deviate.records.runs import read_spec
+from deviate.replay.capture_options import describe_capture
 from deviate.report.format import clean, duration, instant, replicates, size_text
 from deviate.report.lines import align_columns
 from deviate.workflows import AttemptState, ExperimentScores, RunState
@@ -117,7 +117,7 @@ def _facts(experiment: Path, state: RunState) -> Iterator[tuple[str, str]]:
         yield "Seeds", ", ".join(f"{name} {seed}" for name, seed in spec.seeds) or "as the script sets them"
         yield "Controls", ", ".join(f"{name} {level}" for name, level in spec.controls) or "none"
         if spec.capture:
-            yield "Capture", replay.describe_capture(spec.capture)
+            yield "Capture", describe_capture(spec.capture)
         yield "Variables", variables_text(dict(spec.environment)) or "none"
     if step := step_text(state, None):
         yield "Step", step

@@ -11,7 +11,7 @@ from deviate.model.findings import Findings
 
 if TYPE_CHECKING:
     from deviate.report.document import Report
-    from deviate.report.trackers import Destination
+    from deviate.report.trackers.registry import Destination
 
 To = Annotated[
     list[str] | None,
@@ -32,7 +32,7 @@ def destinations(texts: Sequence[str] | None) -> "tuple[Destination, ...]":
     """
     if not texts:
         return ()
-    from deviate.report.trackers import destination_of
+    from deviate.report.trackers.registry import destination_of
 
     return tuple(destination_of(text) for text in dict.fromkeys(texts))
 
@@ -47,7 +47,8 @@ def write_to_trackers(
     """
     if not targets:
         return
-    from deviate.report.trackers import aggregate_report, write_to_tracker
+    from deviate.report.trackers.aggregate import aggregate_report
+    from deviate.report.trackers.registry import write_to_tracker
 
     report = aggregate_report(findings, document, datetime.now(UTC).astimezone())
     for target in targets:

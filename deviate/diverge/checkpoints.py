@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deviate.diverge.findings import Checkpoint, Trace
 from deviate.records.layout import artifacts_folder, planted_folder
-from deviate.replay import plant_files
+from deviate.replay.workcopy import plant_files
 
 MOST_KEPT = 10_000_000_000
 """Bytes of checkpoints to keep of a run until the search ends."""

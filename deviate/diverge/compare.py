@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from deviate.base import place_text
+from deviate.base.notebooks import place_text
 from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings, Trace, TraceRecord
 from deviate.diverge.traces import NO_DIGEST, Head, Records, columns
 from deviate.diverge.ulps import is_within

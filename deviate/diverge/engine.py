@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from deviate import replay
-from deviate.base import place_text, redact_words
+from deviate.base.notebooks import place_text
+from deviate.base.redaction import redact_words
 from deviate.diverge.causes import Evidence, gather_evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.checkpoints import Start
@@ -49,6 +49,7 @@ from deviate.diverge.traces import columns, kept_arrays
 from deviate.diverge.ulps import float_form, ulps
 from deviate.model.records import Experiment, Run
 from deviate.records.read import TAP_FAILED
+from deviate.replay.slots import slots
 from deviate.report.format import counted, duration
 from deviate.workflows import read
 
@@ -172,7 +173,7 @@ class Search:
         self.forecasts: dict[int, float | None] = {2: self.pair.costs(2)}
         self.plain_s = _quickest_update(self.pair, Window(PROBED.until or 0))
         self.resumption = Resumption(self.pair, request)
-        self.is_parallel = len(replay.slots(request.request.settings)) > 1
+        self.is_parallel = len(slots(request.request.settings)) > 1
         self.limit_s = request.level_limit_s or default_limit_s(self.pair, is_parallel=self.is_parallel)
 
     def next_level(self) -> Level | None:
@@ -430,7 +431,7 @@ class Search:
 
     def _draws(self) -> tuple[tuple[str, Place], ...]:
         """Draws of the script from global generators, each with its library."""
-        from deviate.analysis import global_draws
+        from deviate.analysis.hazards.uses import global_draws
 
         prepared = self.request.sides[0].prepared
         root = prepared.sources or prepared.target.root

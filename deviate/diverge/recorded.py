@@ -21,7 +21,7 @@ from deviate.model.records import Artifact, Experiment, Run
 from deviate.project import default_python
 from deviate.records.plans import list_experiments
 from deviate.records.stored_arrays import names_in, read_array
-from deviate.replay import STREAMS
+from deviate.replay.variants import STREAMS
 from deviate.workflows import read_variants
 
 SHORTEST_ID = 4

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from deviate import replay
 from deviate.diverge.checkpoints import MOST_KEPT, Start
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import Difference, Switch, Trace
@@ -18,6 +17,7 @@ from deviate.model.records import Run
 from deviate.project import PreparedScript
 from deviate.records.layout import PLANT
 from deviate.records.plans import WARNS, on_record
+from deviate.replay.variants import STREAMS, choose_variants
 from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 
 SUFFIX = "-diverge"
@@ -159,7 +159,7 @@ def ending(run: Run) -> str:
 
 def refuse_varied(variant: Variant) -> None:
     """Raise InputError for a variant whose runs get different seeds, as they differ by design."""
-    streams = [stream for stream in variant.varied if stream in replay.STREAMS]
+    streams = [stream for stream in variant.varied if stream in STREAMS]
     if streams:
         raise InputError(
             f"--variant {variant.name} gives the two runs different seeds for {', '.join(streams)}",
@@ -291,7 +291,7 @@ def with_switch(request: DivergeRequest, switch: Switch) -> Variant:
     variant = request.variant
     if switch.variant:
         defined, warns = request.sides[0].prepared.variants, WARNS in variant.controls
-        chosen = replay.choose_variants([switch.variant], defined, is_warning_only=warns)[0]
+        chosen = choose_variants([switch.variant], defined, is_warning_only=warns)[0]
         variant = dataclasses.replace(chosen, are_trackers_offline=variant.are_trackers_offline)
     return with_levels(variant, switch)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from deviate.base import redact
+from deviate.base.redaction import redact
 from deviate.diverge.findings import Cause, Difference, DivergenceFindings, InputDifference, Place, RungFindings
 from deviate.records.layout import snapshot_folder
 from deviate.records.snapshot import ORIGINALS, TREE

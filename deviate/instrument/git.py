@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate.base import git_environment, run_git, safe_git
+from deviate.base.git import git_environment, run_git, safe_git
 
 # ---------------------------------------------------------------- the history in the runs
 #

@@ -20,7 +20,10 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 
 import deviate
-from deviate.base import file_digest, is_notebook, log_decision, notebook_script, pattern_regex, with_digest
+from deviate.base.decisions import log_decision
+from deviate.base.digests import file_digest, with_digest
+from deviate.base.notebooks import is_notebook, notebook_script
+from deviate.base.text_patterns import pattern_regex
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.git import GitState, freeze_git, freeze_provenance
 from deviate.instrument.input_taps import InputTaps

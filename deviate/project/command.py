@@ -10,7 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import SAFE, is_notebook, log_decision, redact_words
+from deviate.base.decisions import log_decision
+from deviate.base.git import SAFE
+from deviate.base.notebooks import is_notebook
+from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 
 CONFIG = "deviate.toml"

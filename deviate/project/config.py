@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 
-from deviate.base import line_of, pattern_regex
+from deviate.base.notebooks import line_of
+from deviate.base.text_patterns import pattern_regex
 from deviate.errors import InputError
 from deviate.model.aggregates import refuse_aggregate
 from deviate.model.analysis import Direction, Place, Role

@@ -5,7 +5,7 @@ import shlex
 import textwrap
 from pathlib import Path
 
-from deviate.analysis import Entries
+from deviate.analysis.entries import Entries
 from deviate.errors import InputError
 
 SCHEMA = 1

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deviate import analysis, replay
-from deviate.base import log_decision, redact_words, timed_stage
+from deviate.base.decisions import log_decision, timed_stage
+from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis
 from deviate.model.plan import Selection, Variant
@@ -108,10 +108,12 @@ def analyze_target(target: Target) -> AnalyzedScript:
 
 def _analyze(target: Target, *, is_whole: bool) -> Analysis:
     """Analyse all scripts of a run; the training script is that of `deviate.toml`, else the first that trains."""
+    from deviate.analysis.merge_analyses import analyze_together  # libcst, which the help of a verb does without
+
     train = config.load(target.root / CONFIG).train
     scripts = (target.script, *target.later_scripts)
     with timed_stage("analysis", "analysed %s", ", ".join(path.name for path in scripts)):
-        script_analysis = analysis.analyze_together(scripts, target.root, train=train, is_whole=is_whole)
+        script_analysis = analyze_together(scripts, target.root, train=train, is_whole=is_whole)
     _log_analysis(script_analysis)
     return script_analysis
 
@@ -169,8 +171,12 @@ def _notices(script_analysis: Analysis) -> list[str]:
 
 
 def _variants(settings: config.Config) -> tuple[Variant, ...]:
+    if not settings.definitions:
+        return ()
+    from deviate.replay.variants import define_variant
+
     return tuple(
-        replay.define_variant(
+        define_variant(
             definition.name,
             vary=definition.vary,
             hold=definition.hold,

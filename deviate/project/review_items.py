@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from deviate.base import is_notebook, notebook_script, place_text
+from deviate.base.notebooks import is_notebook, notebook_script, place_text
 from deviate.errors import InputError
 from deviate.model.aggregates import AGGREGATES, refuse_aggregate
 from deviate.model.analysis import Analysis, Direction, Loop, Metric, Place, Rejected, Role

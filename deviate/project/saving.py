@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.analysis import read_statements
-from deviate.base import place_text
+from deviate.analysis.resolve.statements import read_statements
+from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.aggregates import AGGREGATES
 from deviate.model.analysis import Analysis, Metric, Place, Rejected

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate.analysis import Statements, normalise, read_statements
-from deviate.base import place_text
+from deviate.analysis.resolve.statements import Statements, normalise, read_statements
+from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.aggregates import AT_BEST
 from deviate.model.analysis import NAMED, TEXT_SINK, Analysis, Loop, Metric, Place, Rejected, Site
@@ -393,7 +393,7 @@ def _add(analysis: Analysis, section: MetricConfig, where: Place, expression: st
             f"deviate.toml [metrics.{section.name}] names {where}, but the project has no such file",
             f"Write the path relative to the project, for example {analysis.script}:{where.line}.",
         )
-    from deviate.analysis import add_site  # imports libcst, which known places do not need
+    from deviate.analysis.metrics.manual_metrics import add_site  # imports libcst, which known places do not need
 
     extended, site = add_site(analysis, where.file, where.line, expression)
     twins = {other.id for other in analysis.sites if (other.file, other.span) == (site.file, site.span)}

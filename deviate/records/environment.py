@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from deviate.base import first_few
+from deviate.base.texts import first_few
 from deviate.errors import RecordError
 from deviate.model.records import Run
 from deviate.records.files import read_record, to_builtins, write_record, writing

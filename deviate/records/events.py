@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from msgspec import convert
 
 from deviate import eventlog
-from deviate.base import place_text
+from deviate.base.notebooks import place_text
 from deviate.eventlog import decode, event_of, number
 from deviate.model.analysis import Place
 from deviate.model.cost import Pace, Profile

@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
-from deviate.base import FIELD, document_digest, with_digest
+from deviate.base.digests import FIELD, document_digest, with_digest
 from deviate.errors import InUseError, RecordError
 from deviate.records.machine import writer_name
 from deviate.records.schema import SCHEMA, FileFormat, check_schema

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deviate.base import first_few
+from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model.analysis import Metric

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deviate.base import log_decision
+from deviate.base.decisions import log_decision
 from deviate.errors import InputError, RecordError
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, Selection, Settings, SweptValue, Variant
 from deviate.model.records import PastComparison, Spending

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import msgspec.structs
 
-from deviate.base import first_few, log_decision, redact_words, timed_stage, traceback_with_cells
+from deviate.base.decisions import log_decision, timed_stage
+from deviate.base.notebooks import traceback_with_cells
+from deviate.base.redaction import redact_words
+from deviate.base.texts import first_few
 from deviate.errors import RecordError
 from deviate.model.estimates import value_text
 from deviate.model.plan import PrimaryChoice, SelectedMetric, Spec

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deviate.base import file_digest
+from deviate.base.digests import file_digest
 from deviate.errors import RecordError
 from deviate.model.plan import Spec
 from deviate.model.records import Status

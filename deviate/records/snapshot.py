@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from deviate.base import file_digest, redact
+from deviate.base.digests import file_digest
+from deviate.base.redaction import redact
 from deviate.errors import RecordError
 from deviate.model.records import InjectedCode, Revision
 from deviate.records.files import read_json, read_record

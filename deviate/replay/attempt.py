@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from deviate.base import log_decision, redact_words
+from deviate.base.decisions import log_decision
+from deviate.base.redaction import redact_words
 from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
 from deviate.model.plan import Settings, Snapshot, Spec

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import deviate
-from deviate.base import known_secrets, redact_variables, redact_words
+from deviate.base.redaction import known_secrets, redact_variables, redact_words
 from deviate.eventlog import decode
 from deviate.model.plan import Spec
 from deviate.model.records import Revision

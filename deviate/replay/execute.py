@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from deviate.base import log_decision
+from deviate.base.decisions import log_decision
 from deviate.errors import DeviateError
 from deviate.model.plan import Settings
 from deviate.records.layout import runs_folder, spec_file

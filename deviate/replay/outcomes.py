@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Literal
 
-from deviate.base import place_text
+from deviate.base.notebooks import place_text
 from deviate.errors import RunError
 from deviate.eventlog import End, Signal, decode
 from deviate.model.records import Status

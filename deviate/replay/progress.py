@@ -5,7 +5,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from deviate.base import SAFE
+from deviate.base.git import SAFE
 from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, Step, decode
 from deviate.records.events import UNKNOWN_MAIN

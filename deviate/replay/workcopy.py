@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate.base import without_settings
+from deviate.base.setting_variables import without_settings
 from deviate.model.plan import Snapshot, Spec
 from deviate.records.layout import spec_file
 from deviate.records.schema import FileEntry, Manifest

@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST, refuse_aggregate
 from deviate.model.analysis import Direction
 from deviate.model.estimates import Estimate, Reason, Unavailable, value_text

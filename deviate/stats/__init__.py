@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.base import load_on_first_use
+from deviate.base.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.stats.advice import pairing_warnings as pairing_warnings

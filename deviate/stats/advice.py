@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from deviate.base import count, first_few, place_text
+from deviate.base.notebooks import place_text
+from deviate.base.texts import count, first_few
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Reason, Unavailable

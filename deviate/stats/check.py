@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.analysis import Direction
 from deviate.model.check import (
     CheckOutcome,

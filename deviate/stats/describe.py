@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.analysis import Direction, Metric, Role
 from deviate.model.comparisons import Description
 from deviate.model.estimates import FAILURES, VERDICT_RUNS, Estimate, Reason, Score, Unavailable

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import Comparison, CompletionComparison, Equivalence, Paired, SpreadVerdict, Verdict
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable, level_text
 from deviate.model.findings import Findings

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from scipy import special
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import Description, Verdict
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedResult, PublishedSpread

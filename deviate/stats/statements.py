@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from deviate.base import count, first_few, place_text
+from deviate.base.notebooks import place_text
+from deviate.base.texts import count, first_few
 from deviate.model.comparisons import Description
 from deviate.model.estimates import value_text
 from deviate.model.findings import Absorption, Repeatability

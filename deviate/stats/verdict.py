@@ -1,6 +1,6 @@
 """The verdict: one word for a comparison, by the first rule that applies, and the reason in a sentence."""
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import Comparison, Description, Equivalence, Verdict, Word
 from deviate.model.estimates import (
     PAIRED_ALONE_RUNS,

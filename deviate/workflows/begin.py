@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from deviate import instrument, replay
-from deviate.base import log_decision, redact_words, timed_stage
+from deviate.base.decisions import log_decision, timed_stage
+from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 from deviate.model.analysis import TEXT_SINK, Analysis
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice, Selection, Settings, Snapshot
@@ -31,6 +31,10 @@ from deviate.records.plans import (
     read_plan,
 )
 from deviate.records.snapshot import output_names, read_manifest
+from deviate.replay.adopt import settled_attempt
+from deviate.replay.capture_options import describe_capture, is_captured, with_defaults
+from deviate.replay.protocol import Order
+from deviate.replay.variants import describe_variant
 from deviate.workflows.execute import PreparedExperiment, Request, specs_of
 from deviate.workflows.validate import refuse_mute
 
@@ -105,18 +109,20 @@ def _make(
     prepared: PreparedScript, request: Request, folder: Path, name: str, like: Snapshot | None
 ) -> PreparedExperiment:
     """Freeze the project into a new experiment. The plan is written last, since it makes the experiment valid."""
+    from deviate.instrument.snapshot import take_over, travelling_plugins  # here and below: a dry run freezes nothing
+
     place = new_experiment_folder(folder, name)
     target = prepared.target
     streams: int | None = STREAMS_NUMBER
     if like is not None:
-        snapshot = instrument.take_over(like, snapshot_folder(place))
+        snapshot = take_over(like, snapshot_folder(place))
         earlier = read_plan(like.folder.parent)
         streams = earlier.streams  # its guest assigns draws to streams as before
         plugins = earlier.plugins
     else:
         with timed_stage("instrument", "froze the project for experiment %s", name):
             snapshot = _frozen(prepared, request, folder, place)
-        plugins = instrument.travelling_plugins()
+        plugins = travelling_plugins()
     plan = Plan(
         name=name,
         created=time.time(),
@@ -137,7 +143,7 @@ def _make(
         looks=request.sample_size.looks,
         spending=request.sample_size.spending,
         precision=request.sample_size.precision,
-        capture=replay.with_defaults(request.capture),
+        capture=with_defaults(request.capture),
         sweep=request.sweep,
         streams=streams,
         scores=SCORES_NUMBER,
@@ -201,8 +207,11 @@ def _script_of(prepared: PreparedScript, request: Request) -> Analysis | None:
 
 def _frozen(prepared: PreparedScript, request: Request, folder: Path, place: Path) -> Snapshot:
     """The current project, after the preparing commands."""
+    from deviate.instrument.snapshot import freeze, note_prepared
+    from deviate.replay.attempt import prepare_tree
+
     target = prepared.target
-    snapshot = instrument.freeze(
+    snapshot = freeze(
         prepared.analysis,
         snapshot_folder(place),
         cwd=target.cwd,
@@ -212,10 +221,10 @@ def _frozen(prepared: PreparedScript, request: Request, folder: Path, place: Pat
         received=output_names(folder),
     )
     if request.prepare:
-        snapshot = replay.prepare_tree(
+        snapshot = prepare_tree(
             snapshot, place, request.prepare, cwd=target.cwd, environment=request.environment, wrap=request.wrap
         )
-        instrument.note_prepared(snapshot)
+        note_prepared(snapshot)
     return snapshot
 
 
@@ -233,9 +242,11 @@ def name_of(script: Path) -> str:
 @contextmanager
 def _frozen_now(prepared: PreparedScript, folder: Path) -> Iterator[Path]:
     """The current project, frozen temporarily, to check whether a recorded experiment has the same."""
+    from deviate.instrument.snapshot import freeze
+
     staged = folder / "cache" / f"staged-{time.time_ns()}"
     try:
-        instrument.freeze(
+        freeze(
             prepared.analysis,
             staged,
             cwd=prepared.target.cwd,
@@ -251,6 +262,8 @@ def _frozen_now(prepared: PreparedScript, folder: Path) -> Iterator[Path]:
 
 def _misfit(plan: Plan, prepared: PreparedScript, request: Request, folder: Path, now: Path) -> str:
     """Why these runs cannot be added to that experiment; empty if they can."""
+    from deviate.instrument.snapshot import changed_files
+
     if plan.imported:
         return "runs that were imported"
     target = prepared.target
@@ -270,14 +283,14 @@ def _misfit(plan: Plan, prepared: PreparedScript, request: Request, folder: Path
         return f"another experiment seed: {plan.seed}"
     if request.sweep is not None and plan.sweep != request.sweep:
         return "runs of another sweep" if plan.sweep else "runs that belong to no sweep"
-    if not replay.is_captured(request.capture, plan.capture):
-        return f"another --capture: its runs keep {replay.describe_capture(plan.capture)}"
+    if not is_captured(request.capture, plan.capture):
+        return f"another --capture: its runs keep {describe_capture(plan.capture)}"
     recorded = {variant.name: variant.definition for variant in plan.variants}
     for variant in request.variants:
         definition = recorded.get(variant.name)
         if definition is not None and dataclasses.replace(definition, description=variant.description) != variant:
-            return f"another definition of variant {variant.name}: {replay.describe_variant(definition)}"
-    changed = instrument.changed_files(snapshot_folder(find_experiment(folder, plan.name)), now)
+            return f"another definition of variant {variant.name}: {describe_variant(definition)}"
+    changed = changed_files(snapshot_folder(find_experiment(folder, plan.name)), now)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         return f"another state of {changed[0]}{more}"
@@ -321,8 +334,8 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
 def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
     """What the user has to know before the missing runs are executed."""
     plan = experiment.plan
-    orders = [replay.Order(experiment.folder, spec) for spec in specs_of(plan, experiment.snapshot)]
-    is_whole = all(replay.settled_attempt(order.run, order.spec) for order in orders)
+    orders = [Order(experiment.folder, spec) for spec in specs_of(plan, experiment.snapshot)]
+    is_whole = all(settled_attempt(order.run, order.spec) for order in orders)
     notes = [] if is_whole else [*_environment_notes(experiment.folder, plan), *_rule_notes(plan)]
     if plan.precision or plan.looks:
         rule = f"until {plan.precision}" if plan.precision else "look by look"
@@ -344,7 +357,9 @@ def keep_settings(experiment: PreparedExperiment, settings: Settings, origins: M
 
 def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
     """Environment facts that would differ between new and recorded runs."""
-    now = replay.current_platform(plan.command, plan.root / plan.cwd, wrap=plan.wrap)
+    from deviate.replay.environment import current_platform
+
+    now = current_platform(plan.command, plan.root / plan.cwd, wrap=plan.wrap)
     differences = environment_changed(place, now, has_machine=plan.settings.executor == "local")
     if differences:
         yield f"runs are added in another environment than those on record: {'; '.join(differences)}"
@@ -381,8 +396,8 @@ def _pattern_notes(place: Path, prepared: PreparedScript) -> Iterator[str]:
 
 def _capture_notes(plan: Plan, request: Request) -> Iterator[str]:
     """Note on what is captured although it was not requested, as all runs of an experiment capture the same."""
-    if replay.describe_capture(plan.capture) != replay.describe_capture(request.capture):
-        yield f"runs go on keeping {replay.describe_capture(plan.capture)}, as those on record"
+    if describe_capture(plan.capture) != describe_capture(request.capture):
+        yield f"runs go on keeping {describe_capture(plan.capture)}, as those on record"
 
 
 def _is_compared(plan: Plan) -> bool:

@@ -11,7 +11,7 @@ from deviate.model.plan import Variant
 from deviate.model.records import DrawEvent, EvaluationData
 from deviate.records.events import evaluation_of
 from deviate.records.plans import change_experiment, read_plan
-from deviate.replay import Order, Outcome, RunUpdate
+from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, fair_order
 from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.sources import read

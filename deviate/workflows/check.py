@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from deviate import __version__
-from deviate.base import redact_words
+from deviate.base.redaction import redact_words
 from deviate.errors import InputError, RecordError
 from deviate.model.analysis import Direction
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck

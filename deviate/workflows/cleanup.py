@@ -13,7 +13,8 @@ from typing import Literal
 from deviate.errors import InUseError
 from deviate.records.layout import artifacts_folder, attempts, runs_folder
 from deviate.records.plans import find_experiment
-from deviate.replay import LEFT_OVER_S, MAKING, refuse_living, remove_work_copy, temporary_of
+from deviate.replay.adopt import LEFT_OVER_S, MAKING, refuse_living, temporary_of
+from deviate.replay.workcopy import remove_work_copy
 from deviate.workflows.live_estimates import ExperimentScores
 from deviate.workflows.states import attempt_states, in_use, recorded_runs
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from deviate import __version__, doctor, project
-from deviate.base import anonymize, fenced, find_identity, only_there, redact_words
+from deviate import __version__, project
+from deviate.base.anonymity import anonymize, fenced, find_identity
+from deviate.base.git import only_there
+from deviate.base.redaction import redact_words
+from deviate.doctor.examine import examine
 from deviate.records.layout import deviate_folder, log_files
-from deviate.records.plans import find_experiment, read_plan
-from deviate.records.read import stderr_tail
 
 HEAD = """\
 <!-- Written by `deviate doctor --report`. Secrets, names of persons and machines, addresses and paths were taken out by
@@ -116,7 +117,7 @@ def _git() -> str:
 
 
 def _frameworks(python: str | None, timeout_s: float, on_change: Callable[[Sequence[str], int], None]) -> str:
-    diagnosis = doctor.examine(python or project.default_python(), timeout_s=timeout_s, on_change=on_change)
+    diagnosis = examine(python or project.default_python(), timeout_s=timeout_s, on_change=on_change)
     lines = [f"Python {diagnosis.interpreter.version} at {diagnosis.interpreter.executable}"]
     if machine := diagnosis.machine:
         lines.append(f"{machine.system}, {machine.processor} ({' '.join(machine.instructions)})")
@@ -153,7 +154,8 @@ def _variables() -> str:
 
 def _experiment(root: Path, name: str) -> str:
     """The plan of an experiment, how its runs ended, and the last lines of the first that failed."""
-    from deviate.workflows.states import run_states  # what reads records may be what is broken
+    from deviate.records.plans import find_experiment, read_plan  # what reads records may be what is broken
+    from deviate.workflows.states import run_states
 
     folder = find_experiment(deviate_folder(root), name)
     plan = read_plan(folder)
@@ -173,5 +175,7 @@ def _experiment(root: Path, name: str) -> str:
 
 
 def _last_lines(attempt: Path, reason: str) -> Iterator[str]:
+    from deviate.records.read import stderr_tail
+
     yield f"first run that did not complete: {reason}"
     yield from stderr_tail(log_files(attempt)[1])[-LAST_LINES:]

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate import replay
 from deviate.errors import InputError, RecordError
 from deviate.model.analysis import Analysis
 from deviate.model.comparisons import Comparison
@@ -20,7 +19,9 @@ from deviate.model.records import Experiment, PastComparison, Spending
 from deviate.records.layout import runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, find_experiment, read_plan, record_ended, tell_reported
 from deviate.records.runs import read_spec, run_id
-from deviate.replay import Executor, Order, Outcome
+from deviate.replay.plan import plan as plan_runs
+from deviate.replay.plan import spec_of
+from deviate.replay.protocol import EXECUTORS, Executor, Order, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
         spec
         for variant in plan.variants
         if variant.definition is not None
-        for spec in replay.plan(plan, snapshot, variant.definition, variant.n_runs)
+        for spec in plan_runs(plan, snapshot, variant.definition, variant.n_runs)
     ]
 
 
@@ -168,13 +169,15 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
         InputError: there is no such run.
         RunError: somebody else runs it, or it cannot be started.
     """
+    from deviate.replay.execute import work as work_on  # what compares and reports starts no run
+
     experiment = open_experiment(place)
     spec = _spec_at(experiment, -1 if index is None else index) if run is None else _spec_called(experiment, run)
     if spec is None:
         wanted = f"run {run}" if run is not None else f"index {index}"
         n_runs = sum(variant.n_runs for variant in experiment.plan.variants)
         raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {n_runs} runs, from index 0")
-    return replay.work(Order(place, spec), experiment.plan.settings)
+    return work_on(Order(place, spec), experiment.plan.settings)
 
 
 def _spec_at(experiment: PreparedExperiment, index: int) -> Spec | None:
@@ -182,7 +185,7 @@ def _spec_at(experiment: PreparedExperiment, index: int) -> Spec | None:
     plan = experiment.plan
     for variant in plan.variants:
         if 0 <= index < variant.n_runs and variant.definition is not None:
-            return replay.spec_of(plan, experiment.snapshot, variant.definition, index)
+            return spec_of(plan, experiment.snapshot, variant.definition, index)
         index -= variant.n_runs
     return None
 
@@ -195,7 +198,7 @@ def _spec_called(experiment: PreparedExperiment, run: str) -> Spec | None:
         for variant in plan.variants:
             is_planned = variant.name == recorded.variant and recorded.replicate < variant.n_runs
             if is_planned and variant.definition is not None:
-                spec = replay.spec_of(plan, experiment.snapshot, variant.definition, recorded.replicate)
+                spec = spec_of(plan, experiment.snapshot, variant.definition, recorded.replicate)
                 if run_id(spec) == run:
                     return spec
     specs = specs_of(plan, experiment.snapshot)
@@ -208,9 +211,9 @@ def make_executor(settings: Settings) -> Executor:
     Raises:
         InputError: there is none of that name, or what it needs is not installed.
     """
-    if settings.executor not in replay.EXECUTORS:
-        raise InputError(f"there is no executor {settings.executor!r}", f"there are: {', '.join(replay.EXECUTORS)}")
-    return replay.EXECUTORS[settings.executor](settings)
+    if settings.executor not in EXECUTORS:
+        raise InputError(f"there is no executor {settings.executor!r}", f"there are: {', '.join(EXECUTORS)}")
+    return EXECUTORS[settings.executor](settings)
 
 
 def record_end(outcomes: Mapping[Order, Outcome]) -> None:

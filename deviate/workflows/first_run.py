@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from deviate import analysis
-from deviate.base import first_few
+from deviate.base.texts import first_few
 from deviate.errors import DeviateError, InputError
 from deviate.model.analysis import Analysis
 from deviate.model.plan import PrimaryChoice
@@ -14,7 +13,7 @@ from deviate.model.records import Experiment, Run
 from deviate.records.layout import log_files
 from deviate.records.plans import change_experiment, read_plan
 from deviate.records.read import is_decided, log_end, read_experiment
-from deviate.replay import RunUpdate
+from deviate.replay.protocol import RunUpdate
 from deviate.series.words import name_words
 from deviate.workflows.execute import PreparedExperiment
 from deviate.workflows.judge import AnalysisOptions
@@ -115,7 +114,9 @@ def _describe(choice: PrimaryChoice, experiment: Experiment) -> str:
 
 def _explain_silence(script: Analysis, run: Run) -> InputError:
     """The error for a run that reported nothing: the end of what it printed, and what comes nearest to a metric."""
-    error = analysis.explain_nothing_found(script)
+    from deviate.analysis.document import explain_nothing_found
+
+    error = explain_nothing_found(script)
     printed = log_end(log_files(run.folder)[0]).splitlines()[-STDOUT_LINES:]
     end = f"; it printed{' at the end' if len(printed) == STDOUT_LINES else ''}:" if printed else " and printed nothing"
     listing = "".join(f"\n  {line}" for line in printed)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base import timed_stage
+from deviate.base.decisions import timed_stage
 from deviate.errors import InputError
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Description
@@ -57,7 +57,7 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compar
     with timed_stage("stats", "judged %s", ", ".join(f"{one.name}:{one.variant}" for one in experiments)):
         findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
     with timed_stage("stability", "measured outputs and weights"):
-        stability_findings = wing("stability").stability(
+        stability_findings = wing("stability.judge").stability(
             [item.experiment for item in findings.experiments],
             confidence=options.confidence,
             analysis_seed=options.analysis_seed,

@@ -19,7 +19,7 @@ from deviate.records.merge_processes import measure
 from deviate.records.plans import Plan, read_plan
 from deviate.records.read import RunReader, open_runs
 from deviate.records.runs import damaged_files
-from deviate.replay import RunUpdate
+from deviate.replay.protocol import RunUpdate
 from deviate.series.headline import order_of_results
 from deviate.series.score import score_of
 from deviate.workflows.states import RecordedRun, read_run, recorded_runs

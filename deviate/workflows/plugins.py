@@ -34,7 +34,7 @@ KINDS = {
     SINKS: Kind("sink", "decorate a generator function with deviate.sinks.sink"),
     ADAPTERS: Kind("adapter", "write MODULES and a function install"),
     "deviate.importers": Kind("importer", "decorate a function with deviate.records.importers.importer"),
-    "deviate.executors": Kind("executor", "decorate a function or class with deviate.replay.executor"),
+    "deviate.executors": Kind("executor", "decorate a function or class with deviate.replay.protocol.executor"),
     "deviate.statistics": Kind("statistic", "decorate a function with deviate.stats.statistic"),
     "deviate.forms": Kind("form", "decorate a function with deviate.report.forms.registry.document_form"),
 }
@@ -91,7 +91,7 @@ def _load(plugin: Plugin) -> tuple[Sequence[str], BaseException | None]:
         return (), error
     outcome = load_plugin(plugin)
     if outcome.error is None and plugin.group == SINKS:
-        from deviate.analysis import sink_names  # libcst, which the other kinds do not need
+        from deviate.analysis.metrics.reports import sink_names  # libcst, which the other kinds do not need
 
         return sink_names(plugin.module), None
     return outcome.names, outcome.error

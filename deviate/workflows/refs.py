@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate import project
-from deviate.base import only_there
+from deviate.base.git import only_there
 from deviate.errors import InputError
-from deviate.instrument import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
+from deviate.instrument.tree import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
 from deviate.project import CONFIG, PreparedScript, default_python, with_interpreter
 from deviate.records.files import writing
 from deviate.records.plans import make_deviate_folder

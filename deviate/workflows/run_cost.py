@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from deviate import instrument, replay
-from deviate.base import first_few
+from deviate.base.texts import first_few
 from deviate.errors import InputError, RecordError
 from deviate.model.estimates import VERDICT_RUNS
 from deviate.model.plan import Settings
 from deviate.project import PreparedScript
 from deviate.records.layout import snapshot_folder
 from deviate.records.plans import Plan, find_experiment, list_experiments
-from deviate.replay import RunUpdate
+from deviate.replay.capture_options import is_trace, with_defaults
+from deviate.replay.protocol import RunUpdate
 from deviate.report.format import counted, duration, size_text
 from deviate.workflows.begin import name_of
 from deviate.workflows.cleanup import disk_space
@@ -190,7 +190,9 @@ class Outlook:
     @property
     def _n_slots(self) -> int | None:
         """Runs at a time; None where a scheduler decides."""
-        return len(replay.slots(self.settings)) if self.settings.executor == "local" else None
+        from deviate.replay.slots import slots
+
+        return len(slots(self.settings)) if self.settings.executor == "local" else None
 
     def _kept(self, cost: RunCost) -> int | None:
         """Bytes of one run that stay on disk; None where they are not known."""
@@ -263,9 +265,11 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
 
     @cache
     def is_current(name: str) -> bool:
+        from deviate.instrument.snapshot import is_current as is_snapshot_current
+
         try:
             snapshot = snapshot_folder(find_experiment(folder, name))
-            return instrument.is_current(snapshot, first.target.root)
+            return is_snapshot_current(snapshot, first.target.root)
         except (InputError, RecordError):
             return False
 
@@ -339,7 +343,7 @@ def _is_alike(plan: Plan, script: PreparedScript, request: Request) -> bool:
     """Whether runs of a plan do what is requested, of this code or of another state of it."""
     target = script.target
     is_same = (plan.command, plan.cwd, plan.then, plan.wrap) == (target.command, target.cwd, target.then, request.wrap)
-    capture = replay.with_defaults(request.capture)
+    capture = with_defaults(request.capture)
     return not plan.imported and is_same and (plan.environment, plan.capture) == (request.environment, capture)
 
 
@@ -380,7 +384,7 @@ class FirstCost:
     _halt: str = ""
 
     def __post_init__(self) -> None:
-        is_traced = any(replay.is_trace(experiment.plan.capture) for experiment in self.experiments)
+        is_traced = any(is_trace(experiment.plan.capture) for experiment in self.experiments)
         self._is_over = self.outlook.is_known or is_traced  # a traced run takes longer, or ends early
 
     def take(self, update: RunUpdate) -> str | None:

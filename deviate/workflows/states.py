@@ -16,7 +16,10 @@ from deviate.records.runs import Claim, Result, read_claim, read_result, read_sp
 from deviate.records.schema import Manifest
 from deviate.records.snapshot import read_manifest
 from deviate.registry import wing
-from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live
+from deviate.replay.adopt import holder_text, is_here, may_live
+from deviate.replay.outcomes import SETTLED
+from deviate.replay.processes import is_alive
+from deviate.replay.progress import Progress
 
 State = Literal["waiting", "running", "completed", "failed", "lost", "cancelled"]
 """State of a run; the status of a run that failed says how."""
@@ -147,7 +150,7 @@ def rung_of(plan: Plan) -> str:
     level = dict(plan.capture).get("trace")
     if level is None:
         return ""
-    return str(wing("diverge").RUNGS[int(level) - 1])
+    return str(wing("diverge.findings").RUNGS[int(level) - 1])
 
 
 def run_states(experiment: Path, plan: Plan, runs: Iterable[RecordedRun] | None = None) -> tuple[RunState, ...]:

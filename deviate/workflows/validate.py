@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-from deviate import analysis, project
+from deviate import project
 from deviate.errors import InputError
 from deviate.model.aggregates import AT_BEST, refuse_aggregate
 from deviate.project import CONFIG, PreparedScript
@@ -72,7 +72,9 @@ def refuse_mute(prepared: PreparedScript, request: Request) -> None:
     """Raise InputError if a script cannot report anything: the analysis sees no site and no framework that reports."""
     script = prepared.analysis
     if request.needs_metrics and not (prepared.selection.metrics or script.sites or script.reporting):
-        raise analysis.explain_nothing_found(script)
+        from deviate.analysis.document import explain_nothing_found
+
+        raise explain_nothing_found(script)
 
 
 def validate_metrics(prepared: PreparedScript, request: Request, options: AnalysisOptions) -> tuple[str, ...]:

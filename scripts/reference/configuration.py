@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from deviate.base import SETTINGS, has_variable, variable_of
+from deviate.base.setting_variables import SETTINGS, has_variable, variable_of
 from deviate.cli.app import VERBS, load_command
 from deviate.model.aggregates import AGGREGATES
 from deviate.project.config import CAPTURE_KEYS, EXPERIMENT_KEYS, METRIC_KEYS, SNAPSHOT_KEYS, VARIANT_KEYS

@@ -29,7 +29,11 @@ KINDS = {
     "Importers": ("deviate.records", "importers.importer importers.Imported importers.ImportedRun"),
     "Executors": (
         "deviate.replay",
-        "executor Executor Order RunUpdate Outcome Backend WorkersExecutor worker_command log_folder LocalExecutor",
+        """
+        protocol.executor protocol.Executor protocol.Order protocol.RunUpdate
+        protocol.Outcome executors.workers.Backend executors.workers.WorkersExecutor
+        executors.workers.worker_command executors.workers.log_folder executors.local.LocalExecutor
+        """,
     ),
     "Statistics": ("deviate.stats", "statistic Statistic"),
     "Forms": (

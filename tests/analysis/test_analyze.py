@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis, Span
 

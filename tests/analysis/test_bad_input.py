@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from installed import examine
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.analysis.resolve.source import LARGEST
 from deviate.errors import InputError
 

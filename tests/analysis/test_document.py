@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 
-from deviate.analysis import explain_nothing_found, to_document
+from deviate.analysis.document import explain_nothing_found, to_document
 from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import Entries, rank_scripts
+from deviate.analysis.entries import Entries, rank_scripts
 
 TRAIN = """\
 import argparse

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from each import check_each
 
-from deviate.analysis import analyze, to_document
+from deviate.analysis.analyze import analyze
+from deviate.analysis.document import to_document
 from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
 from deviate.model.analysis import Analysis, Hazard
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deviate import analysis
+from deviate.analysis.analyze import analyze
+from deviate.analysis.merge_analyses import analyze_together
 from deviate.model.analysis import Analysis
 
 EVALUATE = 'def evaluate(split):\n    acc = sum(range(9)) / 90\n    print(f"{split} acc {acc:.4f}")\n'
@@ -23,17 +24,17 @@ def write(root: Path, **texts: str) -> tuple[Path, ...]:
 def test_the_script_that_trains_comes_first_unless_another_one_is_named(project: Path) -> None:
     loop = "for epoch in range(3):\n    loss = epoch / 3\n    print('loss', loss)\n"
     scripts = write(project, prepare="n_bad = 3 / 7\nprint(f'share {n_bad:.3f}')\n", train=loop, tune=loop)
-    found = analysis.analyze_together(scripts, project)
+    found = analyze_together(scripts, project)
     assert found.script == "train.py"
     assert [it.name for it in found.metrics if it.file != "prepare.py"] == ["loss", "tune_loss"]
     assert [loop.file for loop in found.loops if loop.is_main] == ["train.py"]
     assert len({it.id for it in found.metrics}) == len(found.metrics)
-    assert analysis.analyze_together(scripts, project, train="tune.py").script == "tune.py"
+    assert analyze_together(scripts, project, train="tune.py").script == "tune.py"
 
 
 def test_one_script_alone_is_its_own_analysis(project: Path) -> None:
     scripts = write(project, shared=EVALUATE, train=TRAIN.format('"val"'))
-    assert analysis.analyze_together(scripts, project) == analysis.analyze(scripts[0], project)
+    assert analyze_together(scripts, project) == analyze(scripts[0], project)
 
 
 @pytest.mark.parametrize(
@@ -48,8 +49,8 @@ def test_files_that_no_call_leads_to_add_sites_and_change_nothing_else(project: 
     idle = "def idle():\n    acc = sum(range(9)) / 90\n    print(f'idle acc {acc:.4f}')\n"
     scripts = write(project, shared=EVALUATE, train=train, final=final)
     (project / "idle.py").write_text(idle)
-    reached = analysis.analyze_together(scripts, project)
-    whole = analysis.analyze_together(scripts, project, is_whole=True)
+    reached = analyze_together(scripts, project)
+    whole = analyze_together(scripts, project, is_whole=True)
     assert by_place(whole) == by_place(reached)
     assert [metric.name for metric in whole.unreached] == ["idle_acc"]
     assert len(whole.sites) == len(reached.sites) + 1

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deviate.analysis import to_document
+from deviate.analysis.document import to_document
 from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]

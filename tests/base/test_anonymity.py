@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviate.base import Identity, anonymity, anonymize, fenced, find_identity
+from deviate.base import anonymity
+from deviate.base.anonymity import Identity, anonymize, fenced, find_identity
 
 NAMES = st.text(string.ascii_letters + "äßéñ", min_size=3, max_size=12)
 TOKEN = "ghp_" + "a1B2" * 8

@@ -7,7 +7,7 @@ import os
 import pytest
 from notebooks import notebook_text
 
-from deviate.base import notebook_script, place_text, set_aside_text, traceback_with_cells
+from deviate.base.notebooks import notebook_script, place_text, set_aside_text, traceback_with_cells
 from deviate.errors import InputError
 
 

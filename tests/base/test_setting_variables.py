@@ -1,6 +1,6 @@
 """Which settings have a variable, what is kept from runs, and what a misspelled variable is told."""
 
-from deviate.base import OF_RUNS, SETTINGS, misspelled, variable_of, without_settings
+from deviate.base.setting_variables import OF_RUNS, SETTINGS, misspelled, variable_of, without_settings
 from deviate.cli.app import VERBS, load_command
 
 

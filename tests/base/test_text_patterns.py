@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from deviate.base import pattern_regex
+from deviate.base.text_patterns import pattern_regex
 from deviate.errors import InputError
 
 

@@ -10,7 +10,7 @@ from hostile import NASTY
 from partings import CASES, spoken
 from playwright.sync_api import Browser
 
-from deviate.diverge import diverge_document
+from deviate.diverge.report.document import diverge_document
 from deviate.report.forms.registry import render
 
 PAGES = {

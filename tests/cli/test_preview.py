@@ -8,7 +8,8 @@ from each import check_each
 from deviate.cli.preview import announcement
 from deviate.project.command import locate
 from deviate.project.prepare import PreparedScript, prepare
-from deviate.replay import capture_pairs, choose_variants
+from deviate.replay.capture_options import capture_pairs
+from deviate.replay.variants import choose_variants
 from deviate.workflows import Request
 
 TRAIN = """\

@@ -10,7 +10,7 @@ import pytest
 from harness import Child, Result
 from varied import seeds
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.diverge.causes import Evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from deviate.doctor import examine, to_document
+from deviate.doctor.examine import examine, to_document
 from deviate.doctor.judge import FACTORS
 from deviate.errors import InputError
 from deviate.model.diagnosis import Control, Diagnosis, Framework

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 
 Require = Callable[[str], None]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness import Child, Result
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.model.analysis import Analysis
 
 LOOP = """\

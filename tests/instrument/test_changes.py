@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.errors import RecordError
-from deviate.instrument import changed_files, freeze, is_current
+from deviate.instrument.snapshot import changed_files, freeze, is_current
 
 SCRIPT = "for epoch in range(2):\n    print('loss %.4f' % (1 / (epoch + 1)))\n"
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import Entries
-from deviate.analysis.entries import Entry
+from deviate.analysis.entries import Entries, Entry
 from deviate.errors import InputError
 from deviate.project.entry_scripts import entries_document, refuse_folder, render_entries
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import analyze, read_statements
+from deviate.analysis.analyze import analyze
+from deviate.analysis.resolve.statements import read_statements
 from deviate.model.analysis import Analysis, Place
 from deviate.project.config import MetricConfig
 from deviate.project.selection import places_now, relocate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis
 from deviate.project.config import load

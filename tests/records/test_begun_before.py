@@ -10,7 +10,7 @@ from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice
 from deviate.project import PreparedScript, find_target, prepare
 from deviate.records.layout import experiment_file
 from deviate.records.plans import read_plan
-from deviate.replay import VARIANTS
+from deviate.replay.variants import VARIANTS
 from deviate.workflows import Request, begin, specs_of
 from deviate.workflows.execute import open_experiment
 

@@ -21,9 +21,11 @@ from deviate.errors import RecordError, RunError
 from deviate.model.plan import Settings
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
 from deviate.records.runs import Claim, run_id, write_claim, write_spec
-from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute_orders
 from deviate.replay.adopt import claim_of
+from deviate.replay.execute import Listeners, execute_orders
+from deviate.replay.executors.local import LocalExecutor
 from deviate.replay.processes import birth, is_alive
+from deviate.replay.protocol import Order, Outcome, RunUpdate
 
 from .conftest import Frozen
 
@@ -230,7 +232,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(planned.__file__).parent)!r})
 from deviate.model.plan import Snapshot
-from deviate.replay import VARIANTS
+from deviate.replay.variants import VARIANTS
 from planned import execute, plan
 snapshot = Snapshot(Path({str(it.snapshot.folder)!r}), Path({str(it.root)!r}), {it.snapshot.sources_hash!r})
 specs = plan(snapshot, command=({sys.executable!r}, "train.py"), cwd=".", variant=VARIANTS["as-is"], runs=2, seed=0)

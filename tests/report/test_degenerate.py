@@ -15,7 +15,7 @@ from studies import noisy_run, study, variant
 
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series, Status
-from deviate.report.figures import page_figure
+from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.plots import CurveGroup, CurvePlot
 from deviate.stats import judge

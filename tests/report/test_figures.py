@@ -13,9 +13,9 @@ from studies import equal, spread, study, usual
 from deviate.model.analysis import LoopCounter
 from deviate.model.records import Experiment, Series
 from deviate.report.document import Figure
-from deviate.report.figures import page_figure
 from deviate.report.figures.bundle import Line, bundle_of, line_of, thin
 from deviate.report.figures.matrix import LIGHTEST, _cells
+from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.parts.noise import noise_section
 from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot, MatrixPlot

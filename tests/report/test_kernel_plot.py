@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from deviate.report.figures import page_figure
+from deviate.report.figures.write import page_figure
 from deviate.report.plots import KernelLine, KernelPlot
 
 

@@ -20,7 +20,8 @@ from deviate.model.findings import Findings
 from deviate.model.records import Revision, Series
 from deviate.records.importers.wandb import _records, read_wandb
 from deviate.report.parts.build import build_report
-from deviate.report.trackers import AggregateReport, Destination, aggregate_report, destination_of, write_to_tracker
+from deviate.report.trackers.aggregate import AggregateReport, aggregate_report
+from deviate.report.trackers.registry import Destination, destination_of, write_to_tracker
 
 WRITTEN = datetime(2026, 11, 26, 17, 30, tzinfo=UTC)
 METRIC = "val/acc@5 (%)"

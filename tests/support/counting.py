@@ -22,9 +22,9 @@ from deviate.records.layout import runs_folder
 from deviate.records.plans import create_experiment, read_plan
 from deviate.records.read import read_experiment
 from deviate.records.runs import write_claim
-from deviate.replay import Order, RunUpdate
 from deviate.replay.adopt import claim_of
 from deviate.replay.executors.workers import WorkersExecutor
+from deviate.replay.protocol import Order, RunUpdate
 from deviate.workflows import LiveEstimates, recorded_runs, run_states
 
 N_ACTIVE, WAITED_S = 10, 60.0

@@ -15,7 +15,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NoReturn
 
-from deviate.analysis import analyze, to_document
+from deviate.analysis.analyze import analyze
+from deviate.analysis.document import to_document
 from deviate.analysis.resolve.source import read_source
 from deviate.errors import InputError
 from deviate.instrument.rewrite import AROUND, instrument_text

@@ -6,8 +6,10 @@ from typing import Any
 
 from deviate.model.plan import Selection, Settings, Snapshot, Spec, Variant
 from deviate.records.plans import Plan
-from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute_orders
-from deviate.replay import plan as specs_of
+from deviate.replay.execute import Listeners, execute_orders
+from deviate.replay.executors.local import LocalExecutor
+from deviate.replay.plan import plan as specs_of
+from deviate.replay.protocol import Order, Outcome, RunUpdate
 
 
 def plan(

@@ -11,10 +11,13 @@ from pathlib import Path
 
 from planned import execute, plan
 
-from deviate import analysis, eventlog, instrument, replay
+from deviate import eventlog
+from deviate.analysis.analyze import analyze
+from deviate.instrument.snapshot import freeze
 from deviate.model.plan import Selection
 from deviate.records.layout import snapshot_folder
 from deviate.records.plans import Plan, VariantPlan, create_experiment
+from deviate.replay.variants import find_variant
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,9 @@ class Replayed:
         folder = self.root.parent.parent / "experiment"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        found = analysis.analyze(self.root / self.script, self.root)
-        snapshot = instrument.freeze(found, snapshot_folder(folder), cwd=self.cwd, is_tapped=is_tapped)
-        defined = replay.find_variant(variant)
+        found = analyze(self.root / self.script, self.root)
+        snapshot = freeze(found, snapshot_folder(folder), cwd=self.cwd, is_tapped=is_tapped)
+        defined = find_variant(variant)
         variants = (VariantPlan(variant, 1, defined),)
         create_experiment(
             folder,

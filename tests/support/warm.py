@@ -17,21 +17,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 MODULES = (
+    "deviate.analysis.document",
+    "deviate.analysis.hazards.uses",
+    "deviate.analysis.merge_analyses",
+    "deviate.analysis.metrics.manual_metrics",
     "deviate.cli.preview",
     "deviate.cli.execute",
     "deviate.cli.publish",
     "deviate.cli.check_sides",
+    "deviate.cli.progress.display",
     "deviate.diverge.engine",
     "deviate.diverge.recorded",
+    "deviate.instrument.snapshot",
     "deviate.project.review",
     "deviate.records.importing",
     "deviate.records.trackers.addresses",
+    "deviate.replay.executors.workers",
     "deviate.report.parts.build",
     "deviate.workflows.overhead",
     "deviate.report.data.embedded",
     "deviate.diverge.report.document",
     "deviate.report.figures.bundle",
-    "deviate.report.figures.write",
     "deviate.report.forms.terminal",
     "deviate.report.paper.files",
     "deviate.report.forms.html",
@@ -44,14 +50,7 @@ MODULES = (
     "typer.rich_utils",
 )
 """What commands import when they come to it, beside the verbs themselves and the names of the rooms."""
-ROOMS = (
-    "analysis",
-    "cli.progress",
-    "instrument",
-    "replay",
-    "stats",
-    "workflows",
-)
+ROOMS = ("project", "report.figures", "stability.measures", "stats", "workflows")
 """Packages that load on first use: all their names are used before the fork."""
 
 

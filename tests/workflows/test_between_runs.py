@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from deviate import replay
 from deviate.eventlog import encode
 from deviate.model.plan import Selection, Snapshot, Variant
 from deviate.records.plans import Plan, VariantPlan
-from deviate.replay import RunUpdate
+from deviate.replay.protocol import RunUpdate
+from deviate.replay.variants import VARIANTS
 from deviate.workflows import SameData
 from deviate.workflows.execute import PreparedExperiment
 
 
 def begun(folder: Path, *variants: str) -> PreparedExperiment:
-    plans = tuple(VariantPlan(name, 5, replay.VARIANTS[name]) for name in variants)
+    plans = tuple(VariantPlan(name, 5, VARIANTS[name]) for name in variants)
     plan = Plan(
         name="train", created=0.0, root=folder, command=("python", "train.py"), cwd=".", seed=0, sources_hash="0" * 64,
         variants=plans, selection=Selection(()),

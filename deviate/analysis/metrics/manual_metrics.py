@@ -12,7 +12,7 @@ from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import Source, read_source
 from deviate.analysis.resolve.statements import normalise
 from deviate.analysis.resolve.tree import constant_number, walk
-from deviate.base import place_text
+from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis, Loop, Site, TapForm
 

@@ -16,7 +16,8 @@ import libcst as cst
 from libcst.metadata import CodePosition
 
 from deviate.analysis.resolve.positions import Ranges
-from deviate.base import is_notebook, log_decision, notebook_script, place_text, set_aside_text
+from deviate.base.decisions import log_decision
+from deviate.base.notebooks import is_notebook, notebook_script, place_text, set_aside_text
 from deviate.errors import InputError
 from deviate.model.analysis import Span
 

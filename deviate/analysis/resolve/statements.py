@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from deviate.base import is_notebook, notebook_script
+from deviate.base.notebooks import is_notebook, notebook_script
 from deviate.errors import InputError
 
 LONGEST = 110

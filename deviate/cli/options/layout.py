@@ -64,7 +64,7 @@ def grouped(options: "Sequence[typer.core.TyperOption]") -> "Iterator[tuple[str,
 class VerbCommand(typer.core.TyperCommand):
     """A verb whose `--help` shows its common options, and `--help-all` all of them, in groups.
 
-    Its options take their values from flags, and from the variables of `deviate.base.SETTINGS`.
+    Its options take their values from flags, and from the variables of `deviate.base.setting_variables.SETTINGS`.
     """
 
     def __init__(self, name: str | None, **attributes: Any) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deviate.base import SEPARATOR, has_variable, misspelled, redact, variable_of
+from deviate.base.redaction import redact
+from deviate.base.setting_variables import SEPARATOR, has_variable, misspelled, variable_of
 from deviate.errors import InputError
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ class AnalysisFlags:
         if self.margin is not None:
             refuse_margin(self.margin, f"{self.margin:g}")
         if self.groups:
-            wing("stability").read_groups(self.groups)  # before the runs on which they are to be shown
+            wing("stability.captures.groups").read_groups(self.groups)  # before the runs on which they are to be shown
         return AnalysisOptions(
             confidence=self.confidence,
             metric=self.metric,

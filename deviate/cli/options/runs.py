@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from deviate import project, replay, workflows
-from deviate.base import split_secrets
+from deviate import project, workflows
+from deviate.base.redaction import split_secrets
 from deviate.cli.options import choice, commands, flag, interpreters, option, option_group, pair, seconds
 from deviate.cli.options.origins import is_from_variable, origins
 from deviate.errors import InputError
 from deviate.model.plan import Settings, Variant
 from deviate.project import CaptureConfig, default_python, with_interpreter
+from deviate.replay.capture_options import DEFAULT_LIMIT, capture_pairs
+from deviate.replay.variants import VARIANTS, choose_variants
 from deviate.workflows import Request, SampleSizeRule
 
 if TYPE_CHECKING:
@@ -65,17 +67,20 @@ class ExecutionFlags:
         Raises:
             InputError: a value is none, or asks for devices that are not there.
         """
+        from deviate.replay.protocol import EXECUTORS
+        from deviate.replay.slots import choose_gpus
+
         codes = self.ignore_failure
         try:
             ignored_codes = tuple(int(code) for code in codes.split(",")) if codes else ()
         except ValueError:
             raise InputError(f"--ignore-failure {codes} is no list of exit codes", "write 1 or 1,143") from None
-        devices = replay.choose_gpus(self.gpus, are_here=self.executor == "local")
+        devices = choose_gpus(self.gpus, are_here=self.executor == "local")
         options = tuple(pair(text, "--option", "KEY=VALUE") for text in self.option or ())
         if self.executor == "local" and is_from_variable("option"):
             options = ()  # for the executor that other calls name
-        if self.executor not in replay.EXECUTORS:
-            choice(self.executor, "--executor", list(replay.EXECUTORS))
+        if self.executor not in EXECUTORS:
+            choice(self.executor, "--executor", list(EXECUTORS))
         if self.executor == "local":
             self._refuse_idle(has_options=bool(options), has_gpus=bool(devices))
         return Settings(
@@ -105,14 +110,18 @@ class ExecutionFlags:
 
 def default_jobs(devices: Sequence[str] | None, per_gpu: int, gpus_per_run: int) -> int:
     """Default number of concurrent runs: as many as fit on the devices, else by the number of cores."""
-    return max(1, len(devices) // gpus_per_run * per_gpu) if devices else replay.default_jobs()
+    from deviate.replay.slots import default_jobs as jobs_of_machine
+
+    return max(1, len(devices) // gpus_per_run * per_gpu) if devices else jobs_of_machine()
 
 
 def thread_limit(settings: Settings) -> int | None:
     """Threads per run if several share the machine, unless the user's shell sets a limit."""
+    from deviate.replay.slots import slots, threads_per_run
+
     if settings.executor != "local" or "OMP_NUM_THREADS" in os.environ:
         return None
-    return replay.threads_per_run(len(replay.slots(settings)))
+    return threads_per_run(len(slots(settings)))
 
 
 # How runs are launched: command, preceding and following commands, interpreter, container and variables.
@@ -188,10 +197,12 @@ class LaunchFlags:
 
 def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
     """`--env` without secrets: these are passed to runs through the process environment, and are not recorded."""
+    from deviate.replay.commands import SECRETS
+
     plain, secret = split_secrets([pair(text, "--env", "KEY=VALUE") for text in texts or ()])
     os.environ.update(secret)
     if secret:
-        os.environ[replay.SECRETS] = ",".join(dict(secret))
+        os.environ[SECRETS] = ",".join(dict(secret))
     return tuple(plain)
 
 
@@ -208,9 +219,7 @@ class CaptureFlags:
     capture_every: int | None = flag(
         "K", "With --capture: also every K steps of the main loop. Default: only at the end.", min=1
     )
-    capture_limit: str | None = flag(
-        "SIZE", f"With --capture: limit for each run: 500MB. Default: {replay.DEFAULT_LIMIT}."
-    )
+    capture_limit: str | None = flag("SIZE", f"With --capture: limit for each run: 500MB. Default: {DEFAULT_LIMIT}.")
     tta: str | None = flag("NAMES", "Record predictions of augmented test inputs too: flip,crop25.")
 
     def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
@@ -224,7 +233,7 @@ class CaptureFlags:
         if self.tta is None and self.capture is not None and "predictions" not in kinds:
             augmentations = ()  # the file requests augmented predictions, and this call requests none
         is_none = self.capture == "none"
-        return replay.capture_pairs(
+        return capture_pairs(
             kinds,
             every=self.capture_every or (None if is_none else saved.every),
             limit=self.capture_limit or (None if is_none else saved.limit),
@@ -249,7 +258,7 @@ Variants = Annotated[
     str | None,
     option(
         "NAMES",
-        f"What varies: {', '.join(replay.VARIANTS)}; combinations: init+shuffle; or those of deviate.toml. "
+        f"What varies: {', '.join(VARIANTS)}; combinations: init+shuffle; or those of deviate.toml. "
         "Several with commas. Default: algo+impl (seeds and kernels).",
     ),
 ]
@@ -281,7 +290,7 @@ class VariantFlags:
         if self.variants is not None and not any(name.strip() for name in self.variants.split(",")):
             raise InputError(f"--variants {self.variants!r} names no variant", f"write --variants {DEFAULT_VARIANT}")
         names = self.variants.split(",") if self.variants else prepared.config.variants or (DEFAULT_VARIANT,)
-        variants = replay.choose_variants(names, prepared.variants, is_warning_only=self.warn_only)
+        variants = choose_variants(names, prepared.variants, is_warning_only=self.warn_only)
         if choice(self.trackers, "--trackers", ("offline", "as-is")) == "as-is":
             return tuple(dataclasses.replace(variant, are_trackers_offline=False) for variant in variants)
         return variants

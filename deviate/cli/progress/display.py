@@ -18,7 +18,7 @@ from rich.text import Text
 
 from deviate.cli.progress.tally import Running, Tally, mean_text, place_text
 from deviate.errors import DeviateError
-from deviate.replay import RunUpdate
+from deviate.replay.protocol import RunUpdate
 from deviate.report.format import clean, duration
 from deviate.report.lines import cut
 from deviate.workflows import Expected, Mean

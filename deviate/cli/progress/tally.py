@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from deviate.model.estimates import Unavailable
-from deviate.replay import RunUpdate
+from deviate.replay.protocol import RunUpdate
 from deviate.report.format import between, clean, confidence_text, counted, decimals, duration, number, with_unit
 from deviate.report.lines import name
 from deviate.workflows import Expected, Mean

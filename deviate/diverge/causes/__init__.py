@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from deviate.base import place_text
+from deviate.base.notebooks import place_text
 from deviate.diverge.findings import Certainty, Difference, InputDifference, Place, Standing
 from deviate.model.analysis import Hazard, SideEffect
 from deviate.model.plan import Variant

@@ -5,7 +5,8 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.base import line_text, redact_words
+from deviate.base.notebooks import line_text
+from deviate.base.redaction import redact_words
 from deviate.diverge.findings import (
     Cause,
     Difference,

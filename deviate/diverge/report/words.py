@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from deviate import base
+from deviate.base.notebooks import place_text as text_of_place
 from deviate.diverge.findings import (
     MADE,
     Cause,
@@ -144,7 +144,7 @@ def label_difference(difference: Difference) -> str:
 
 
 def place_text(place: Place) -> str:
-    return base.place_text(name_text(place.file), place.line)
+    return text_of_place(name_text(place.file), place.line)
 
 
 def code_text(text: str) -> str:

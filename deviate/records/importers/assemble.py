@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
-from deviate.base import first_few
+from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier, word_set
 from deviate.model.records import Series, Status

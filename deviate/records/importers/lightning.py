@@ -8,7 +8,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from deviate.base import redact_variables
+from deviate.base.redaction import redact_variables
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble

@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deviate.base import first_few, redact
+from deviate.base.redaction import redact
+from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.model.records import Status
 from deviate.records.importers import Imported, importer

@@ -8,7 +8,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deviate.base import first_few, redact, redact_variables
+from deviate.base.redaction import redact, redact_variables
+from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.model.records import Series, Status
 from deviate.records.columns import NO_STEP, series_of

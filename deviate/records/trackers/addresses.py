@@ -1,6 +1,6 @@
 """Addresses of projects: `wandb:ENTITY/PROJECT`, `mlflow:EXPERIMENT`, `tensorboard:FOLDER`."""
 
-from deviate.base import redact
+from deviate.base.redaction import redact
 from deviate.errors import InputError
 from deviate.records.importers.mlflow import read_mlflow_experiment
 from deviate.records.importers.tensorboard import read_tensorboard_folder

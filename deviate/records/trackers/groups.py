@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from deviate.base import first_few, redact, redact_variables
+from deviate.base.redaction import redact, redact_variables
+from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import word_set
 from deviate.model.records import TUNED

@@ -55,7 +55,7 @@ def check_schema() -> Schema:
 
 def diverge_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of diverge: nothing is optional, nothing else allowed."""
-    schema: Schema = wing("diverge").diverge_schema()
+    schema: Schema = wing("diverge.report.document").diverge_schema()
     return schema
 
 

@@ -54,12 +54,14 @@ def files_beside(findings: Findings) -> dict[str, str]:
         files["comparisons.csv"] = "a row per candidate and metric: every figure that compares"
     if 0 < n_curves <= MOST_VALUES:
         files["curves.csv"] = f"a row per measurement, {counted(n_curves, 'value')}"
-    return files | {name: table.description for name, table in wing("stability").csv_tables(findings).items()}
+    return files | {
+        name: table.description for name, table in wing("stability.report.csv_tables").csv_tables(findings).items()
+    }
 
 
 def table_names() -> tuple[str, ...]:
     """Names of all data files that there may be."""
-    return (*TABLES, *wing("stability").CSV_TABLES)
+    return (*TABLES, *wing("stability.report.csv_tables").CSV_TABLES)
 
 
 def table_files(findings: Findings) -> tuple[TableFile, ...]:
@@ -70,7 +72,7 @@ def table_files(findings: Findings) -> tuple[TableFile, ...]:
         "comparisons.csv": lambda: csv_text(_comparison_rows(findings)),
         "curves.csv": lambda: _curves(findings),
     }
-    for name, table in wing("stability").csv_tables(findings).items():
+    for name, table in wing("stability.report.csv_tables").csv_tables(findings).items():
         makers[name] = partial(_rows_text, table.rows, findings)
     return tuple(TableFile(name, makers[name]) for name in files_beside(findings))
 

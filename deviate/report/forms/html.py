@@ -96,7 +96,7 @@ def _main_metric(report: Report) -> MetricPart | None:
 
 def _figures(plots: Sequence[Plot], n_points: int = MOST_POINTS) -> dict[str, Markup]:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
-    from deviate.report.figures import page_figure
+    from deviate.report.figures.write import page_figure
 
     return {plot.key: trust(page_figure(plot, n_points)) for plot in plots}
 

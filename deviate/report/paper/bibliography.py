@@ -113,7 +113,7 @@ def _keys(findings: Findings, report: Report) -> Iterator[str]:
         yield from _cite_outcomes(findings, has_rates=has_failures(findings))
     yield from _of_many(findings)
     yield from _cite_noise(findings)
-    yield from wing("stability").citations(findings)
+    yield from wing("stability.report.paper").citations(findings)
 
 
 def _is_there(*figures: object) -> bool:

@@ -7,8 +7,8 @@ from deviate.model.findings import Findings
 from deviate.report.document import Report
 from deviate.report.figures.pictures import Picture, pictures
 from deviate.report.format import shorten
-from deviate.report.forms import render
 from deviate.report.forms.latex import label_of, packages_of, table_source
+from deviate.report.forms.registry import render
 from deviate.report.forms.tex import prose
 from deviate.report.medium import COLUMN_IN
 from deviate.report.paper.bibliography import references_source
@@ -53,7 +53,7 @@ def paper_files(findings: Findings, report: Report, style: Style = DEFAULT) -> I
     }
     yield from ((name, text.encode()) for name, text in texts.items())
     # matplotlib takes half a second to import, which a report without figures should not wait for.
-    from deviate.report.figures import paper_pdf, paper_svg
+    from deviate.report.figures.write import paper_pdf, paper_svg
 
     for picture in drawn:
         yield f"figures/{picture.name}.pdf", paper_pdf(picture.plot, style.column_width_in)

@@ -118,7 +118,7 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
         macros += [macro.behind(prefix) for macro in _description(description)]
         macros += [macro.behind(prefix) for macro in _comparison(comparison)] if index and findings.pairs else []
     commands = [macro.name.removeprefix("deviate") for macro in macros]
-    return (*macros, *wing("stability").stability_macros(findings, experiment_prefixes, commands))
+    return (*macros, *wing("stability.report.paper").stability_macros(findings, experiment_prefixes, commands))
 
 
 def _experiments(findings: Findings, report: Report) -> list[tuple[str, ...]]:

@@ -4,7 +4,8 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from deviate.base import first_few, line_text, place_text
+from deviate.base.notebooks import line_text, place_text
+from deviate.base.texts import first_few
 from deviate.model.analysis import Analysis, Direction, Hazard, Loop, Metric, Rejected, RejectionReason
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.report.format import group_pairs, printable

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 
 from deviate import __version__
-from deviate.base import first_few
+from deviate.base.texts import first_few
 from deviate.model.comparisons import Description
 from deviate.model.findings import ExperimentFindings, Findings
 from deviate.model.margin import date_margin
@@ -100,11 +100,11 @@ def build_report(findings: Findings) -> Report:
         together=many_lines(findings, labels),
         together_left=many_left(findings),
         tasks=task_lines(findings.tasks, level) if findings.tasks else (),
-        stability=wing("stability").brief_lines(findings, labels),
+        stability=wing("stability.report.sections").brief_lines(findings, labels),
         outcomes=tuple(outcome_lines(findings, labels)),
         failures=failed,
         results=partial(result_table, findings, labels),
-        further=partial(wing("stability").paper_tables, findings, labels),
+        further=partial(wing("stability.report.paper").paper_tables, findings, labels),
         embedded=lambda: document_data(SCHEMA, findings, warnings, without_drawn=True),
         embedded_curves=partial(_embedded_curves, findings),
     )
@@ -128,7 +128,7 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
     tasks = task_section(findings, labels)
     yield noise_section(findings)
     yield from [tasks] if tasks else []
-    yield from wing("stability").sections(findings, labels)
+    yield from wing("stability.report.sections").sections(findings, labels)
     yield outcome_section(findings, labels)
     yield Section("failures", "Failures", _failure_blocks(failed) or (Absent("Every recorded run completed."),))
     yield divergence_section(findings)

@@ -121,7 +121,7 @@ def limits(findings: Findings) -> Iterator[str]:
     metrics = [description.metric for description in _descriptions(findings)]
     if any(metric.aggregate in {"best", f"{AT_BEST}{metric.name}"} for metric in metrics):
         yield "The best value over steps is optimistic where it was picked on the data it is reported for."
-    yield from wing("stability").limits(findings)
+    yield from wing("stability.report.sections").limits(findings)
 
 
 def _of_few(findings: Findings) -> Iterator[str]:

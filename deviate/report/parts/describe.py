@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from deviate.base import first_few
+from deviate.base.texts import first_few
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Estimate, Interval, Reason, Unavailable
 from deviate.model.plan import SelectedMetric

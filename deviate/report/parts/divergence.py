@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from deviate.base import redact_words
+from deviate.base.redaction import redact_words
 from deviate.model.estimates import value_text
 from deviate.model.findings import Findings, Parting, Repeatability
 from deviate.model.records import Experiment

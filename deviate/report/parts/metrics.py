@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from deviate.base import place_text
+from deviate.base.notebooks import place_text
 from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST
 from deviate.model.comparisons import Comparison, Description
 from deviate.model.estimates import NOT_APPLICABLE, NOT_ASKED, Interval, Unavailable

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from deviate.base import redact_words
+from deviate.base.redaction import redact_words
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.report.data.published import OVERHEAD_SCHEMA, document_data

@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from deviate.base import place_text
+from deviate.base.notebooks import place_text
 from deviate.model.records import IMPORTED_AS, ControlEvent, DrawEvent, Experiment, Run
 from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
 from deviate.report.format import clean, counted, group_pairs, instant, name_text, number, replicates

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import chain
 
-from deviate.base import redact_words
+from deviate.base.redaction import redact_words
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedFindings
 from deviate.report.data.published import PUBLISHED_SCHEMA, document_data

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from deviate.base import first_few, place_text
+from deviate.base.notebooks import place_text
+from deviate.base.texts import first_few
 from deviate.model.records import SeedEvent
 from deviate.report.format import clean
 

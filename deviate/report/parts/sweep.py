@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.base import redact_words
+from deviate.base.redaction import redact_words
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report.data.published import SWEEP_SCHEMA, document_data

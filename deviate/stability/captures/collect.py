@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deviate.base import first_few
+from deviate.base.texts import first_few
 from deviate.errors import RecordError
 from deviate.model.records import Artifact, Captured, CapturedSet, CapturedWeights, Experiment, NotCaptured, Run
 from deviate.records.stored_arrays import names_in, reading_arrays

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Reason, Unavailable
 from deviate.model.stability import Measure, MeasureName
 from deviate.series.score import LARGEST

@@ -9,7 +9,7 @@ from deviate.model.stability import GroupMeasure, GroupStability, Measure, Measu
 from deviate.report.document import Absent, Cell, Entry, Row, Table, cell
 from deviate.report.format import clean, name_text
 from deviate.report.numbers import Number, ends, factor, share
-from deviate.report.paper import Macro, maths, of_ends, of_estimate, prefixes
+from deviate.report.paper.macros import Macro, maths, of_ends, of_estimate, prefixes
 from deviate.report.parts.table import EMPTY, Footnotes, absent, short
 from deviate.stability.measures.intervals import JACKKNIFE
 from deviate.stability.report.classes import Rate, class_places, group_name, places_of, present_rates, spread_pieces

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from deviate.base import count, first_few, place_text
+from deviate.base.notebooks import place_text
+from deviate.base.texts import count, first_few
 from deviate.model.findings import Absorption, Agreement, Parting, Repeatability, WeightsAgreement
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, Run, Series
 

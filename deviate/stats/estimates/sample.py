@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.estimates import Reason, Unavailable
 from deviate.series.score import LARGEST
 

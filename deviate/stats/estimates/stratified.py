@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import stats
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.sample import Values

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy import optimize, special, stats
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import Contrast, ManyTable
 from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Reason, Test, Unavailable
 from deviate.model.findings import ExperimentFindings

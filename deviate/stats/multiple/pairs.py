@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import Comparison, CompletionComparison, Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings

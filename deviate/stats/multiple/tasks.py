@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import Aggregated, Contrast, TaskFindings
 from deviate.model.estimates import N_RESAMPLES, Estimate, Interval, Test, Unavailable
 from deviate.model.findings import ExperimentFindings

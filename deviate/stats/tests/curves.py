@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import CurveComparison
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Unavailable
 from deviate.model.plan import SelectedMetric

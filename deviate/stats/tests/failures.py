@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 from scipy import stats
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import Completion, CompletionComparison, Description
 from deviate.model.estimates import FAILURES, Estimate, Interval, Reason, Test, Unavailable
 from deviate.model.records import Experiment, Status

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.comparisons import Description, Paired
 from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
 from deviate.model.records import Experiment

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from deviate.base import count
+from deviate.base.texts import count
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Attainment, AttainmentComparison
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Test, Unavailable

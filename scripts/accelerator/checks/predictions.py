@@ -3,7 +3,7 @@
 import re
 
 from deviate.model.records import Experiment, Run
-from deviate.stability import captured_of
+from deviate.stability.captures.collect import captured_of
 from scripts.accelerator.bench import Bench, failures_of
 from scripts.accelerator.results import Result
 

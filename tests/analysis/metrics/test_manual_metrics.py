@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deviate.analysis import add_site
+from deviate.analysis.metrics.manual_metrics import add_site
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis, Span
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.model.analysis import Analysis
 
 Analyse = Callable[[str], Analysis]

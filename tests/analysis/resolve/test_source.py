@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import analyze
+from deviate.analysis.analyze import analyze
 from deviate.errors import InputError
 
 LINE = "for epoch in range(3):\n    größe = train_step()\n    \n    print(f'größe loss {größe * 2:.3f}')\n"

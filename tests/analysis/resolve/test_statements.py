@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis import Statements, read_statements
+from deviate.analysis.resolve.statements import Statements, read_statements
 
 SCRIPT = """\
 class Trainer:

@@ -19,11 +19,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from deviate.cli.progress import display
-from deviate.cli.progress.display import Lines, LiveTable
+from deviate.cli.progress.display import Lines, LiveTable, display
 from deviate.cli.progress.tally import Tally, mean_text, place_text
 from deviate.model.estimates import Unavailable
-from deviate.replay import RunUpdate
+from deviate.replay.protocol import RunUpdate
 from deviate.workflows.live_estimates import Mean
 from deviate.workflows.states import Expected
 

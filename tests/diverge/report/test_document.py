@@ -21,9 +21,9 @@ from rich.cells import cell_len
 from schemas import schema_flaws
 
 from deviate import __version__
-from deviate.diverge import diverge_document
 from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, Growth, Place, Ulps
 from deviate.diverge.report.answer import headline
+from deviate.diverge.report.document import diverge_document
 from deviate.diverge.report.words import size
 from deviate.report.data.schema import diverge_schema
 from deviate.report.forms.registry import RENDERERS

@@ -14,10 +14,9 @@ from deviate.errors import RunError
 from deviate.model.plan import Settings
 from deviate.records.layout import attempts
 from deviate.records.runs import read_claim
-from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.processes import birth
-from deviate.replay.protocol import Executor, Order
+from deviate.replay.protocol import Executor, Order, RunUpdate
 
 from .conftest import CLUSTERS, Place
 

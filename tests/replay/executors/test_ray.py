@@ -12,10 +12,9 @@ from deviate.errors import InputError
 from deviate.model.plan import Settings
 from deviate.records.layout import attempts
 from deviate.records.runs import read_claim
-from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.ray import ray_executor
-from deviate.replay.protocol import Order
+from deviate.replay.protocol import Order, RunUpdate
 
 from .conftest import LATE_S, RayHere, added_node
 from .test_contract import ALONE, assert_gone, pids_in, root_of

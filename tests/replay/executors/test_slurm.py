@@ -11,10 +11,9 @@ import pytest
 from deviate.errors import InputError, RunError
 from deviate.model.plan import Settings
 from deviate.records.layout import attempts
-from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.slurm import slurm_executor
-from deviate.replay.protocol import Order
+from deviate.replay.protocol import Order, RunUpdate
 
 from .conftest import LATE_S
 from .test_contract import ALONE, FIRST_WAITS, pids_in, root_of

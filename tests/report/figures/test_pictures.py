@@ -15,10 +15,9 @@ from studies import spread, study, usual
 
 from deviate.model.records import Series
 from deviate.report.document import Report
-from deviate.report.figures import page_figure, paper_pdf, paper_svg
 from deviate.report.figures.pictures import pictures
 from deviate.report.figures.surface import PAGE, Surface, paper, style
-from deviate.report.figures.write import draw
+from deviate.report.figures.write import draw, page_figure, paper_pdf, paper_svg
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import Plot

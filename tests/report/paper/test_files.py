@@ -11,7 +11,7 @@ from hostile import KINDS, hostile_findings
 from papers import Paper, compiled
 
 from deviate.model.findings import Findings
-from deviate.report.paper import Style, paper_files
+from deviate.report.paper.files import Style, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.report.parts.build import build_report
 from deviate.stats import judge

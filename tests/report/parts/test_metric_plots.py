@@ -8,7 +8,7 @@ from experiments import experiment, run, scored, selected, trained
 
 from deviate.model.records import Series
 from deviate.report.document import Figure, Report
-from deviate.report.figures import page_figure
+from deviate.report.figures.write import page_figure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.metrics import N_OPEN

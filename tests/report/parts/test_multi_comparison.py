@@ -11,7 +11,7 @@ from experiments import experiment, run, scored, selected, single
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.report.document import Absent, Section
-from deviate.report.figures import page_figure
+from deviate.report.figures.write import page_figure
 from deviate.report.forms.html import template
 from deviate.report.parts.multi_comparison import many_lines, many_sections
 from deviate.report.parts.tasks import task_lines, task_section

@@ -15,7 +15,7 @@ from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Series, Status
 from deviate.report.document import Section
-from deviate.report.figures import page_figure
+from deviate.report.figures.write import page_figure
 from deviate.report.forms.html import template
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.plots import DifferencePlot, Plot, SurvivalPlot

@@ -12,7 +12,7 @@ from studies import study, usual
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.report.document import Section
-from deviate.report.figures import page_figure
+from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.parts.planning import planning_section
 from deviate.report.plots import PlanningPlot

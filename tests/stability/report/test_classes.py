@@ -9,11 +9,11 @@ from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import SetStability, StabilityFindings
 from deviate.report.document import Absent, Section
-from deviate.report.figures import page_figure
+from deviate.report.figures.write import page_figure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import BreakdownPlot
-from deviate.stability import brief_lines, class_section
+from deviate.stability.report.sections import brief_lines, class_section
 
 LABELS = ("small", "wide")
 

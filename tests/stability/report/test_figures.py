@@ -13,11 +13,11 @@ from stabilities import everything, one_set, with_stability
 
 from deviate.model.findings import Findings
 from deviate.model.stability import StabilityFindings
-from deviate.report.figures import page_figure
+from deviate.report.figures.write import page_figure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import MatrixPlot, StepsPlot
-from deviate.stability import stability_section
+from deviate.stability.report.sections import stability_section
 
 LABELS = ("small", "wide")
 

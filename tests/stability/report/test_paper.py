@@ -14,8 +14,7 @@ from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import StabilityFindings
 from deviate.report.figures.pictures import pictures
-from deviate.report.paper import paper_files
-from deviate.report.paper.files import further_tables
+from deviate.report.paper.files import further_tables, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.report.parts.build import build_report
 from deviate.stats import judge

@@ -10,7 +10,7 @@ from stabilities import FEW, everything, one_set, values_set, with_stability
 from deviate.model.estimates import Unavailable
 from deviate.model.stability import Measure, SetStability, StabilityFindings
 from deviate.report.document import Absent, Figure, Section, Table
-from deviate.stability import brief_lines, stability_section
+from deviate.stability.report.sections import brief_lines, stability_section
 from deviate.stats import judge
 
 LABELS = ("small", "wide")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from deviate.errors import InputError, RunError
 from deviate.model.plan import Settings
-from deviate.replay import Executor, Order, WorkersExecutor, executor, log_folder, worker_command
+from deviate.replay.executors.workers import WorkersExecutor, log_folder, worker_command
+from deviate.replay.protocol import Executor, Order, executor
 
 
 @executor("launcher")
@@ -24,7 +25,7 @@ def make_executor(settings: Settings) -> Executor:
 
 
 class Processes:
-    """Jobs as processes of this machine; `deviate.replay.Backend` describes each method."""
+    """Jobs as processes of this machine; `deviate.replay.executors.workers.Backend` describes each method."""
 
     interval_s = 0.2
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from harness import Child, Result
 
-from deviate import stability, workflows
+from deviate import workflows
 from deviate.guest.streams import STREAMS
+from deviate.stability.captures.collect import captured_of
 
 TRAIN = """\
 import torch, torch.distributed as dist
@@ -126,7 +127,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory, deviate_in):  # type: i
 
 
 def test_accuracies_of_all_examples_are_those_that_the_script_printed(experiment) -> None:  # type: ignore[no-untyped-def]
-    captured = stability.captured_of(experiment)
+    captured = captured_of(experiment)
     (run,) = experiment.runs
     text = (run.artifacts[0].path.parents[1] / "stdout.log").read_text()
     printed = {name: float(value) for name, value in re.findall(r"^(\w+) (\S+)$", text, re.MULTILINE)}
