@@ -16,17 +16,7 @@ from dataclasses import dataclass
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Series
-from deviate.series.words import (
-    LANGUAGE,
-    LOSSES,
-    MERITS,
-    PARTS,
-    SPREADS,
-    WHOLES,
-    data_of,
-    kind_of,
-    words_of,
-)
+from deviate.series.words import LANGUAGE, LOSSES, MERITS, PARTS, SPREADS, WHOLES, data_of, kind_of, words_of
 
 DECLARED = "declared before the runs"
 NAMED_AFTER = "named after the runs, so its p and interval are adjusted over all quality metrics"

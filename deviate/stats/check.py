@@ -6,12 +6,7 @@ from dataclasses import dataclass
 
 from deviate.base.texts import count
 from deviate.model.analysis import Direction
-from deviate.model.check import (
-    CheckOutcome,
-    CompletionCheck,
-    ControlCheck,
-    MetricCheck,
-)
+from deviate.model.check import CheckOutcome, CompletionCheck, ControlCheck, MetricCheck
 from deviate.model.comparisons import Comparison, CompletionComparison
 from deviate.model.estimates import (
     PAIRED_ALONE_RUNS,

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from deviate.eventlog import BY_NAME, encode
-from deviate.records.events import read_events
 from deviate.replay.progress import CheckpointWatch, checkpoint_error
 
 
@@ -58,11 +57,3 @@ def test_the_error_names_the_file_and_the_folder_that_has_to_be_fresh() -> None:
     assert '[snapshot] fresh = ["checkpoints/"]' in error.hint
     assert 'fresh = ["last.pt"]' in checkpoint_error("last.pt", BY_NAME).hint
     assert "fresh" not in checkpoint_error("/data/last.pt", BY_NAME).hint
-
-
-def test_the_record_of_a_process_lists_it(attempt: Path) -> None:
-    facts = {"pid": 1, "time": 0.0}
-    events = [encode("start", 2, facts), encode("checkpoint", "last.pt", BY_NAME)]
-    (attempt / "events-1-1.jsonl").write_text("".join(events))
-    log = read_events(attempt / "events-1-1.jsonl", None, lambda source: source.name)
-    assert (log.checkpoints, log.n_bad) == ([("last.pt", BY_NAME)], 0)

@@ -15,12 +15,7 @@ from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import without_unit
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.message_items import (
-    MessageItem,
-    ReportedValue,
-    Scene,
-    Style,
-)
+from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Scene, Style
 from deviate.analysis.resolve.tree import constant_key, walk
 from deviate.model.analysis import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier

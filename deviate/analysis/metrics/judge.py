@@ -5,14 +5,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.analysis.resolve.identifier_words import (
-    QUALIFIERS,
-    all_words,
-    clause,
-    tag_words,
-    unit_after,
-    without_unit,
-)
+from deviate.analysis.resolve.identifier_words import QUALIFIERS, all_words, clause, tag_words, unit_after, without_unit
 from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
 from deviate.analysis.resolve.origins import COUNTING as COUNTER_KINDS
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins

@@ -22,14 +22,7 @@ from deviate.analysis.resolve.message_items import (
     percent_fields,
 )
 from deviate.analysis.resolve.origins import Origins
-from deviate.analysis.resolve.tree import (
-    constant_text,
-    dotted_name,
-    keywords,
-    last_name,
-    named_items,
-    positional,
-)
+from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, named_items, positional
 
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 
 from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.judge import TRACKERS
-from deviate.analysis.resolve.identifier_words import (
-    PHASES,
-    expression_words,
-    phase_of,
-    tag_words,
-    text_words,
-)
+from deviate.analysis.resolve.identifier_words import PHASES, expression_words, phase_of, tag_words, text_words
 from deviate.model.metric_vocabulary import QUALITY
 
 

@@ -19,14 +19,7 @@ from deviate.analysis.resolve.abstract_values import (
 from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.resolve import DEFINITIONS, MOST_REFERENTS, Resolver
-from deviate.analysis.resolve.tree import (
-    argument,
-    children,
-    imported_names,
-    keywords,
-    last_name,
-    positional,
-)
+from deviate.analysis.resolve.tree import argument, children, imported_names, keywords, last_name, positional
 from deviate.model.analysis import Place
 from deviate.model.metric_vocabulary import word_set
 

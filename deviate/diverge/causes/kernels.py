@@ -15,15 +15,7 @@ from deviate.diverge.causes import (
     here,
     is_at,
 )
-from deviate.diverge.causes.operations import (
-    COLLECTIVE,
-    CONVOLUTION,
-    FAMILIES,
-    MATRIX,
-    Family,
-    base_name,
-    is_one_of,
-)
+from deviate.diverge.causes.operations import COLLECTIVE, CONVOLUTION, FAMILIES, MATRIX, Family, base_name, is_one_of
 from deviate.diverge.findings import Certainty, Difference, Place
 
 NUMBERS = ("forward", "loss", "backward", "update", "initial")
