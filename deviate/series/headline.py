@@ -3,9 +3,9 @@
 The rule reads what the first run reported: words, places, order in time and numbers of reports; never how good a value
 is. So its choice counts as declared, and it can be computed again at any time. What the user names comes before it.
 
-The first difference decides: a result before times, settings and spreads; other data before training data; what is
-announced after training before what is reported along the way; test before validation before no word; a measure of
-merit before a loss; the whole before a part; what was reported first.
+The first difference decides: a result before times, settings and spreads; other data before training data; a whole pass
+before its progress; what is announced after training before what is reported along the way; test before validation
+before no word; a measure of merit before a loss; the whole before a part; what was reported first.
 """
 
 import re
