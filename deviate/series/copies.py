@@ -165,7 +165,8 @@ class _Columns:
                 values += last.values()
             self._places[name] = tuple(places)
             self._values[name] = np.asarray(values, dtype=np.float64)
-            self._firsts[name] = (values[0], rounding_of(self._values[name])) if values else (math.nan, 0.0)
+            finite = self._values[name][np.isfinite(self._values[name])]
+            self._firsts[name] = (values[0], rounding_of(finite)) if values else (math.nan, 0.0)
         return self._places[name]
 
     def _may_relate(self, base: str, name: str) -> bool:
