@@ -9,8 +9,11 @@ from headline import Case, ask_deviate, find_problems, read_cases
 
 CASES = read_cases(Path(__file__).parent / "cases")
 DEVIATE = (sys.executable, "-m", "deviate")
-HEAVY = frozenset({"keras", "lightning", "sklearn", "tensorflow", "torch", "transformers"})
-"""Seconds to import, in each of three runs."""
+QUICK = frozenset({
+    "best-printed-each-epoch", "columns-once", "final-table", "many-trainings-in-one-run", "rename-of-primary",
+    "unknown-measure",
+})  # fmt: skip
+"""Cases that import nothing that takes seconds, in each of three runs; all others are slow."""
 
 
 def imported(case: Case) -> set[str]:
@@ -23,7 +26,7 @@ def imported(case: Case) -> set[str]:
 
 def as_parameter(case: Case):  # type: ignore[no-untyped-def]
     packages = imported(case)
-    marks = [pytest.mark.requires(*sorted(packages)), *[pytest.mark.slow] * bool(packages & HEAVY)]
+    marks = [pytest.mark.requires(*sorted(packages)), *[pytest.mark.slow] * (case.name not in QUICK)]
     return pytest.param(case, id=case.name, marks=marks)
 
 

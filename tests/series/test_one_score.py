@@ -24,7 +24,7 @@ ONES = {
     "tiny.py": EXAMPLES / "tiny.py",
     **{path.parent.name: path for path in sorted(EXAMPLES.glob("*/train.py"))},
 }
-QUICK = ["a table", "a mean over folds", "tiny.py"]
+QUICK = ["a mean over folds"]
 PACKAGES = ("jax", "keras", "sklearn", "tensorflow", "torch")
 
 
