@@ -20,7 +20,7 @@ MOST_DRAWN = 64
 """Texts of a line that was drawn over up to which each is read, to find the values that it showed."""
 
 NUMBER = re.compile(
-    r"(?<![\w.@#])(?<!\w-)(?P<sign>[-+−]?)(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d*|\.\d+|\d+)"
+    r"(?<![\w.@#])(?<!\w-)(?P<sign>[-+−]?)(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+\.(?![.\d])|\.\d+|\d+)"
     r"(?P<exponent>[eE][-+]?\d+)?(?![\d]|\.\d|\w*\()"
     r"|(?<![\w.])(?P<special>[-+−]?(?:nan|NaN|inf|Infinity))(?![\w])"
 )

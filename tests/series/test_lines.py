@@ -123,8 +123,8 @@ def test_of_what_was_drawn_over_many_times_the_last_text_alone_is_read() -> None
 
 
 def test_what_is_written_without_decimals_is_whole() -> None:
-    assert [number.is_whole for number in read_line("3 3.0 1e3 1,000 3% nan").numbers] == [
-        True, False, False, True, True, False,
+    assert [number.is_whole for number in read_line("3 3.0 1e3 1,000 3% nan 3. 5...").numbers] == [
+        True, False, False, True, True, False, False, True,
     ]  # fmt: skip
 
 
