@@ -194,7 +194,8 @@ class Collector:
             line = self.nodes.statement_line(value.node)
             is_tagged = number > 0 and all(other.style == Style.NAME for other in values[:number])
             is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
-            label_name = label.spelled if label is not None and is_told and label.function is value.function else None
+            is_told = is_told and label is not None and self._is_in_scope(label, value)
+            label_name = label.spelled if label is not None and is_told else None
             candidate = Candidate(
                 value,
                 texts[number],
@@ -220,6 +221,13 @@ class Collector:
             earlier_judgement = self.judgements.get(key)
             if earlier_judgement is None or (earlier_judgement.decision.role is None and decision.role is not None):
                 self.judgements[key] = judged[-1]
+
+    def _is_in_scope(self, label: ReportedValue, value: ReportedValue) -> bool:
+        """Whether a variable can be read where a value is tapped: no comprehension around it ends before."""
+        if label.function is not value.function:
+            return False
+        inner = {node for node in self.nodes.ancestors(label.node) if isinstance(node, cst.BaseComp | cst.Lambda)}
+        return inner <= set(self.nodes.ancestors(value.node))
 
     def _decide(self, candidate: Candidate) -> Decision:
         """The judgement; a value that nothing marks is taken for a measurement where a label stands beside it."""

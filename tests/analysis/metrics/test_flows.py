@@ -59,6 +59,12 @@ def test_a_tracker_is_tapped_at_its_call_where_only_the_run_knows_the_name(analy
     assert (site.form, site.label, site.fields[1:]) == ("call", None, ("0",))
 
 
+def test_a_variable_of_a_comprehension_labels_no_value_outside_of_it(analyse: Analyse) -> None:
+    text = "log.info('[%d] %s', step, ', '.join(f'{k}={v:.3f}' for k, v in sorted(evaluate().items())))"
+    analysis = analyse(HEAD.format("import logging\nlog = logging.getLogger()\nstep = 0", text))
+    assert {site.expression: site.label for site in analysis.sites} == {"step": None, "v": "k"}
+
+
 def test_options_that_are_listed_are_no_metrics(analyse: Analyse) -> None:
     analysis = analyse(HEAD.format("args = parser.parse_args()", "for k, v in vars(args).items(): print(k, v)"))
     assert analysis.metrics == ()
