@@ -184,6 +184,8 @@ class Catalog:
         """A metric that no line shows: by its tag or key, or by what the source calls it."""
         found = self._of_site(source.site)
         label = source.name if source.label is None else source.label
+        if label is not None and not label.isdigit() and not any(map(str.isalpha, label)):  # a time beside the value
+            return None
         words = self._words(label, source.site, found)
         is_setup = source.phase == "before" and self._has_main
         is_dumped = source.site in self._dumped or source.name in self._dumped

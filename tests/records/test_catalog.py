@@ -175,9 +175,9 @@ def test_a_variable_beside_a_value_without_a_line_stands_before_its_name(tmp_pat
     it = catalog(tmp_path, known)
     first, *others = it.manifest.sites
     it.manifest = msgspec.structs.replace(it.manifest, sites=(msgspec.structs.replace(first, label="split"), *others))
-    labels = [(0, "train"), (0, "val"), (0, "mae"), (1, "f1"), (1, None)]
+    labels = [(0, "train"), (0, "val"), (0, "mae"), (1, "f1"), (1, None), (0, "2026-11-29 10:42:46,803")]
     assert [it.name(Source(site, None, (), label)) for site, label in labels] == [
-        "train_rmse", "val_rmse", "mae", "best_f1", "best",
+        "train_rmse", "val_rmse", "mae", "best_f1", "best", None,
     ]  # fmt: skip
 
 
