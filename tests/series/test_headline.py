@@ -68,6 +68,7 @@ def headline(along: Sequence[str], after: Sequence[str] = (), trained_s: float |
         ([], ["class 0 IoU", "mean IoU"], "mean IoU", "the whole before a part"),
         ([], ["precision", "recall", "F1"], "F1", "an overall measure before one side of it"),
         ([], ["accuracy", "F1"], "accuracy", FIRST),
+        ([], ["ep len mean", "ep rew mean"], "ep rew mean", "an overall measure before one side of it"),
         ([], ["test reconstruction error", "test PCA with components"], "test reconstruction error", FIRST),
         ([], ["max return", "return"], "return", "an overall measure before one side of it"),
         ([], ["CV AUC", "CV AUC std"], "CV AUC", ONLY),
