@@ -23,8 +23,8 @@ NAMED_AFTER = "named after the runs, so its p and interval are adjusted over all
 ONLY = "the only result"
 FIRST = "reported first"
 SIDES_OF_MERIT = word_set(
-    "precision recall sensitivity specificity top5 acc5 prec5 hit hits error err errors misclassified correct len length "
-    "lengths"
+    "precision recall sensitivity specificity top5 acc5 prec5 hit hits error err errors misclassified correct "
+    "len length lengths"
 )
 """Words of one side of a trade-off, of a wider criterion, of a complement and of how long an episode was."""
 EXTREMES = word_set("max min best worst")
