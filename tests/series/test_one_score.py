@@ -15,7 +15,7 @@ import deviate
 
 CASES = Path(__file__).parent / "cases"
 EXAMPLES = Path(__file__).parents[2] / "examples"
-RUNS = 3
+RUNS = 2
 ONES = {
     "a table": CASES / "columns-once",
     "a mean over folds": CASES / "folds-without-mean",
