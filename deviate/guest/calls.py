@@ -58,10 +58,10 @@ def _find(key: str) -> Sink:
 
 def _numbers(item: Carried) -> Numbers:
     """The numbers of one argument, by the names that the call gives them."""
-    prefix = str(item.prefix) if isinstance(item, (Scalar, Record)) and item.prefix else None
     if isinstance(item, Record):
-        return label_numbers(prefix, read_record(item.mapping), "/")
-    if isinstance(item, Scalar) and not isinstance(item.value, (list, tuple)):
-        name = None if item.name is None else str(item.name)
-        return label_numbers(prefix, label_numbers(name, read(item.value)), "/")
-    return []
+        numbers = read_record(item.mapping)
+    elif isinstance(item, Scalar) and not isinstance(item.value, (list, tuple)):
+        numbers = label_numbers(None if item.name is None else str(item.name), read(item.value))
+    else:
+        return []
+    return label_numbers(str(item.prefix) if item.prefix else None, numbers, "/")

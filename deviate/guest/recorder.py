@@ -432,6 +432,10 @@ class Recorder:
         if self.trained and not self.is_hidden:
             self.event("trained", round(self.trained - self.began, 6), max(1, self.n_models))
 
+    def is_in_main(self) -> bool:
+        """Whether this thread is in a step of a main loop."""
+        return any(loop.id in self.main_ids for loop in self.running.get(get_ident(), ()))
+
     def train(self, model: object = None, *, is_anew: bool = False) -> None:
         """A model was trained now: by a step of an optimizer, or as a whole.
 
@@ -441,10 +445,9 @@ class Recorder:
         """
         if self.fitting:
             return
-        is_main = any(loop.id in self.main_ids for loop in self.running.get(get_ident(), ()))
-        if is_main:
+        if id(model) not in self.main_models and self.is_in_main():
             self.main_models.add(id(model))
-        if is_main or not self.main_models or id(model) in self.main_models:  # no calibrator of a trained model
+        if not self.main_models or id(model) in self.main_models:  # no calibrator of a trained model
             self.trained = perf_counter()
         if model is None:
             return

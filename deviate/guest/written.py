@@ -46,8 +46,8 @@ class Written:
 
     def is_data(self, of: object, n_rows: int) -> bool:
         """Whether rows that are written together are data, or add to some that are."""
-        running = self.recorder.running.get(get_ident(), ())
-        if any(loop.id in self.recorder.main_ids for loop in running) or (running and not self.recorder.has_stepped):
+        is_in_loop = bool(self.recorder.running.get(get_ident()))
+        if self.recorder.is_in_main() or (is_in_loop and not self.recorder.has_stepped):
             return n_rows > MOST_ROWS
         self.n_outside[of] = self.n_outside.get(of, 0) + n_rows
         return self.n_outside[of] > MOST_ROWS

@@ -15,7 +15,7 @@ from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, 
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
-from deviate.records.schema import Manifest
+from deviate.records.schema import Manifest, SiteEntry
 from deviate.series.captions import Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
 from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, is_count, kind_of, name_words, words_of
@@ -145,7 +145,7 @@ class Catalog:
         path = " < ".join(str(place) for place in reversed(source.path))
         key = key_of(caption, f"{source.site} {path}", source.phase, self._divided, self._phased)
         if key not in self._streams:
-            place = None if source.site is None else self.manifest.places[source.site]
+            place = self._place(source.site)
             stream = Stream(key, caption, is_whole=caption.is_whole, phase=source.phase, place=place)
             names = names_of([stream], (metric.name for metric in self.metrics))
             self._streams[key] = None
@@ -186,7 +186,7 @@ class Catalog:
         label = source.name if source.label is None else source.label
         if label is not None and not label.isdigit() and not any(map(str.isalpha, label)):  # a time beside the value
             return None
-        words = self._words(label, source.site, found)
+        words = self._tag(label, source.site, found)
         is_setup = source.phase == "before" and self._has_main
         is_dumped = source.site in self._dumped or source.name in self._dumped
         if words and (is_dumped or is_setup) and not words_of(words) & TELLING:
@@ -214,7 +214,7 @@ class Catalog:
         same = next((one for one in self.added if _is_same(one.metric, source, path, label)), None)
         if same is not None:
             return same.name
-        place = None if source.site is None else self.manifest.places[source.site]
+        place = self._place(source.site)
         metric = Metric(
             id=-1,
             name=name,
@@ -232,18 +232,27 @@ class Catalog:
         )
         return self._append(metric, name)
 
-    def _words(self, label: str | None, site: int | None, found: Metric | None) -> str:
+    def _tag(self, label: str | None, site: int | None, found: Metric | None) -> str:
         """The words of a value that no line shows: its tag or key; empty where the run gave none."""
         if label is None:
             return found.words if found is not None else ""
         if label.isdigit():
             return ""
         if found is not None and JOINT not in label:
-            if site in self.manifest.labelled and not words_of(label) & MEASURES:  # a variable that stands beside it
+            entry = self._entry(site)
+            is_beside = entry is not None and entry.label is not None  # the value of a variable
+            if is_beside and not words_of(label) & MEASURES:
                 return f"{label} {found.words or found.name}"
             if found.words:
                 return f"{found.words}/{label}"
         return label
+
+    def _entry(self, site: int | None) -> SiteEntry | None:
+        return None if site is None else next(entry for entry in self.manifest.sites if entry.id == site)
+
+    def _place(self, site: int | None) -> Place | None:
+        entry = self._entry(site)
+        return None if entry is None else entry.place
 
     def _of_site(self, site: int | None) -> Metric | None:
         """What the analysis found at a site; None where that is no measurement."""

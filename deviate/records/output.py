@@ -13,7 +13,7 @@ from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files, log_files
 from deviate.records.schema import SiteEntry
 from deviate.series.alignment import Recorded, align
-from deviate.series.captions import Caption, captions_of
+from deviate.series.captions import SILENT, Caption, captions_of
 from deviate.series.lines import Line, read_lines
 from deviate.series.naming import Phase, Stream, StreamKey
 
@@ -21,8 +21,6 @@ LARGEST_LOG = 256 << 20
 """Bytes of a log beyond which only its first part is read for words."""
 MOST_KEYS = 24
 """Keys under which a statement reports values that are results; more are data, as of a model that is written whole."""
-SILENT = Caption("", "size")
-"""Of a value that was computed for a line that was never written."""
 PROGRESS = ("%|", "it/s", "s/it", "ETA")
 """What stands in a line that is drawn over: its numbers are reported by what draws it."""
 
@@ -163,9 +161,10 @@ def read_output(
 
 
 def _complete(values: Sequence[_Value], captions: dict[int, Caption]) -> None:
-    """Give values whose line was not found the words of those whose line was, if these are more and have one caption.
+    """Give values whose line was not found the words of those whose line was, if these are more.
 
-    A value in a phase in which no line was found was computed for a line that was never written.
+    A value in a phase in which no line was found was computed for a line that was never written; so was one of a site
+    whose lines have several captions, for nothing tells which would be its own.
     """
     found: dict[tuple[int, str | None], list[_Value]] = defaultdict(list)
     missed: dict[tuple[int, str | None], list[_Value]] = defaultdict(list)
@@ -175,14 +174,13 @@ def _complete(values: Sequence[_Value], captions: dict[int, Caption]) -> None:
     for source, those in missed.items():
         shown = found[source]
         of_all = {captions[value.recorded.ordinal] for value in shown}
-        if len(shown) <= len(those) and len(of_all) < 2:
-            continue
-        phases = {value.phase for value in shown}
-        for value in those:
-            if value.phase not in phases or len(of_all) > 1:
-                captions[value.recorded.ordinal] = SILENT
-            elif len(of_all) == 1:
-                captions[value.recorded.ordinal] = next(iter(of_all))
+        if len(of_all) > 1:
+            captions.update((value.recorded.ordinal, SILENT) for value in those)
+        elif len(shown) > len(those):
+            (caption,) = of_all
+            phases = {value.phase for value in shown}
+            for value in those:
+                captions[value.recorded.ordinal] = caption if value.phase in phases else SILENT
 
 
 def _show(log: _Log, process: _Process, captions: dict[int, Caption], interned: dict[Caption, Caption]) -> None:

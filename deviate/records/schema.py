@@ -107,7 +107,11 @@ class LoopEntry(Struct, frozen=True):
 
 
 class SiteEntry(Struct, frozen=True):
-    """A place with a tap."""
+    """A place with a tap.
+
+    Attributes:
+        label: the variable whose value is recorded beside its own; None where none is.
+    """
 
     id: int
     file: str
@@ -147,16 +151,6 @@ class Manifest(Struct, frozen=True, kw_only=True):
     git: Revision | None = None
     own_output: tuple[str, ...] = ()
     digests: dict[str, str] = {}
-
-    @property
-    def places(self) -> dict[int, Place]:
-        """The place of each site, by its id."""
-        return {site.id: site.place for site in self.sites}
-
-    @property
-    def labelled(self) -> frozenset[int]:
-        """Sites that record the value of a variable beside theirs."""
-        return frozenset(site.id for site in self.sites if site.label is not None)
 
     @property
     def shared(self) -> dict[str, FileEntry]:

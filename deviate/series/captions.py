@@ -69,6 +69,10 @@ class Caption:
         return " ".join(part for part in parts if part)
 
 
+SILENT = Caption("", "size")
+"""Of a number that no reader saw: it was drawn over, or its line was never written."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     """The header above rows: each column with the places it begins and ends.
@@ -122,6 +126,10 @@ CLAUSES = re.compile(r"\s*[|;,]\s*|\s+[-–—]+\s+|\.\s+|\s{4,}|->|→|!|\*{2,}
 DATA_BEHIND = re.compile(r"\s*\(\s*([A-Za-z]+)\s*\)(?=\s*(?:[,;|/]|$))")
 RANGES = ("-", "–", ",", "to ", "…")
 """What stands between the ends of an interval."""
+PARENTHESES = re.compile(r"\(|\)\s*[:=]|\)")
+ASIDE = re.compile(r"\(([^()]*)\)(?=\s*[:=])")
+"""What stands in parentheses before the sign of a value belongs to its words."""
+EPOCHS = word_set("epoch epochs ep epoche generation gen round episode")
 LAST_WORD = re.compile(r"([A-Za-z][A-Za-z_]*)[\s:=#\[({.'\"]*$")
 
 
@@ -182,7 +190,7 @@ class Captions:
         index_name = False
         for place, line in enumerate(self.lines):
             if line.is_drawn_over:
-                yield tuple(Caption("", "size") for _ in line.numbers)
+                yield (SILENT,) * len(line.numbers)
                 continue
             if not line.numbers:
                 header = _header(line, self._first_row(place))
@@ -210,6 +218,7 @@ class Captions:
     def _read(self, line: Line) -> list[Caption]:
         layout = self._layout(line)
         captions = []
+        _, is_progress = self._passes.get(layout.words, (0.0, False))
         labels = {
             index: f"{line.numbers[index].value:g}"
             for index, slot in enumerate(layout.slots)
@@ -230,7 +239,7 @@ class Captions:
                     is_whole=number.is_whole,
                     is_labelled=own != slot.own or section != slot.section,
                     is_attribute=slot.is_attribute,
-                    is_progress=self._passes.get(layout.words, (0.0, False))[1],
+                    is_progress=is_progress,
                 )
             )
         return captions
@@ -304,8 +313,8 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
             elif index in data:
                 slots.append(_Slot("value", own, data[index]))
             else:
-                beside = " ".join(prefix)
-                slots.append(_behind(waiting, numbers[index], pieces[index + 1], slots, own, section, beside))
+                after = pieces[index + 1]
+                slots.append(_behind(waiting, numbers[index], after, slots, own, section, " ".join(prefix)))
                 n_bare += slots[-1].role == "cell"
                 if n_bare == 2:
                     _make_cells(slots, keeps_first=pieces[index].strip() != pieces[index - 1].strip())
@@ -324,9 +333,6 @@ def _passed(pieces: Sequence[str], roles: Sequence[str]) -> int | None:
         if role == further == "counter" and pieces[index + 1].strip() in ("/", "of"):
             return None if word and set(split_identifier(word[1])) & EPOCHS else index
     return None
-
-
-EPOCHS = word_set("epoch epochs ep epoche generation gen round episode")
 
 
 def _take_data_behind(pieces: Sequence[str]) -> tuple[list[str], dict[int, str]]:
@@ -425,9 +431,14 @@ def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
     return roles
 
 
+LABEL_ENDS = (":", "|", "]", ")")
+
+
 def _closes_label(after: str, words: frozenset[str]) -> bool:
     """Whether an integer behind some words is a part of a name, by what follows: `client 3: loss 0.61`."""
-    return after.strip() in (":", "=", "):", "]:", ")", "]") or bool(words & PARTS and after.lstrip()[:1] in ":|])")
+    return after.strip() in (":", "=", "):", "]:", ")", "]") or bool(
+        words & PARTS and after.lstrip().startswith(LABEL_ENDS)
+    )
 
 
 def _in_parentheses(pieces: Sequence[str]) -> set[int]:
@@ -438,19 +449,16 @@ def _in_parentheses(pieces: Sequence[str]) -> set[int]:
     for index, text in enumerate(pieces[:-1]):
         for match in PARENTHESES.finditer(text):
             if match[0] == "(":
-                depth, opened = depth + 1, opened if depth else []
+                depth += 1
             elif depth:
                 depth -= 1
-                if match[0] != ")" and not depth and text[match.end() :].strip() == "":
-                    inside.update(opened)
-                opened = opened if depth else []
+                if not depth:
+                    is_of_next = match[0] != ")" and not text[match.end() :].strip()
+                    inside.update(opened if is_of_next else ())
+                    opened = []
         if depth:
             opened.append(index)
     return inside
-
-
-PARENTHESES = re.compile(r"\(|\)\s*[:=]|\)")
-ASIDE = re.compile(r"\(([^()]*)\)(?=\s*[:=])")
 
 
 @dataclass(frozen=True, slots=True)

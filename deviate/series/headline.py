@@ -27,7 +27,8 @@ SIDES_OF_MERIT = word_set(
     "len length lengths"
 )
 """Words of one side of a trade-off, of a wider criterion, of a complement and of how long an episode was."""
-EXTREMES = word_set("max min best worst")
+ENDS = word_set("max min best worst")
+"""Words of the ends of a range."""
 NUMBERED = re.compile(r"_\d+$")
 """End of the name of one of several that an integer labels."""
 FEWEST_DUMPED = 3
@@ -154,9 +155,9 @@ def _rules(
             return min(one.times) <= trained_s
         return n_outside < len(one.values)
 
-    whole = {metric.name: plain[metric.name] for metric in candidates if not metric.metric.is_progress}
+    of_passes = {metric.name: plain[metric.name] for metric in candidates if not metric.metric.is_progress}
     for metric in candidates:  # `acc` beside `val_acc`
-        if not data[metric.name] and along(metric) and _has_counterpart(plain[metric.name], whole):
+        if not data[metric.name] and along(metric) and _has_counterpart(plain[metric.name], of_passes):
             data[metric.name] = "training"
 
     def loss(metric: SelectedMetric) -> bool:
@@ -194,9 +195,9 @@ def _rules(
 
 
 def _sides(every: Iterable[frozenset[str]]) -> frozenset[str]:
-    """Words of extremes, and where something overall is measured, of its sides."""
-    has_overall = any(found & MERITS and not found & (SIDES_OF_MERIT | EXTREMES) for found in every)
-    return EXTREMES | SIDES_OF_MERIT if has_overall else EXTREMES
+    """Words of the ends of a range, and where something overall is measured, of its sides."""
+    has_overall = any(found & MERITS and not found & (SIDES_OF_MERIT | ENDS) for found in every)
+    return ENDS | SIDES_OF_MERIT if has_overall else ENDS
 
 
 def _has_counterpart(own: frozenset[str], every: Mapping[str, frozenset[str]]) -> bool:

@@ -152,18 +152,18 @@ def _data_words(text: str) -> list[str]:
 def _own_words(stream: Stream) -> list[str]:
     caption = stream.caption
     row, column = name_words(caption.row), name_words(caption.column)
-    own = name_words(caption.own)
+    words = column or row or name_words(caption.own)
     if row and column:
         is_measure = words_of(caption.row) & MEASURES and not words_of(caption.row) & WHOLES
         if is_measure and data_of(caption.column):
-            own = [*column, *row]
+            words = [*column, *row]
+        elif is_measure and not words_of(caption.column) & COUNTED:
+            words = row
         else:
-            own = row if is_measure and not words_of(caption.column) & COUNTED else [*row, *column]
-    elif column or row:
-        own = column or row
+            words = [*row, *column]
     if stream.restates:
-        own = [*[word for word in own if word in WHOLES | EXTREMES][:1], *stream.restates.split("_")]
-    return [*own, *([caption.suffix] if caption.suffix else [])]
+        words = [*[word for word in words if word in WHOLES | EXTREMES][:1], *stream.restates.split("_")]
+    return [*words, *([caption.suffix] if caption.suffix else [])]
 
 
 def _joined(words: Sequence[str]) -> str:

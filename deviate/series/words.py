@@ -81,7 +81,6 @@ SCOPE = re.compile(
 """How much a number was computed over: `Evaluation over 20 episodes: 6.78`."""
 TOOK = re.compile(r"\b(finished|done|completed?|took|takes|trained|fitted|ran|built|loaded)\b.*\bin\W*$", re.IGNORECASE)
 """Words before a time that has no unit: `Finished squared error in: 0.54`."""
-_NAME = re.compile(r"[^\W_]+(?:[-@][^\W_]+)*|_", re.UNICODE)
 
 
 def name_words(text: str) -> list[str]:

@@ -124,10 +124,10 @@ def published_table(names: Sequence[str]) -> str | None:
     Raises:
         InputError: it is damaged, or there is one among other files.
     """
-    paths = [path for name in names for path in _matching(name)]
-    from deviate.records.importing import published_table
+    from deviate.records.importing import published_table as table_of_file
 
-    tables = [table for path in paths if path.is_file() and (table := published_table(path)) is not None]
+    paths = [path for name in names for path in _matching(name)]
+    tables = [table for path in paths if path.is_file() and (table := table_of_file(path)) is not None]
     if tables and len(paths) > 1:
         raise InputError("summaries of the DEVIATE release of 2021 have no runs", "name one such file alone")
     return tables[0] if tables else None

@@ -193,9 +193,7 @@ class Collector:
                 earlier.append(without_unit(texts[back]) if back else texts[back])
             line = self.nodes.statement_line(value.node)
             is_tagged = number > 0 and all(other.style == Style.NAME for other in values[:number])
-            is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
-            is_told = is_told and label is not None and self._is_in_scope(label, value)
-            label_name = label.spelled if label is not None and is_told else None
+            label_name = label.spelled if label is not None and self._may_label(label, value) else None
             candidate = Candidate(
                 value,
                 texts[number],
@@ -222,8 +220,13 @@ class Collector:
             if earlier_judgement is None or (earlier_judgement.decision.role is None and decision.role is not None):
                 self.judgements[key] = judged[-1]
 
-    def _is_in_scope(self, label: ReportedValue, value: ReportedValue) -> bool:
-        """Whether a variable can be read where a value is tapped: no comprehension around it ends before."""
+    def _may_label(self, label: ReportedValue, value: ReportedValue) -> bool:
+        """Whether a variable can be recorded beside another value: it can be read where that is tapped.
+
+        It cannot where a comprehension around it ends before.
+        """
+        if label.spelled == value.spelled or value.form not in ("value", "shown"):
+            return False
         if label.function is not value.function:
             return False
         inner = {node for node in self.nodes.ancestors(label.node) if isinstance(node, cst.BaseComp | cst.Lambda)}

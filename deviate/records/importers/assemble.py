@@ -263,14 +263,14 @@ def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
     free = [name for name in (*roles.unused, *roles.settings, *roles.values) if name != roles.metric]
     free = [name for name in free if direction_of(split_identifier(name)) is None and len(set(columns[name])) > 1]
     for name in sorted(free, key=lambda name: (is_numeric(columns[name]), len(set(columns[name])))):
-        told = replace(
+        extended = replace(
             roles,
             experiment=(*roles.experiment, name),
             values=tuple(value for value in roles.values if value != name) or roles.values,
             unused=tuple(unused for unused in roles.unused if unused != name),
         )
-        if _is_unique(table, told):
-            return told
+        if _is_unique(table, extended):
+            return extended
     cell = next(cell for cell, n in Counter(columns[roles.run]).items() if n > 1)
     at_step = f" at the same {roles.step}" if roles.step else ""
     raise InputError(

@@ -63,8 +63,8 @@ def _claims(path: Path) -> bool:
 def _logs(folder: Path) -> list[Path]:
     """Log files of the runs in the numbered folders of an experiment; training logs where there are any."""
     names = ("DLVarLog.csv", "DLVarLogNoLoop.csv")
-    found = ([log for log in folder.glob(f"*/{name}") if log.parent.name.isdecimal()] for name in names)
-    return sorted(next(filter(None, found), []), key=lambda log: int(log.parent.name))
+    logs = ([log for log in folder.glob(f"*/{name}") if log.parent.name.isdecimal()] for name in names)
+    return sorted(next(filter(None, logs), []), key=lambda log: int(log.parent.name))
 
 
 @importer("deviate2021", description="logs of the DEVIATE release of 2021: Iter,Time,…", claims=_claims, rank=30)
