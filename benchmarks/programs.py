@@ -240,7 +240,8 @@ def compare_values(
     silent = [name for name in shown if not any(values.get(name) for values in recorded)]
     known = {*explained, *partial, *silent}
     accepted = entry.get("accepted", [])
-    unknown = [name for name in shown if name not in known]
+    roles = {metric["metric"]: metric["role"] for metric in report["experiments"][0]["metrics"]}
+    unknown = [name for name in shown if name not in known and roles[name] != "other"]
     false = [name for name in unknown if not any(fnmatch.fnmatchcase(name, pattern) for pattern in accepted)]
     outcome.n_shown, outcome.n_silent, outcome.n_false = len(shown), len(silent), len(false)
     for names, what in ((silent, "never reported"), (false, "no metric")):
