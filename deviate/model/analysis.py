@@ -12,7 +12,7 @@ Direction = Literal["max", "min"]
 TEXT_SINK = "text"
 """Sink of the metrics that `deviate.toml` names by the pattern of their text; their expression is the pattern."""
 TEXT_SINKS = frozenset({
-    "file", "jax", "logger", "logging", "loguru", "print", "stdout", "structlog", "table",
+    "file", "jax", "logger", "logging", "logging.debug", "loguru", "print", "stdout", "structlog", "table",
 })  # fmt: skip
 """Sinks of which a line shows the value; a tracker tells its own name. A progress bar is drawn over: of
 its lines the log keeps the last, in one run and not in the next."""

@@ -111,6 +111,7 @@ def read_output(
         main_loop: id of the main loop.
     """
     printed = {site.id: site.place for site in sites if site.sink in TEXT_SINKS}
+    details, logged = ({site.id for site in sites if site.sink == sink} for sink in ("logging.debug", "logging"))
     captions: dict[str, dict[int, Caption]] = {}
     interned: dict[Caption, Caption] = {}
     named: dict[str, float] = {}
@@ -129,7 +130,11 @@ def read_output(
             n_steps = max(n_steps, process.n_steps)
             named.update(process.named)
             dumped |= process.dumped
-            _complete(process.values, captions.setdefault(name, {}))
+            shown = captions.setdefault(name, {})
+            _complete(process.values, shown)
+            if any(value.recorded.ordinal in shown for value in process.values if value.recorded.site in logged):
+                details_of = (value.recorded for value in process.values if value.recorded.site in details)
+                shown |= {one.ordinal: SILENT for one in details_of if one.ordinal not in shown}
     found = [
         (value, interned[log.captions[line][place]], log.is_share(line, place), (number, line, place))
         for number, log in enumerate(logs)

@@ -29,6 +29,8 @@ MOST_SEARCHES = 2
 """Executions of a statement that are searched in all lines, if none was found yet."""
 NEXT = 6
 """Executions after one that may show that its line is not the one that agrees with it."""
+ALL_DIGITS = 1e9
+"""Size of a number against its rounding from which only its own value is equal to it."""
 
 Shown = list[tuple[int, int, int]]
 """Ordinal, line and number of each value of an execution that is shown."""
@@ -70,6 +72,7 @@ def align(values: Sequence[Recorded], lines: Sequence[Line]) -> dict[int, tuple[
     by_shape: dict[tuple[str, int], list[int]] = {}
     for place, line in enumerate(numbered):
         by_shape.setdefault(_shape(lines[line]), []).append(place)
+    in_full = _written_in_full(lines, numbered)
     statements: dict[tuple[str, int], _Statement] = {}
     taken: set[tuple[int, int]] = set()
     pointer = 0
@@ -78,7 +81,8 @@ def align(values: Sequence[Recorded], lines: Sequence[Line]) -> dict[int, tuple[
         statement = statements.setdefault(execution[0].statement, _Statement())
         if statement.is_elsewhere:
             continue
-        starts = _starts(pointer, len(numbered), statement, by_shape)
+        starts: Iterable[int] = _starts(pointer, len(numbered), statement, by_shape)
+        starts = _around(execution, in_full, pointer) or starts
         match = _find(execution, lines, numbered, starts, statement, taken, near=pointer)
         if match is not None:
             following = (
@@ -86,7 +90,7 @@ def align(values: Sequence[Recorded], lines: Sequence[Line]) -> dict[int, tuple[
                 for one in executions[index + 1 : index + 1 + NEXT]
                 if not statements.setdefault(one[0].statement, _Statement()).is_elsewhere
             )
-            if _is_chance(match, following, lines, numbered, pointer, taken):
+            if _is_chance(match, following, lines, numbered, pointer, taken, in_full):
                 match = None
         if match is None:
             statement.n_missed += 1
@@ -126,16 +130,17 @@ def _is_chance(
     numbered: Sequence[int],
     pointer: int,
     taken: set[tuple[int, int]],
+    in_full: Mapping[float, Sequence[int]],
 ) -> bool:
     """Whether an execution that comes later is shown before the line of this one, or in its place by more digits."""
     if match.start == pointer and (match.is_known or match.digits >= TELLING_DIGITS):
         return False
     for execution in following:
-        places = range(pointer, match.start + 1)
+        places = _around(execution, in_full, pointer) or range(pointer, match.start + 1)
         other = _find(execution, lines, numbered, places, _Statement(), taken)
         if other is None or other.first < TELLING_DIGITS:
             continue
-        if other.start < match.start or other.first > match.digits:
+        if other.start < match.start or (other.start == match.start and other.first > match.digits):
             return not _is_beside(match, other)
     return False
 
@@ -149,6 +154,26 @@ def _is_beside(match: _Match, other: _Match) -> bool:
 def _shape(line: Line) -> tuple[str, int]:
     """What lines of one statement have in common: their first words, and how many numbers they hold."""
     return line.text[: line.numbers[0].start].strip()[:16], len(line.numbers)
+
+
+def _written_in_full(lines: Sequence[Line], numbered: Sequence[int]) -> dict[float, list[int]]:
+    """The lines, by their index in `numbered`, in which a number is written with all digits of its value."""
+    in_full: dict[float, list[int]] = {}
+    for place, line in enumerate(numbered):
+        for number in lines[line].numbers:
+            if number.rounding and abs(number.value) > ALL_DIGITS * number.rounding:
+                in_full.setdefault(number.value, []).append(place)
+    return in_full
+
+
+def _around(execution: Sequence[Recorded], in_full: Mapping[float, Sequence[int]], pointer: int) -> Sequence[int]:
+    """Where an execution may begin of which one of the next lines shows a value in full, the last place first."""
+    for value in execution:
+        places = in_full.get(value.value, ())
+        index = bisect_left(places, pointer)
+        if index < len(places) and places[index] < pointer + AHEAD:
+            return range(places[index], max(pointer, places[index] + 1 - MOST_LINES) - 1, -1)
+    return ()
 
 
 def _executions(values: Sequence[Recorded]) -> list[list[Recorded]]:

@@ -65,6 +65,10 @@ LISTINGS = word_set(
     "configuration settings arguments options thresholds args"
 )
 """Headings of what a model or a run is made of: no number below is a result."""
+EXAMPLES = word_set(
+    "input inputs expected actual predicted prediction predictions target targets truth got output outputs"
+)
+"""Words of an example, of what it should give and of what a model gave: `expected output: 1.0, got: 0.93`."""
 COUNTED = (
     COUNTERS
     | TRAININGS
@@ -143,7 +147,7 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
         return "setting"
     if ordered and ordered[-1] in COUNTED - MEASURES and not measures:
         return "setting"
-    if is_whole and not measures:
+    if (is_whole and not measures) or (words <= EXAMPLES and words != {"output"}):
         return "setting"
     if words & LOSSES and not words & (MERITS - LOSSES - {"score", "scores"}):
         return "loss"

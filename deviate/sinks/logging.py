@@ -7,7 +7,7 @@ from typing import Any, Iterator
 from .kinds import Message, Template
 from .registry import methods, sink
 
-LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception")
+LEVELS = ("info", "warning", "warn", "error", "critical", "fatal", "exception")
 MODULES = (
     "logging",
     "absl.logging",
@@ -25,6 +25,12 @@ SPELLINGS = ("*log", "*logger", "*logging")
 @sink("logging", methods(OWNERS, LEVELS), methods(SPELLINGS, LEVELS))
 def report(msg: Any, *args: Any, **options: Any) -> Iterator[Template]:
     """The arguments fill the template, when there are any."""
+    yield Template(msg, args)
+
+
+@sink("logging.debug", methods(OWNERS, ["debug"]), methods(SPELLINGS, ["debug"]))
+def report_details(msg: Any, *args: Any, **options: Any) -> Iterator[Template]:
+    """The same at a level that loggers leave out unless they are told otherwise."""
     yield Template(msg, args)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from deviate.records.output import MOST_KEYS, Output, read_output
 from deviate.records.schema import SiteEntry
 
-SITES = tuple(SiteEntry(i, "train.py", 10 * (i + 1), sink) for i, sink in enumerate(("print", "tqdm", "file")))
+SINKS = ("print", "tqdm", "file", "logging", "logging.debug")
+SITES = tuple(SiteEntry(i, "train.py", 10 * (i + 1), sink) for i, sink in enumerate(SINKS))
 
 
 def read(folder: Path, events: Sequence[list[object]], stdout: str, stderr: str = "") -> Output:
@@ -51,6 +52,13 @@ def test_a_progress_bar_has_no_words(tmp_path: Path) -> None:
 def test_a_statement_that_writes_to_one_log_is_not_sought_in_the_other(tmp_path: Path) -> None:
     found = read(tmp_path, [value(0.5123), value(0.0)], "loss 0.5123\n", "set OPTION=0 to turn it off\n")
     assert words(found) == ["loss"]
+
+
+def test_details_that_a_logger_leaves_out_are_silent_where_it_shows_the_rest(tmp_path: Path) -> None:
+    events = [value(0.5123, site=3), value(0.7654, site=4)]
+    assert words(read(tmp_path, events, "", "INFO loss 0.5123\n")) == ["INFO loss", ""]
+    assert words(read(tmp_path, events, "", "INFO loss 0.5123\nDEBUG time 0.7654\n")) == ["INFO loss", "DEBUG time"]
+    assert words(read(tmp_path, events, "")) == []
 
 
 def test_more_keys_than_results_have_are_data(tmp_path: Path) -> None:

@@ -51,6 +51,14 @@ def test_equal_values_of_different_lines_keep_their_order() -> None:
     assert [line for line, _ in shown(values, "loss 0.5\nacc 0.5\nloss 0.5\nacc 0.5\n").values()] == [0, 1, 2, 3]
 
 
+def test_a_line_with_all_digits_of_a_value_is_its_line_whatever_comes_before() -> None:
+    examples = [(0.0, 0.08617654124692689), (1.0, 0.9888445418418794), (1.0, 0.8710022580158069)]
+    values = record(*(part for want, got in examples for part in ((0, want), (1, got))), statement=TEST)
+    nodes = "".join(f"node {key}: bias -0.47, response 1.0, time 1.0, delay 0.0\n" for key in range(6))
+    lines = "".join(f"expected {want}, got {got}\n" for want, got in examples)
+    assert [line for line, _ in shown(values, nodes + lines).values()] == [6, 6, 7, 7, 8, 8]
+
+
 def test_a_value_that_no_line_shows_is_passed_over_and_costs_no_other() -> None:
     values = record((0, 0.5123), (9, 123.456), (1, 0.8765), (0, 0.4123), (9, 234.567), (1, 0.8865))
     found = shown(values, "loss 0.5123\nacc 0.8765\nloss 0.4123\nacc 0.8865\n")
