@@ -16,7 +16,7 @@ from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
 from deviate.records.schema import Manifest, SiteEntry
-from deviate.series.captions import Caption
+from deviate.series.captions import COUNT, Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
 from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, is_count, kind_of, name_words, words_of
 
@@ -303,7 +303,8 @@ def _is_dumped(stream: Stream) -> bool:
 
 
 def _kind(stream: Stream) -> Kind:
-    if stream.caption.is_attribute and not words_of(stream.caption.own) & MEASURES:
+    is_of_object = stream.caption.is_attribute and not words_of(stream.caption.own) & MEASURES
+    if is_of_object or stream.caption.suffix == COUNT:
         return "setting"
     return kind_of(_own_text(stream), stream.caption.unit, is_whole=stream.is_whole)
 

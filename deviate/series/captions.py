@@ -17,6 +17,7 @@ from deviate.series.words import COUNTERS, DATA_WORDS, MEASURES, PARTS, SPREADS,
 Form = Literal["value", "counter", "size", "spread", "cell"]
 """What a number is by how it is written: a value with words; one that counts steps; the size of what the number before
 it counts; the spread of the number before it; one of many in a row without words of its own."""
+COUNT = "count"
 MOST_LABELS = 64
 """Different integers in one place of a line up to which they may label it."""
 FEWEST_COUNTED = 3
@@ -32,7 +33,7 @@ class Caption:
         heading: the line above, without numbers of its own, under which the line stands.
         row, column: of a table; empty elsewhere. prefix: other words of the line, before all of its numbers.
         trainings: the word by which the line counts trainings ("fold"), if it does.
-        suffix: "avg" of a mean in parentheses behind a value, "sd" of a spread.
+        suffix: "avg" of a mean in parentheses behind a value, "sd" of a spread, "count" of what a share is of.
         is_attribute: whether it is one of an object that is written whole: `Adam(lr=0.1)`.
         is_progress: whether its line tells how far a pass has come, again and again: `Test: [5/8] Acc 87.5`.
     """
@@ -391,7 +392,7 @@ def _behind(
         if before.role == "size":  # the share of a count in its size is the result, and not the count
             for slot in slots:
                 if slot.role == "value" and slot.own == own:
-                    slot.role, section = "size", slot.section
+                    slot.suffix, section = COUNT, slot.section
             return _Slot("value", own, section)
         if number.is_whole and LETTERS.match(after.lstrip()):
             return _Slot("size", own, section)  # "loss 0.61 (400 samples)"

@@ -47,8 +47,9 @@ def test_a_value_has_the_words_before_it(line: str, expected: list[tuple[float, 
 
 def test_of_a_count_its_size_and_their_share_the_share_is_the_value() -> None:
     line = "Test set: Average loss: 0.0434, Accuracy: 9912/10000 (99%)"
-    assert forms(line) == [(0.0434, "value"), (9912, "size"), (10000, "size"), (99, "value")]
-    assert texts(line) == [(0.0434, "Test set Average loss"), (99, "Test set Accuracy")]
+    assert forms(line) == [(0.0434, "value"), (9912, "value"), (10000, "size"), (99, "value")]
+    assert [caption.suffix for _, caption in captioned(line)] == ["", "count", "", ""]
+    assert texts(line)[-1] == (99, "Test set Accuracy")
     assert forms("Test Accuracy: 12/20") == [(12, "value"), (20, "size")]
 
 
@@ -209,4 +210,5 @@ def test_what_an_object_is_made_of_are_attributes() -> None:
 
 
 def test_the_share_behind_a_count_and_its_size_is_the_result() -> None:
-    assert texts("test score: 32/500 = 6.40% correct\n") == [(6.4, "test score")]
+    found = [(value, caption.suffix) for value, caption in captioned("test score: 32/500 = 6.40% correct\n")]
+    assert found == [(32, "count"), (500, ""), (6.4, "")]
