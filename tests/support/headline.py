@@ -142,8 +142,9 @@ def ask_deviate(case: Case, folder: Path, deviate: Sequence[str], *, bin_folder:
         subprocess.run(command, cwd=folder, env=environment, check=True)
     terminal = ask("run", "train.py", "--runs", str(RUNS), "--name", "a", *case.want.get("args", ()))
     table = ask("report", "a", "--csv", "-", "-q")
-    stream = "--stderr" if case.want.get("stream") == "stderr" else "--log"
-    logs = [ask("show", "a", "--run", str(replicate), stream) for replicate in range(RUNS)]
+    stream = case.want.get("stream", "stdout")
+    written = sorted(folder.glob(f".deviate/experiments/a/runs/*/attempt-1/{stream}.log"))
+    logs = [path.read_text(encoding="utf-8", errors="replace") for path in written]
     return Said(terminal, table, logs, [_kept_text(path, file) for path in sorted(kept.glob("*"))] if file else [])
 
 
