@@ -60,8 +60,10 @@ def test_every_output_gives_the_same_score_of_each_run(source: Path, tmp_path: P
     assert result, said
     name, mean = result[1], result[2]
 
-    table = ask(tmp_path, "report", "a", "--csv", "-", "-q")
-    rows = csv.DictReader(io.StringIO(table[table.index("experiment") :]))
+    files = {form: tmp_path / f"a.{form}" for form in ("csv", "json", "latex", "markdown")}
+    ask(tmp_path, "report", "a", "-q", *(word for form, file in files.items() for word in (f"--{form}", str(file))))
+    texts = {form: file.read_text() for form, file in files.items()}
+    rows = csv.DictReader(io.StringIO(texts["csv"]))
     scores = {int(row["replicate"]): float(row["score"]) for row in rows if row["metric"] == name}
     assert sorted(scores) == list(range(RUNS))
 
@@ -71,7 +73,7 @@ def test_every_output_gives_the_same_score_of_each_run(source: Path, tmp_path: P
         shown = ask(tmp_path, "show", "a", "--run", str(replicate))
         assert re.search(rf"^Score +{re.escape(name)} {re.escape(f'{score:.6g}')}$", shown, re.MULTILINE), shown
 
-    document = json.loads(ask(tmp_path, "report", "a", "--json", "-", "-q"))
+    document = json.loads(texts["json"])
     assert document["primary"] == name
     metric = next(one for one in document["experiments"][0]["metrics"] if one["metric"] == name)
     assert {one["replicate"]: one["score"] for one in metric["scores"]} == scores
@@ -82,8 +84,7 @@ def test_every_output_gives_the_same_score_of_each_run(source: Path, tmp_path: P
     places = len(mean.partition(".")[2])
     average = sum(scores.values()) / RUNS
     assert f"{average:.{places}f}" == mean.replace("−", "-")
-    for form in ("--latex", "--markdown"):
-        text = ask(tmp_path, "report", "a", form, "-", "-q")
-        assert mean.lstrip("−") in text, form
+    for form in ("latex", "markdown"):
+        assert mean.lstrip("−") in texts[form], form
     assert mean in (tmp_path / ".deviate" / "reports" / "a" / "report.html").read_text()
     assert mean in ask(tmp_path, "list")
