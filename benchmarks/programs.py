@@ -29,6 +29,9 @@ from importlib import metadata
 from itertools import groupby
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from one_score import find_differences
+
 import deviate
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder
 from deviate.records.main_loop import confirm_main_loop
@@ -40,7 +43,7 @@ LIMIT = 600.0
 NAME = "program"
 """Of the experiment."""
 
-COMMAND = ("run", "--runs", "2", "--variants", "as-is", "--jobs", "1", "--name", NAME, "--quiet", "--json")
+COMMAND = ("run", "--runs", "2", "--variants", "as-is", "--jobs", "1", "--name", NAME, "--json")
 
 FLOAT32 = 1e-6
 """Relative error of a number that was written with all digits of a single-precision one."""
@@ -125,6 +128,7 @@ def replay(entry: dict, sources: Path, folder: Path, path: str, *, is_plain: boo
             outcome.deviations.append(f"deviate ended with {code}: {word}")
         if written.exists():
             compare(entry, outcome, plain[0], project, json.loads(written.read_text()))
+            compare_scores(outcome, folder / "replayed", project, project / entry["cwd"], environment)
     return outcome
 
 
@@ -157,6 +161,18 @@ def compare(entry: dict, outcome: Outcome, plain: Output, project: Path, report:
             outcome.deviations.append(f"standard output is that of a plain run in {n_equal} of {len(outputs)} runs")
     compare_main_loop(entry, outcome, project / ".deviate" / "experiments" / NAME)
     compare_values(entry, outcome, outputs, runs, project, report)
+
+
+def compare_scores(outcome: Outcome, logs: Path, project: Path, cwd: Path, environment: dict[str, str]) -> None:
+    """Do all outputs give the same score of each run?"""
+
+    def ask(*words: str) -> str:
+        program = str(Path(sys.executable).with_name("deviate"))
+        done = subprocess.run([program, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout + done.stderr
+
+    said = Output(logs, project).text("stdout") + Output(logs, project).text("stderr")
+    outcome.deviations += find_differences(ask, project, NAME, said)
 
 
 def copy(checkout: Path, project: Path) -> Path:
