@@ -16,6 +16,12 @@ TEXT_SINKS = frozenset({
 })  # fmt: skip
 """Sinks of which a line shows the value; a tracker tells its own name. A progress bar is drawn over: of
 its lines the log keeps the last, in one run and not in the next."""
+TRACKERS = frozenset({
+    "accelerate", "aim", "azureml", "chainer", "clearml", "comet", "dvclive", "graph-summary", "hypertune", "keras",
+    "lightning", "logger", "metric-writer", "mlflow", "neptune", "nni", "optuna", "ray", "sacred", "swanlab", "tabular",
+    "tensorboard", "tracker", "trackio", "transformers", "visdom", "wandb",
+})  # fmt: skip
+"""Sinks that keep one series for each tag, whichever statement reports it."""
 REPORTED_OTHERWISE = frozenset({"csv", "json", "lightning", "pandas", "transformers"})
 """Sinks whose calls get no tap: in a run the guest records what comes of them, under the names that they give."""
 LoopKind = Literal["for", "while", "managed"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from deviate.model.aggregates import MEAN_LAST
-from deviate.model.analysis import Metric, Place, Role
+from deviate.model.analysis import TRACKERS, Metric, Place, Role
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, snake, split_identifier
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
@@ -211,7 +211,8 @@ class Catalog:
             if len(ways) < MOST_PATHS:
                 ways[source.path] = None
             path = source.path if source.path in ways else next(iter(ways))
-        same = next((one for one in self.added if _is_same(one.metric, source, path, label)), None)
+        sink = found.sink if found else "named"
+        same = next((one for one in self.added if _is_same(one.metric, source, path, label, words, sink)), None)
         if same is not None:
             return same.name
         place = self._place(source.site)
@@ -221,7 +222,7 @@ class Catalog:
             expression=found.expression if found else words,
             file=place.file if place else "",
             line=place.line if place else 0,
-            sink=found.sink if found else "named",
+            sink=sink,
             role=role,
             direction=direction if role != "other" else None,
             evidence=("reported in the runs",),
@@ -274,8 +275,10 @@ def _words(stream: Stream) -> frozenset[str]:
     return frozenset(name_words(shortest_name(stream)))
 
 
-def _is_same(metric: Metric, source: Source, path: tuple[Place, ...], label: str | None) -> bool:
-    return (metric.site, metric.path, metric.label) == (source.site, path, label)
+def _is_same(metric: Metric, source: Source, path: tuple[Place, ...], label: str | None, words: str, sink: str) -> bool:
+    """Whether a source reports what another one has: the same place does, or a tracker under the same tag."""
+    is_same_tag = sink in TRACKERS and (metric.sink, metric.words) == (sink, words) and bool(words)
+    return (metric.path, metric.label) == (path, label) and (metric.site == source.site or is_same_tag)
 
 
 def _is_of(metric: Metric, source: Source) -> bool:

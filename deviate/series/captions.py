@@ -12,7 +12,19 @@ from typing import Literal
 
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.series.lines import Line, Number
-from deviate.series.words import COUNTERS, DATA_WORDS, MEASURES, PARTS, SPREADS, TRAININGS, data_of, name_words
+from deviate.series.words import (
+    COUNTERS,
+    DATA_WORDS,
+    LOSSES,
+    MEASURES,
+    MERITS,
+    PARTS,
+    SPREADS,
+    TRAININGS,
+    data_of,
+    name_words,
+    words_of,
+)
 
 Form = Literal["value", "counter", "size", "spread", "cell"]
 """What a number is by how it is written: a value with words; one that counts steps; the size of what the number before
@@ -49,7 +61,6 @@ class Caption:
     unit: str = ""
     suffix: str = ""
     is_whole: bool = False
-    is_labelled: bool = False
     is_attribute: bool = False
     is_progress: bool = False
 
@@ -130,6 +141,7 @@ RANGES = ("-", "–", ",", "to ", "…")
 PARENTHESES = re.compile(r"\(|\)\s*[:=]|\)")
 ASIDE = re.compile(r"\(([^()]*)\)(?=\s*[:=])")
 """What stands in parentheses before the sign of a value belongs to its words."""
+OPENED, CLOSED = re.compile(r"\s*[\[(]\s*\w"), re.compile(r"[\])]")
 EPOCHS = word_set("epoch epochs ep epoche generation gen round episode")
 LAST_WORD = re.compile(r"([A-Za-z][A-Za-z_]*)[\s:=#\[({.'\"]*$")
 
@@ -238,7 +250,6 @@ class Captions:
                     unit=number.unit,
                     suffix=slot.suffix,
                     is_whole=number.is_whole,
-                    is_labelled=own != slot.own or section != slot.section,
                     is_attribute=slot.is_attribute,
                     is_progress=is_progress,
                 )
@@ -284,7 +295,7 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
     prefix: list[str] = []
     trainings = ""
     counts_trainings = True
-    waiting = section = own = ""
+    waiting = section = own = around = ""
     n_bare = 0
     for index, role in enumerate(roles):
         waiting += pieces[index]
@@ -303,10 +314,11 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
             slots.append(_Slot("size", own, section))
         else:
             found = _clause(waiting)
+            around = _around_brackets(waiting, slots, own, around)
             if found is not None:
                 if found.closes:
                     section = ""
-                own = found.own
+                own = found.own if words_of(found.own) & (MERITS | LOSSES) else f"{around} {found.own}".strip()
                 section = found.section or section
                 slots.append(_Slot("value", own, data.get(index, found.section if found.has_data else section)))
                 section = found.carried or section
@@ -325,6 +337,13 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
     beside = " ".join(dict.fromkeys(name_words(" ".join(prefix)))) if prefix else ""
     skeleton = tuple(" ".join(text.split()) for text in pieces)
     return _Layout(slots, beside, trainings if counts_trainings else "", words=skeleton, passed=_passed(pieces, roles))
+
+
+def _around_brackets(text: str, slots: Sequence[_Slot], own: str, around: str) -> str:
+    """The words of the value that stands before the open brackets: `acc 0.91 (best 0.93)`."""
+    if slots and slots[-1].role == "value" and OPENED.match(text):
+        return own
+    return "" if CLOSED.search(text) else around
 
 
 def _passed(pieces: Sequence[str], roles: Sequence[str]) -> int | None:
@@ -627,7 +646,6 @@ def _read_row(line: Line, table: _Table) -> list[Caption] | None:
                 trainings=_training_column(table),
                 unit=number.unit,
                 is_whole=number.is_whole,
-                is_labelled=bool(row),
             )
         )
     return captions

@@ -228,6 +228,6 @@ def rounding_of(values: Floats) -> float:
     """Half a unit of the last decimal to which all values are rounded; 0 where they have more than 7 decimals."""
     for decimals in range(MOST_DECIMALS):
         scaled = values * 10.0**decimals
-        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-6):
+        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-6 * np.minimum(1.0, np.abs(scaled))):
             return float(0.5 * 10.0**-decimals)
     return 0.0

@@ -26,7 +26,7 @@ NUMBER = re.compile(
 )
 UNIT = re.compile(
     r"\s*(?P<percent>%)"
-    r"|\s*(?P<unit>(?:[a-zA-Z]*/(?:s|sec|second|step|it|iter|epoch|batch|min|h)\b)|(?:s|sec|secs|seconds?|ms|us|µs|min|mins|"
+    r"|\s*(?P<unit>(?:[a-zA-Z]*/(?:s|sec|second|step|it|iter|epoch|batch|min|h)\b)|(?:s|sec|secs|seconds?|ms|msecs?|us|µs|min|mins|"
     r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?![\w]))"
 )
 R_SQUARED = re.compile(r"\bR\^2")

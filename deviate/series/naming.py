@@ -118,9 +118,9 @@ def _without_common(names: Sequence[str], shortest: Sequence[str]) -> list[str]:
     """Names without the further words that all of them have."""
     if len(names) < 2:
         return list(names)
-    further = [name.removesuffix(short).strip("_").split("_") for name, short in zip(names, shortest, strict=True)]
+    further = [name.removesuffix(short).split("_") for name, short in zip(names, shortest, strict=True)]
     common = set.intersection(*(set(words) for words in further))
-    kept = [[word for word in words if word not in common] for words in further]
+    kept = [[word for word in words if word and word not in common] for words in further]
     if not all(kept):
         return list(names)
     return ["_".join([*words, short]) for words, short in zip(kept, shortest, strict=True)]

@@ -170,6 +170,15 @@ def test_values_under_a_tag_or_a_key_are_named_by_it(tmp_path: Path) -> None:
     assert it.name(Source(0, None, (A,), "val/accuracy")) == "val_accuracy"  # the way to it makes no other metric
 
 
+@pytest.mark.parametrize(("sink", "expected"), [("tensorboard", ["loss", "loss"]), ("json", ["loss", "loss #2"])])
+def test_a_tag_of_a_tracker_is_one_series_whichever_statement_reports_it(
+    tmp_path: Path, sink: str, expected: list[str]
+) -> None:
+    known = [replace(make_metric("logs", number=site, site=site), sink=sink) for site in (0, 1)]
+    it = catalog(tmp_path, known)
+    assert [it.name(Source(site, None, (), "loss")) for site in (0, 1)] == expected
+
+
 def test_a_variable_beside_a_value_without_a_line_stands_before_its_name(tmp_path: Path) -> None:
     known = [make_metric("rmse"), replace(make_metric("scores", number=1, site=1), words="best")]
     it = catalog(tmp_path, known)

@@ -113,6 +113,7 @@ def test_rounding_is_half_a_unit_of_the_last_decimal() -> None:
     assert rounding_of(np.array([0.5, 0.25])) == pytest.approx(0.005)
     assert rounding_of(np.array([3.0, 4.0])) == 0.5
     assert rounding_of(np.array([1 / 3])) == 0
+    assert rounding_of(np.array([9.1e-08, -3.3e-08])) == 0
 
 
 def test_equal_metrics_are_one_with_aliases_and_any_of_them_can_be_asked_for() -> None:

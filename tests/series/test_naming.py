@@ -47,6 +47,10 @@ def test_the_same_words_get_those_that_tell_them_apart() -> None:
     assert names(stream("acc", prefix="task x"), stream("acc", prefix="task y")) == ["x_acc", "y_acc"]
 
 
+def test_a_name_that_is_short_stays_as_it_is_beside_a_longer_one() -> None:
+    assert names(stream("EpRet"), stream("EpRet", prefix="console metrics")) == ["epret", "console_metrics_epret"]
+
+
 def test_words_that_tell_nothing_apart_stay_out_but_for_those_of_the_data() -> None:
     assert names(stream("acc", section="svm")) == ["acc"]
     assert names(stream("acc", section="test results")) == ["test_acc"]

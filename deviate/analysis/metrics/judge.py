@@ -10,7 +10,7 @@ from deviate.analysis.resolve.message_items import ReportedValue, Style, decimal
 from deviate.analysis.resolve.origins import COUNTING as COUNTER_KINDS
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
 from deviate.analysis.resolve.tree import constant_key, dotted_name, identifiers, last_name
-from deviate.model.analysis import Direction, RejectionReason, Role
+from deviate.model.analysis import TRACKERS, Direction, RejectionReason, Role
 from deviate.model.metric_vocabulary import (
     AMOUNTS,
     COUNTERS,
@@ -28,11 +28,6 @@ from deviate.model.metric_vocabulary import (
     word_set,
 )
 
-# Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
-TRACKERS = word_set(
-    "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune keras lightning logger metric-writer "
-    "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
-)
 FIXED = {
     "counter": RejectionReason.COUNTER,
     "loop counter": RejectionReason.LOOP_COUNTER,

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from deviate.analysis.metrics.collect import Judged
-from deviate.analysis.metrics.judge import TRACKERS
 from deviate.analysis.resolve.identifier_words import PHASES, expression_words, phase_of, tag_words, text_words
+from deviate.model.analysis import TRACKERS
 from deviate.model.metric_vocabulary import QUALITY
 
 
