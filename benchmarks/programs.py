@@ -318,6 +318,8 @@ def holders(label: dict, reported: list[list[str]], values: list[Values]) -> set
 
 
 def holds(label: dict, texts: list[str], values: list[float]) -> bool:
+    if label.get("is_percent") and holds(label | {"is_percent": False}, texts, [100 * value for value in values]):
+        return True  # the program formats a share as percent
     if "count" in label:  # a progress bar shows some of the values, and some more than once
         return len(values) == label["count"] and is_subsequence([text for text, _ in groupby(texts)], values)
     return len(texts) == len(values) and all(map(agrees, texts, values))
@@ -375,7 +377,19 @@ def table(outcomes: list[Outcome]) -> str:
     sums = [sum(getattr(one, name) for one in outcomes) for name in (
         "n_metrics", "n_values", "n_recorded", "n_published", "n_shown", "n_false", "n_silent")]  # fmt: skip
     lines.append(f"| **{len(outcomes)}** | | | | {' | '.join(map(str, sums))} | | |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", scores(outcomes)])
+
+
+def scores(outcomes: list[Outcome]) -> str:
+    """How well the metrics of all reports are those of the programs."""
+    n_right = sum(one.n_published for one in outcomes)
+    n_missed = sum(one.n_metrics for one in outcomes) - n_right
+    n_false = sum(one.n_false for one in outcomes)
+    precision = n_right / max(n_right + n_false, 1)
+    recall = n_right / max(n_right + n_missed, 1)
+    f1 = 2 * n_right / max(2 * n_right + n_missed + n_false, 1)
+    counts = f"{n_right} right, {n_missed} missed, {n_false} false"
+    return f"In the reports: precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f} ({counts})."
 
 
 def machine(path: str) -> str:
