@@ -105,11 +105,21 @@ class Catalog:
         if listed is not None or self.selection.is_fixed:
             return listed
         caption = source.caption
-        if caption is not None and (
-            caption.has_words or source.label is not None or caption.form in ("counter", "size")
+        if caption is None:
+            return self._by_source(source)
+        key = self._key(source, caption)
+        if (
+            caption.has_words
+            or source.label is not None
+            or caption.form in ("counter", "size")
+            or self._streams.get(key) is not None
         ):
-            return self._by_words(source, caption)
+            return self._by_words(source, caption, key)
         return self._by_source(source)
+
+    def _key(self, source: Source, caption: Caption) -> StreamKey:
+        path = " < ".join(str(place) for place in reversed(source.path))
+        return key_of(caption, f"{source.site} {path}", source.phase, self._divided, self._phased)
 
     # What the user listed, or an import named.
 
@@ -141,9 +151,7 @@ class Catalog:
 
     # What the runs show.
 
-    def _by_words(self, source: Source, caption: Caption) -> str | None:
-        path = " < ".join(str(place) for place in reversed(source.path))
-        key = key_of(caption, f"{source.site} {path}", source.phase, self._divided, self._phased)
+    def _by_words(self, source: Source, caption: Caption, key: StreamKey) -> str | None:
         if key not in self._streams:
             place = self._place(source.site)
             stream = Stream(key, caption, is_whole=caption.is_whole, phase=source.phase, place=place)
@@ -156,8 +164,13 @@ class Catalog:
     def _append_stream(self, stream: Stream, name: str) -> None:
         caption = stream.caption
         words, kind = _own_text(stream), _kind(stream)
-        if words_of(caption.heading) & LISTINGS or stream.key.phase == "before" or is_count(caption.column):
+        if (
+            words_of(caption.heading) & LISTINGS
+            or stream.key.phase == "before"
+            or is_count(caption.column, caption.row)
+        ):
             kind = "setting"
+        is_anew = bool(self.n_trainings) and stream.phase == "along" and len(stream.values) != 1
         direction = None if caption.form == "spread" else direction_of(split_identifier(words))
         role = "other" if caption.form == "spread" else ROLES[kind]
         metric = Metric(
@@ -174,7 +187,7 @@ class Catalog:
             words=caption.text,
             kin=shortest_name(stream),
             is_progress=caption.is_progress,
-            over=caption.trainings or ("training" if self.n_trainings and stream.phase == "along" else ""),
+            over=caption.trainings or ("training" if is_anew else ""),  # of one training alone, it is that one's
         )
         self._streams[stream.key] = self._append(
             metric, name, unit="%" if caption.unit == "%" and not stream.is_share else ""
@@ -320,17 +333,23 @@ def _own_text(stream: Stream) -> str:
 def _with_means(streams: Sequence[Stream]) -> Iterable[Stream]:
     """The series, with the one that each restates.
 
-    A single number whose words say no measure restates the earlier series of which it is the mean, best or last value.
+    A single number whose words say no measure restates the earlier series of which it is the mean, best or last value;
+    one without words, only its mean.
     """
     earlier: list[Stream] = []
     for one in streams:
         stream = one
         words = words_of(stream.caption.own)
         says = words & MEASURES - EXTREMES
-        if len(stream.values) == 1 and words and not says and words & (WHOLES | EXTREMES | DATA_WORDS):
+        if len(stream.values) == 1 and not says and words & (WHOLES | EXTREMES | DATA_WORDS):
             restated = next((one for one in reversed(earlier) if _restates(stream.values[0], one)), None)
             if restated is not None:
                 stream = replace(stream, restates=shortest_name(restated))
+        elif len(stream.values) == 1 and not stream.caption.has_words:
+            restated = next((one for one in reversed(earlier) if _is_near(stream.values[0], _mean(one))), None)
+            if restated is not None:
+                caption = replace(stream.caption, form="value")
+                stream = replace(stream, caption=caption, restates=f"mean_{shortest_name(restated)}")
         elif len(stream.values) > 1 and _is_kept(stream):
             earlier.append(stream)
         yield stream
@@ -338,5 +357,12 @@ def _with_means(streams: Sequence[Stream]) -> Iterable[Stream]:
 
 def _restates(value: float, stream: Stream) -> bool:
     values = stream.values
-    candidates = (sum(values) / len(values), max(values), min(values), values[-1])
-    return any(abs(value - one) <= NEAR * max(1.0, abs(one)) for one in candidates)
+    return any(_is_near(value, one) for one in (_mean(stream), max(values), min(values), values[-1]))
+
+
+def _mean(stream: Stream) -> float:
+    return sum(stream.values) / len(stream.values)
+
+
+def _is_near(value: float, other: float) -> bool:
+    return abs(value - other) <= NEAR * max(1.0, abs(other))

@@ -141,6 +141,9 @@ RANGES = ("-", "–", ",", "to ", "…")
 PARENTHESES = re.compile(r"\(|\)\s*[:=]|\)")
 ASIDE = re.compile(r"\(([^()]*)\)(?=\s*[:=])")
 """What stands in parentheses before the sign of a value belongs to its words."""
+COUNTED_THINGS = re.compile(r"\s+[A-Za-z]+\s*[,;\])]")
+ACTIVITY = re.compile(r"\W*training\W*", re.IGNORECASE)
+"""What a script does, and no data where it names no others."""
 OPENED, CLOSED = re.compile(r"\s*[\[(]\s*\w"), re.compile(r"[\])]")
 EPOCHS = word_set("epoch epochs ep epoche generation gen round episode")
 LAST_WORD = re.compile(r"([A-Za-z][A-Za-z_]*)[\s:=#\[({.'\"]*$")
@@ -180,10 +183,13 @@ class Captions:
 
     lines: Sequence[Line]
     _layouts: dict[tuple[str, ...], _Layout] = field(default_factory=dict)
+    _has_data: bool = False
+    """Whether a line without numbers names data that is held out, so that `Training:` names data too."""
     _passes: dict[tuple[str, ...], tuple[float, bool]] = field(default_factory=dict)
     """By the words of a line: how far a pass has come, and whether one began again."""
 
     def __post_init__(self) -> None:
+        self._has_data = any(_data_of_heading(line) in ("test", "validation") for line in self.lines)
         for line in self.lines:
             if line.numbers and not line.is_drawn_over:
                 layout = self._layout(line)
@@ -212,15 +218,20 @@ class Captions:
                 elif not RULE.fullmatch(line.text):
                     is_name = table is not None and not index_name and len(CELL.findall(line.text)) == 1
                     table, index_name = (table, True) if is_name else (None, False)
-                heading.read(line, is_table=table is not None)
+                if self._has_data or not ACTIVITY.fullmatch(line.text):
+                    heading.read(line, is_table=table is not None)
                 yield ()
                 continue
             row = _read_row(line, table) if table is not None else None
             if row is None:
                 table = None
                 row = self._read(line)
-            above = heading.above(line, counts=row[0].form == "counter")
-            yield tuple(replace(caption, heading=above) if above else caption for caption in row)
+            above = heading.above(line, counts=row[0].form == "counter" and not row[0].is_attribute)
+            if row[0].form == "cell" and {one.form for one in row[1:]} <= {"spread"} and words_of(above) & MEASURES:
+                row = [replace(one, form="value" if one is row[0] else "spread", own=above) for one in row]
+            elif above:
+                row = [replace(one, heading=above) for one in row]
+            yield tuple(row)
 
     def _first_row(self, place: int) -> Line | None:
         """The next line with numbers, if at most three lines stand before it."""
@@ -289,6 +300,7 @@ def _may_label(layout: _Layout, index: int, slot: _Slot) -> bool:
 
 
 def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
+    pieces = _words_before(pieces)
     roles = _roles(pieces, numbers)
     pieces, data = _take_data_behind(pieces)
     slots: list[_Slot] = []
@@ -302,6 +314,9 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
         if role == "label":
             slots.append(_Slot("label", own=waiting))
             waiting += MARK % index
+            continue
+        if role == "part":  # "F1 at threshold 0.30: 0.76": a name that has it would be another one in the next run
+            slots.append(_Slot("size"))
             continue
         if role == "counter":
             words = split_identifier(waiting)
@@ -335,8 +350,25 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
     for slot, is_attribute in zip(slots, _attributes(pieces), strict=True):
         slot.is_attribute = is_attribute
     beside = " ".join(dict.fromkeys(name_words(" ".join(prefix)))) if prefix else ""
+    _name_data(slots, pieces[-1])
     skeleton = tuple(" ".join(text.split()) for text in pieces)
     return _Layout(slots, beside, trainings if counts_trainings else "", words=skeleton, passed=_passed(pieces, roles))
+
+
+def _words_before(pieces: Sequence[str]) -> Sequence[str]:
+    """The texts before each number, where all words of a line stand behind the numbers: `0.93 accuracy, 0.51 loss`."""
+    is_behind = not LETTERS.search(pieces[0]) and all(
+        text.lstrip()[:1].isalpha() and words_of(text) & (MEASURES | COUNTERS) for text in pieces[1:]
+    )
+    return [*pieces[1:], ""] if is_behind else pieces
+
+
+def _name_data(slots: Sequence[_Slot], behind: str) -> None:
+    """A word for the data alone behind all numbers of a line is of all of them: `WER 4.4 [226 / 512] test_clean`."""
+    last = re.split(r"[\[\](){},;|]", behind.rstrip(" ])"))[-1].strip()
+    if data_of(last) and len(last.split()) == 1:
+        for slot in slots:
+            slot.section = slot.section or last
 
 
 def _around_brackets(text: str, slots: Sequence[_Slot], own: str, around: str) -> str:
@@ -432,7 +464,15 @@ def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
         word = LAST_WORD.search(before)
         words = frozenset(split_identifier(word[1])) if word else frozenset()
         follows = before.strip()
-        if not number.is_whole or number.unit:
+        if (
+            not number.is_whole
+            and not number.unit
+            and not is_last
+            and LETTERS.search(before)
+            and after.strip() in SIGNS
+        ):
+            roles.append("part")
+        elif not number.is_whole or number.unit:
             roles.append("value")
         elif follows in ("/", "of", "out of") or (follows == "" and roles and roles[-1] == "counter" and "/" in before):
             roles.append("counter" if roles and roles[-1] == "counter" else "size")
@@ -442,6 +482,8 @@ def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
             roles.append("value" if before.rstrip()[-1:] in (":", "=") and LETTERS.search(before) else "counter")
         elif words & MEASURES or before.rstrip()[-1:] in (":", "="):
             roles.append("value")
+        elif COUNTED_THINGS.match(after):
+            roles.append("size")
         elif not is_last and LETTERS.search(before) and _closes_label(after, words):
             roles.append("label")
         elif LETTERS.search(after) and after[:1] in (" ", "-", "_") and (not is_last or re.search("[:=]", after)):
@@ -452,6 +494,7 @@ def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
 
 
 LABEL_ENDS = (":", "|", "]", ")")
+SIGNS = (":", "=")
 
 
 def _closes_label(after: str, words: frozenset[str]) -> bool:
@@ -561,7 +604,7 @@ class _Heading:
         if is_table or not LETTERS.search(stripped):
             self.is_marked = self.is_marked or (bool(self.text) and not self.n_below)  # it is underlined
             return
-        has_data = bool(set(split_identifier(stripped)) & DATA_WORDS) and len(stripped.split()) <= MOST_HEADING_WORDS
+        has_data = bool(_data_of_heading(line))
         self.text = _clean(re.sub("[{=#*>]+|-{2,}", " ", stripped))
         self.is_marked = has_data or stripped[-1] in ":{" or bool(MARKED_HEADING.match(stripped))
         self.indent = line.indent
@@ -579,6 +622,11 @@ class _Heading:
             return ""
         self.n_below += 1
         return " ".join(name_words(self.text))
+
+
+def _data_of_heading(line: Line) -> str:
+    """The data that a short line without numbers names."""
+    return "" if line.numbers or len(line.text.split()) > MOST_HEADING_WORDS else data_of(line.text)
 
 
 MOST_HEADING_WORDS = 4
@@ -601,7 +649,7 @@ def _header(line: Line, row: Line | None) -> _Table | None:
     is_by_word = len(cells) < 2
     if is_by_word:
         cells = [(match.start(), match.end(), match[0]) for match in WORD.finditer(text)]
-        if len(cells) != len(WORD.findall(row.text)) or len(row.numbers) < 2:
+        if len(cells) != len(WORD.findall(row.text)) or len(row.numbers) < 2 or row.text.lstrip()[0] in "[(":
             return None
     if len(cells) < 2 or any(len(cell) > LONGEST_CELL or not LETTERS.search(cell) for _, _, cell in cells):
         return None
@@ -631,7 +679,7 @@ def _read_row(line: Line, table: _Table) -> list[Caption] | None:
     if len(set(columns)) < len(columns):
         return None
     captions = []
-    if table.is_by_class and columns[0] is None:
+    if columns[0] is None and (table.is_by_class or line.numbers[0].unit == "%"):
         row = row or f"{line.numbers[0].value:g}"
     for number, place in zip(line.numbers, columns, strict=True):
         column = "" if place is None else _clean(table.columns[place][2])

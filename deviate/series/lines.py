@@ -30,6 +30,8 @@ UNIT = re.compile(
     r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?![\w]))"
 )
 R_SQUARED = re.compile(r"\bR\^2")
+COMPOUND = re.compile(r"-[a-z]{2}")
+"""Behind the number of an adjective: `5-fold cross-validation`."""
 AT = re.compile(r"@[\d.]+(?::[\d.]+)*")
 """Numbers in a name: `mAP@0.5:0.95`."""
 SMALLEST_ROUNDED = 10.0
@@ -133,6 +135,8 @@ def _numbers(text: str) -> Iterator[Number]:
         end = match.end() if unit is None else unit.end()
         if unit is None and end < len(text) and (text[end].isalpha() or text[end] == "_"):
             continue  # "2d", "1st", "4f3a": a word
+        if COMPOUND.match(text, match.end()):
+            continue
         name = "" if unit is None else "%" if unit["percent"] else unit["unit"]
         if match["special"]:
             value, rounding, is_whole = float(match["special"].replace("−", "-")), 0.0, False

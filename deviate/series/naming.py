@@ -97,7 +97,7 @@ def _told_apart(members: Sequence[Stream]) -> list[str]:
         if len(set(names)) == len(names):
             return _without_common(names, [one[0] for one in choices])
     names = [one[-1] for one in choices]
-    for kind in ("phase", "place"):
+    for kind in ("phase", "place") if len({stream.phase for stream in members}) > 1 else ("place",):
         names = [
             f"{name}_{word}" if names.count(name) > 1 and (word := _word(stream, kind)) else name
             for name, stream in zip(names, members, strict=True)
@@ -110,7 +110,7 @@ def _told_apart(members: Sequence[Stream]) -> list[str]:
 def _word(stream: Stream, kind: str) -> str:
     if kind == "phase":
         return PHASE_WORDS.get(stream.phase, "")
-    way = NUMBER_OF_SITE.sub("", stream.key.place)
+    way = NUMBER_OF_SITE.sub("", stream.key.place) or stream.place
     return f"({way})" if way else ""
 
 

@@ -24,6 +24,8 @@ counter or a size, which is recorded and is no result; nothing that is kept."""
 
 TEST_WORDS = word_set("test tst testing heldout holdout unseen testdaten testset outofsample dtest")
 HELD_OUT = re.compile(r"\b(held|hold)[- ]out\b|\bout[- ]of[- ]sample\b", re.IGNORECASE)
+CROSS_VALIDATION = re.compile(r"\bcross[- _]?val(?:idat\w+)?", re.IGNORECASE)
+"""It tests on all data in turn, and not on those that a model is chosen by."""
 VALIDATION_WORDS = word_set("val valid validation eval evaluation dev valset validierung dval dvalid")
 TRAINING_WORDS = word_set("train training trn tr trainset trainingsdaten dtrain")
 DATA_WORDS = TEST_WORDS | VALIDATION_WORDS | TRAINING_WORDS
@@ -99,12 +101,13 @@ def name_words(text: str) -> list[str]:
 
 
 def data_of(text: str) -> Data:
-    """The data that a text names; the most telling of several. "Dev" is a split only where it comes first.
+    """The data that a text names; the most telling of several. "Dev" is a split only where it, or "split", comes first.
 
     >>> data_of("loss on the test set"), data_of("val_acc"), data_of("MSE Dev"), data_of("dev loss")
     ('test', 'validation', '', 'validation')
     """
-    ordered = split_identifier(text)
+    text = CROSS_VALIDATION.sub("", text)
+    ordered = [word for word in split_identifier(text) if word != "split"]
     words = words_of(text) - ({"dev"} if ordered[:1] != ["dev"] else set())
     if words & TEST_WORDS or HELD_OUT.search(text):
         return "test"
@@ -119,10 +122,10 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset([*found, *filter(None, (word.rstrip("0123456789") for word in found))]) - {""}
 
 
-def is_count(column: str) -> bool:
-    """Whether a column of a table holds counts, whatever its rows are called: the support of an accuracy."""
+def is_count(column: str, row: str = "") -> bool:
+    """Whether a column of a table holds counts, whatever its rows are called (the support of an accuracy), or a row."""
     words = words_of(column)
-    return bool(words) and words <= COUNTED
+    return (bool(words) and words <= COUNTED) or row.lower() in ("count", "support")
 
 
 def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:

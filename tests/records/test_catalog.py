@@ -160,6 +160,24 @@ def test_a_mean_without_words_of_its_own_carries_the_name_of_what_it_is_the_mean
     assert it.metrics[1].direction == "max"
 
 
+def test_a_number_without_any_words_that_is_the_mean_of_a_series_is_called_so(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    written, _ = output("".join(f"r2: {value}\n" for value in (0.5, 0.75, 1.0)) + "0.75\n")
+    it.learn(written)
+    assert [one.name for one in it.metrics] == ["r2", "mean_r2"]
+    bare = written.streams[1]
+    assert it.name(Source(0, None, (), None, bare.caption)) == "mean_r2"
+
+
+def test_of_tables_rows_that_count_are_settings(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    it.learn(output("        test_f1  test_auc\ncount  10.00  10.00\nmean    0.95   0.99\n25%     0.94   0.98\n")[0])
+    assert [(one.name, one.role) for one in it.metrics] == [
+        ("count_test_f1", "other"), ("count_test_auc", "other"), ("mean_test_f1", "quality"),
+        ("mean_test_auc", "quality"), ("25_test_f1", "quality"), ("25_test_auc", "quality"),
+    ]  # fmt: skip
+
+
 def test_values_under_a_tag_or_a_key_are_named_by_it(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("logs")])
     labels = ("val/accuracy", "train/epsilon", "lr", "step_time", "epoch_loss", "epoch")
@@ -247,6 +265,9 @@ def test_the_score_of_what_counts_trainings_is_the_mean_over_them(tmp_path: Path
     known = replace(it, n_trainings=5, added=[], _streams={}, _sources={})
     known.learn(output("".join(f"fold {number} AUC: 0.9{number}\n" for number in range(1, 6)))[0])
     assert known.metrics[0].aggregate == "mean-last:5"
+    named = replace(it, n_trainings=3, added=[], _streams={}, _sources={})
+    named.learn(output("".join(f"{model} accuracy: 0.9\n" for model in ("svm", "knn", "mlp")))[0])
+    assert [(one.aggregate, one.metric.over) for one in named.metrics] == [("last", "")] * 3
 
 
 def test_a_name_that_is_taken_is_told_apart(tmp_path: Path) -> None:

@@ -38,6 +38,12 @@ def texts(log: str) -> list[tuple[float, str]]:
          [(6.8, "Evaluation over 20 episodes"), (-1.8, "evaluation Evaluation over 20 episodes min")]),
         ("acc 0.91 (best 0.93), loss 0.5 (avg: 0.6)",
          [(0.91, "acc"), (0.93, "acc best"), (0.5, "loss"), (0.6, "loss avg")]),
+        ("F1 on test at threshold 0.30: 0.76", [(0.76, "F1 on test at threshold")]),
+        ("%WER 4.1 [ 22 / 512, 0 ins, 30 del, 19 sub ] test_clean", [(4.1, "test_clean %WER")]),
+        ("Total 500 samples, acc 0.9", [(0.9, "acc")]),
+        ("92.3% accuracy on test set", [(92.3, "accuracy on test set")]),
+        ("0.93 accuracy, 0.51 loss", [(0.93, "accuracy"), (0.51, "loss")]),
+        ("[1] Standard errors assume nothing", []),
         ("acc 0.91 (loss 0.5)", [(0.91, "acc"), (0.5, "loss")]),
         ("load took 12.5 msec (total = 0.61 sec)", [(12.5, "load took"), (0.61, "load took total")]),
         ("Robust accuracy (PGD-5, eps=0.1): 0.56", [(0.56, "Robust accuracy PGD-5 eps 0.1")]),
@@ -216,3 +222,16 @@ def test_what_an_object_is_made_of_are_attributes() -> None:
 def test_the_share_behind_a_count_and_its_size_is_the_result() -> None:
     found = [(value, caption.suffix) for value, caption in captioned("test score: 32/500 = 6.40% correct\n")]
     assert found == [(32, "count"), (500, ""), (6.4, "")]
+
+
+def test_a_heading_that_names_a_measure_names_the_one_number_below_it() -> None:
+    log = "5-fold cross-validation accuracy\n--------\n[0.77 0.83 0.94]\n0.8025 (+/- 0.17)\n"
+    assert texts(log) == [(value, "5 fold cross validation accuracy") for value in (0.8025, 0.17)]
+
+
+def test_training_is_what_a_script_does_unless_it_names_other_data() -> None:
+    block = "=====\nkNN\n_____\nTraining:\nKNN(n_neighbors=10)\naccuracy: 0.94\n"
+    assert texts(block)[-1] == (0.94, "knn accuracy")
+    assert texts("Training:\nloss: 0.5\nValidation:\nloss: 0.6\n") == [
+        (0.5, "training loss"), (0.6, "validation loss"),
+    ]  # fmt: skip

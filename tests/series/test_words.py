@@ -20,6 +20,8 @@ from deviate.series.words import data_of, kind_of, name_words, words_of
         ("dtest-rmse", "test"),
         ("Trainingsdaten loss", "training"),
         ("test after train", "test"),
+        ("split : dev", "validation"),
+        ("5-fold cross-validation accuracy", ""),
         ("MSE Dev", ""),
         ("device loss", ""),
         ("contest score", ""),
