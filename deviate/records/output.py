@@ -57,7 +57,6 @@ class _Value:
 
     recorded: Recorded
     place: str
-    loops: tuple[int, ...]
     phase: Phase
     step: int | None
 
@@ -248,8 +247,9 @@ def _read(path: Path, printed: Mapping[int, Place], main_loop: int | None) -> _P
                     step = steps.get(main_loop, steps.get(UNKNOWN_MAIN))
                     has_main = has_main or step is not None
                     phase: Phase = "along" if step is not None else "after" if has_main else "before"
-                    recorded = Recorded(ordinal, site, label, (place.file, place.line), float(number(value)))
-                    process.values.append(_Value(recorded, f"{site} {ways.get(way, '')}", tuple(loops), phase, step))
+                    of_line = (place.file, place.line)
+                    recorded = Recorded(ordinal, site, label, of_line, float(number(value)), tuple(loops))
+                    process.values.append(_Value(recorded, f"{site} {ways.get(way, '')}", phase, step))
                 elif label is not None:
                     process.named[str(label)] = float(number(value))
                 ordinal += 1
@@ -267,7 +267,7 @@ def _divided(found: Sequence[_Found]) -> frozenset[tuple[str, ...]]:
     """Words that two places report at one moment of the loops: their lines are of different data."""
     moments: dict[tuple[str, ...], dict[tuple[int, ...], set[str]]] = defaultdict(lambda: defaultdict(set))
     for value, caption, *_ in found:
-        moments[caption.key][value.loops].add(value.place)
+        moments[caption.key][value.recorded.loops].add(value.place)
     return frozenset(
         words for words, places in moments.items() if any(len(of_moment) > 1 for of_moment in places.values())
     )

@@ -42,6 +42,7 @@ class Recorded:
 
     Attributes:
         ordinal: among the values of its process. site: that reported it. statement: file and line of the site.
+        loops: each loop around it and its step.
     """
 
     ordinal: int
@@ -49,6 +50,7 @@ class Recorded:
     label: str | None
     statement: tuple[str, int]
     value: float
+    loops: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -183,7 +185,12 @@ def _executions(values: Sequence[Recorded]) -> list[list[Recorded]]:
     for value in values:
         last = executions[-1][-1] if executions else None
         key = value.site, value.label
-        if last is not None and last.statement == value.statement and last.site <= value.site and key not in seen:
+        if (
+            last is not None
+            and (last.statement, last.loops) == (value.statement, value.loops)
+            and last.site <= value.site
+            and key not in seen
+        ):
             executions[-1].append(value)
         else:
             executions.append([value])

@@ -40,6 +40,12 @@ def test_values_of_one_statement_stand_in_one_line_or_in_lines_that_follow_one_a
     assert shown(values, "loss 0.5\nacc 0.25\nf1 0.125") == {0: (0, 0.5), 1: (1, 0.25), 2: (2, 0.125)}
 
 
+def test_each_step_of_a_loop_writes_its_own_lines() -> None:
+    values = [Recorded(step, 0, f"name {step}", TEST, 0.5123 + step, (7, step)) for step in range(8)]
+    lines = "".join(f"name {step}  {0.5123 + step}\n" for step in range(8))
+    assert [line for line, _ in shown(values, lines).values()] == list(range(8))
+
+
 def test_a_counter_with_the_same_digits_is_not_the_value() -> None:
     values = record((0, 3.0), (0, 4.0))
     found = shown(values, "starting\nepoch 1 reward 3.0\nepoch 2 reward 4.0\n")
