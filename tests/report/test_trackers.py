@@ -102,6 +102,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     (project / "tensorboard").mkdir()  # a folder of that name is no package
     monkeypatch.setattr("sys.path", [str(project)])
     monkeypatch.setattr("sys.path_importer_cache", {})
+    monkeypatch.delitem(sys.modules, "tensorboard", raising=False)
     with pytest.raises(ToolError) as caught:
         destination_of("tensorboard:runs")
     assert "-m pip install tensorboard" in caught.value.hint
@@ -162,7 +163,7 @@ def test_wandb_writes_offline_what_its_own_messages_read_back(
     [file] = (project / folders[1]).glob("*.wandb")
     summary: dict[str, Any] = {}
     curve: dict[int, float] = {}
-    for _, content in _records(file.read_bytes(), file):
+    for content in _records(file.read_bytes()):
         record = Record.FromString(content)
         summary |= {item.key: json.loads(item.value_json) for item in record.summary.update if item.key}
         row = {"/".join(item.nested_key): json.loads(item.value_json) for item in record.history.item}

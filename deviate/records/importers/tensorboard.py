@@ -9,33 +9,34 @@ counts as completed, unless its last file breaks off within a record.
 Files of one folder are one run that was started again: what a later one has replaces, metric by metric, what the
 earlier ones had from its first step on; a declared start (`purge_step`) does so in all metrics, as in TensorBoard.
 
-Event files are read without TensorFlow.
-Source: framing https://www.tensorflow.org/tutorials/load_data/tfrecord; messages event.proto, summary.proto and
-tensor.proto of TensorBoard 2.21, which all releases since 1.0 write.
+The package `tensorboard` has the messages of the format, and needs no TensorFlow for them. The framing is read here:
+the loader of the package does not tell a record that breaks off from one that is damaged, and imports TensorFlow where
+that is installed, which takes seconds.
+Source: https://www.tensorflow.org/tutorials/load_data/tfrecord
 """
 
-import functools
 import json
 import os
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import IO, Any
 
 from deviate.errors import InputError
-from deviate.records.importers import Imported, importer, wire
+from deviate.records.importers import Imported, importer
 from deviate.records.importers.tracked import (
     Project,
     TrackedRun,
     Trail,
-    go_on,
+    as_params,
+    calling,
     imported_runs,
     note_on,
     split_aggregates,
 )
-from deviate.records.importers.wandb import flatten, settings
 from deviate.series.words import DATA_WORDS
 
 MARK = "tfevents"
@@ -44,10 +45,9 @@ MOST_LOOKED_AT = 2_000
 SCALARS = "scalars"
 """Plugin of tensors that TensorBoard draws as curves; others are images, texts, histograms."""
 SESSION = "_hparams_/session_start_info"
-START = 1
 HEAD = struct.Struct("<QI")
-TENSORS = {1: ("<f", 5), 2: ("<d", 6)}
-"""Form in `struct`, and field of the values, by the number of a tensor type that writers of scalars use."""
+TENSORS = {1: "<f", 2: "<d"}
+"""Form in `struct` by the number of a tensor type that writers of scalars use."""
 FILES = (
     *("hparams.yaml", "config.yaml", "config.yml", "args.yaml", ".hydra/config.yaml"),
     *("config.json", "args.json", "params.json", "hparams.json"),
@@ -62,33 +62,26 @@ CURE = "restore it, or move it out of the folder to go on without it"
 
 @dataclass(slots=True)
 class EventLog(TrackedRun):
-    """What event files hold: one, those of a folder, or all of a run. It is lost if its last record is torn.
+    """What the event files of a folder hold, or all of a run. It is lost if the last record of its last file is torn.
 
     Attributes:
         ended: seconds since the epoch of the last event, 0 where there is none; `started` is that of the first.
-        restarts: the steps from which on this file replaces what files before it have.
         is_session: it belongs to the plugin for hyperparameters.
         n_cut: values that a restart replaced.
     """
 
     ended: float = 0.0
-    restarts: list[int] = field(default_factory=list)
     is_session: bool = False
     n_cut: int = 0
 
-    def restart(self, step: int) -> None:
-        """Remove values of all metrics at `step` or later, because training restarts there."""
-        self.restarts.append(step)
-        self.n_cut += sum(trail.cut(step) for trail in self.trails.values())
-
-    def include(self, other: "EventLog") -> None:
-        """Take over everything of another log but its values and its status."""
-        self.started = min(filter(None, (self.started, other.started)), default=0.0)
-        self.ended = max(self.ended, other.ended)
+    def include(self, part: "EventLog") -> None:
+        """Take over what the run as a whole has from a folder of its event files."""
+        self.started = min(filter(None, (self.started, part.started)), default=0.0)
+        self.ended = max(self.ended, part.ended)
         self.wall_time_s = max(0.0, self.ended - self.started)
-        self.is_session = self.is_session or other.is_session
-        self.n_cut += other.n_cut
-        self.params |= other.params
+        self.n_cut += part.n_cut
+        self.params |= part.params
+        self.status = "lost" if part.status == "lost" else self.status
 
 
 def _claims(path: Path) -> bool:
@@ -102,7 +95,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     """Read the runs below a folder, or the run of one file, as one experiment.
 
     Raises:
-        InputError: there are no scalars, or a file is damaged.
+        InputError: there are no scalars, a file is damaged, or the package `tensorboard` is not installed.
     """
     logs = list(runs_below(path).values())
     runs = [log for log in logs if log.trails]
@@ -120,11 +113,10 @@ def _notes(runs: Sequence[EventLog]) -> Iterator[str]:
         yield f"each folder with event files is a run, {len(runs)} in all; train, validation and so on are parts"
     torn = (run.label for run in runs if run.status == "lost")
     yield from note_on(torn, "the last record is incomplete, so the run was killed or is still running: counts as lost")
-    n_cut = sum(run.n_cut for run in runs)
     yield from note_on(
         (run.label for run in runs if run.n_cut),
-        f"started again, so {n_cut} values of earlier event files are replaced by later ones; if each file is a "
-        "separate run, name the files",
+        f"started again, so {sum(run.n_cut for run in runs)} values of earlier event files are replaced by later ones; "
+        "if each file is a separate run, name the files",
     )
 
 
@@ -132,20 +124,19 @@ def runs_below(path: Path) -> dict[Path, EventLog]:
     """The runs below a folder, or the run of one file, by their folders.
 
     Raises:
-        InputError: there are no event files, or one is damaged.
+        InputError: there are no event files, one is damaged, or the package `tensorboard` is not installed.
     """
     root = path.parent if path.is_file() else path
     listed = [(root, [path])] if path.is_file() else list(_event_files(path))
     if not listed:
         raise InputError(f"there are no TensorBoard event files in {path}", "name the folder that runs were logged to")
-    logs = {folder: _join_files(files) for folder, files in listed}
+    logs = {folder: _read_files(files) for folder, files in listed}
     runs: dict[Path, EventLog] = {}
     for folder, log in logs.items():
         home = _home(folder, root, logs)
         label = path.resolve().name if home == root else home.relative_to(root).as_posix()
         run = runs.setdefault(home, EventLog(label))
         run.include(log)
-        run.status = "lost" if log.status == "lost" else run.status
         for tag, trail in log.trails.items():  # a session has only a final value of a curve
             run.trails.setdefault(_name(tag, folder, home, log), trail)
     return runs
@@ -158,19 +149,6 @@ def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, 
         files = sorted(name for name in names if MARK in name and not name.endswith(".profile-empty"))
         if files:
             yield Path(place), [Path(place, name) for name in files]
-
-
-def _join_files(files: Sequence[Path]) -> EventLog:
-    """Combine the event files of one folder in order of time."""
-    whole = EventLog("")
-    for path in files:
-        later = _read_events(path)
-        for step in later.restarts:
-            whole.restart(step)
-        whole.n_cut += go_on(whole.trails, later.trails)
-        whole.include(later)
-        whole.status = later.status
-    return whole
 
 
 def _home(folder: Path, root: Path, logs: Mapping[Path, EventLog]) -> Path:
@@ -234,8 +212,7 @@ def _settings(home: Path, unread: list[str]) -> dict[str, str]:
     except (OSError, ValueError) as error:
         unread.append(f"{path} ({error})")
         return {}
-    items = values.items() if isinstance(values, dict) else ()
-    return dict(settings(item for name, value in items for item in flatten(str(name), value)))
+    return as_params(values) if isinstance(values, dict) else {}
 
 
 def _yaml(text: str) -> object:
@@ -250,121 +227,96 @@ def _yaml(text: str) -> object:
         raise ValueError(str(error).splitlines()[0]) from error
 
 
-def _read_events(path: Path) -> EventLog:
-    """Read an event file: plain scalars of TensorFlow 1 and PyTorch, and tensors of the scalars plugin.
+def _read_files(paths: Sequence[Path]) -> EventLog:
+    """Read the event files of one folder in order of time.
 
     Raises:
-        InputError: it is no event file, or is damaged before its last record.
+        InputError: one is no event file, or is damaged before its last record.
     """
-    log = EventLog(path.name)
-    plugins: dict[str, str] = {}
-    for offset, record, checksum in _records(path, log):
-        try:
-            is_used = _take(log, wire.message(record), plugins)
-        except ValueError as error:
-            raise InputError(f"{path} is damaged at byte {offset}: {error}", CURE) from error
-        # Pictures and graphs are not worth the time: 60 ns a byte.
-        if is_used and _mask_checksum(record) != checksum:
-            raise InputError(f"{path} is damaged at byte {offset}: its checksum is wrong", CURE)
+    log = EventLog("")
+    for path in paths:
+        plugins: dict[str, str] = {}
+        with path.open("rb") as file, calling("tensorboard", f"reading {path}", CURE):
+            from google.protobuf.message import DecodeError
+            from tensorboard.compat.proto.event_pb2 import Event
+            from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
+
+            for offset, record, checksum in _records(file, log, masked_crc32c):
+                try:
+                    is_used = _take(log, Event.FromString(record), plugins)
+                    # The checksum of pictures and graphs is not worth the time: 120 ns a byte.
+                    is_whole = not is_used or masked_crc32c(record) == checksum
+                except DecodeError:
+                    is_whole = False
+                if not is_whole:
+                    raise ValueError(f"it is damaged at byte {offset}")
     return log
 
 
-def _records(path: Path, log: EventLog) -> Iterator[tuple[int, bytes, int]]:
+def _records(file: IO[bytes], log: EventLog, masked_crc32c: Any) -> Iterator[tuple[int, bytes, int]]:
     """Yield the position, the bytes and the expected checksum of each complete record."""
     offset = 0
-    with path.open("rb") as file:
-        while head := file.read(HEAD.size):
-            log.status = "lost"  # until the record proves to be whole
-            if len(head) < HEAD.size:
+    log.status = "completed"
+    while head := file.read(HEAD.size):
+        log.status = "lost"  # until the record proves to be whole
+        if len(head) < HEAD.size:
+            return
+        length, checksum = HEAD.unpack(head)
+        if checksum != masked_crc32c(head[:8]):
+            if offset and not any(head) and not any(file.read()):  # a disk that was never told the rest
                 return
-            length, checksum = HEAD.unpack(head)
-            if checksum != _mask_checksum(head[:8]):
-                if offset and not any(head) and not any(file.read()):  # a disk that was never told the rest
-                    return
-                problem = f"is damaged at byte {offset}" if offset else "is not a TensorBoard event file"
-                raise InputError(f"{path} {problem}", CURE)
-            body = file.read(length + 4)
-            if len(body) < length + 4:
-                return
-            log.status = "completed"
-            yield offset, body[:length], int.from_bytes(body[length:], "little")
-            offset += HEAD.size + length + 4
+            raise ValueError(f"it is damaged at byte {offset}" if offset else "it is not a TensorBoard event file")
+        body = file.read(length + 4)
+        if len(body) < length + 4:
+            return
+        log.status = "completed"
+        yield offset, body[:length], int.from_bytes(body[length:], "little")
+        offset += HEAD.size + length + 4
 
 
-def _take(log: EventLog, event: wire.Message, plugins: dict[str, str]) -> bool:
-    """Add the scalars of an event to the log; returns whether it had any."""
-    time, step = wire.double(event, 1), wire.whole(event, 2)
-    log.started = log.started or time
-    log.ended = max(log.ended, time)
-    if 7 in event and wire.whole(wire.part(event, 7), 1) == START:
-        log.restart(step)
-        return True
-    is_used = False
-    for raw in wire.parts(wire.part(event, 5), 1) if 5 in event else ():
-        summary = wire.message(raw)
-        tag = wire.text(summary, 1)
-        if 9 in summary:  # only the first value of a tag names its plugin
-            plugins.setdefault(tag, wire.text(wire.part(wire.part(summary, 9), 1), 1))
-        if tag == SESSION:
-            log.is_session = True
-            log.params |= dict(_hparams(summary))
-        value = _value(summary, plugins.get(tag, ""))
-        if value is not None:
-            log.trails.setdefault(tag, Trail()).add(step, value, time)
-            is_used = True
-    return is_used
+def _take(log: EventLog, event: Any, plugins: dict[str, str]) -> bool:
+    """Add the scalars of an event to the log; returns whether it had any.
 
-
-def _hparams(summary: wire.Message) -> Iterator[tuple[str, str]]:
-    """The settings of a session.
-
-    Source: plugins/hparams/plugin_data.proto of TensorBoard 2.21; struct.proto of Protocol Buffers for the values.
+    Args:
+        plugins: of the tags that the file had before.
     """
-    content = wire.part(wire.part(wire.part(summary, 9), 1), 2)
-    for raw in wire.parts(wire.part(content, 3), 1):
-        entry = wire.message(raw)
-        value = wire.part(entry, 2)
-        if 3 in value:
-            yield wire.text(entry, 1), wire.text(value, 3)
-        elif 4 in value:
-            yield wire.text(entry, 1), json.dumps(bool(wire.whole(value, 4)))
-        elif 2 in value:
-            number = wire.double(value, 2)
-            yield wire.text(entry, 1), json.dumps(int(number) if number.is_integer() else number)
+    log.started = log.started or event.wall_time
+    log.ended = max(log.ended, event.wall_time)
+    if event.session_log.status == event.session_log.START:
+        log.n_cut += sum(trail.cut(event.step) for trail in log.trails.values())
+    n_values = 0
+    for value in event.summary.value:
+        if value.tag not in plugins:  # only the first value of a tag in a file names its plugin
+            plugins[value.tag] = value.metadata.plugin_data.plugin_name
+            log.n_cut += log.trails[value.tag].cut(event.step) if value.tag in log.trails else 0
+        if value.tag == SESSION:
+            log.is_session = True
+            log.params |= _hparams(value.metadata.plugin_data.content)
+        number = _number(value, plugins[value.tag])
+        if number is not None:
+            log.trails.setdefault(value.tag, Trail()).add(event.step, number, event.wall_time)
+            n_values += 1
+    return n_values > 0
 
 
-def _value(summary: wire.Message, plugin: str) -> float | None:
+def _hparams(content: bytes) -> dict[str, str]:
+    """The settings of a session; the format knows no integers."""
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
+
+    hparams = HParamsPluginData.FromString(content).session_start_info.hparams
+    values = {name: getattr(value, value.WhichOneof("kind") or "null_value") for name, value in sorted(hparams.items())}
+    return as_params(
+        {name: int(it) if isinstance(it, float) and it.is_integer() else it for name, it in values.items()}
+    )
+
+
+def _number(value: Any, plugin: str) -> float | None:
     """The scalar of a summary without loss of precision; None for any other kind of value."""
-    if 2 in summary:
-        return float(struct.unpack("<f", wire.parts(summary, 2)[-1])[0])
-    if 8 not in summary or plugin != SCALARS:
+    if value.HasField("simple_value"):
+        return float(value.simple_value)
+    tensor = value.tensor
+    if plugin != SCALARS or tensor.dtype not in TENSORS:
         return None
-    tensor = wire.part(summary, 8)
-    if wire.whole(tensor, 1) not in TENSORS:
-        return None
-    form, number = TENSORS[wire.whole(tensor, 1)]
-    size = struct.calcsize(form)
-    raw = b"".join(wire.parts(tensor, 4) or wire.parts(tensor, number)) or bytes(size)  # a zero may be left out
-    return float(struct.unpack(form, raw[:size])[0])
-
-
-@functools.cache
-def _table() -> tuple[int, ...]:
-    """CRC-32C by byte (Castagnoli's polynomial), which the standard library does not have."""
-    table = []
-    for byte in range(256):
-        crc = byte
-        for _ in range(8):
-            crc = crc >> 1 ^ 0x82F63B78 * (crc & 1)
-        table.append(crc)
-    return tuple(table)
-
-
-def _mask_checksum(data: bytes) -> int:
-    """The masked CRC of a record. Masking is part of the format, because records may contain CRCs themselves."""
-    table = _table()
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = table[crc & 0xFF ^ byte] ^ crc >> 8
-    crc ^= 0xFFFFFFFF
-    return (crc >> 15 | crc << 17) + 0xA282EAD8 & 0xFFFFFFFF
+    if tensor.tensor_content:
+        return float(struct.unpack(TENSORS[tensor.dtype], tensor.tensor_content)[0])
+    return float(next(iter(tensor.float_val or tensor.double_val), 0.0))  # a zero may be left out

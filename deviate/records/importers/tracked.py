@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 import math
 import warnings
 from array import array
@@ -126,22 +127,21 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
     Args:
         starts: what is subtracted from the times of each run.
     """
-    names = dict.fromkeys(name for run in runs for name in run)
-    most = {name: max(len(run[name].steps) for run in runs if name in run) for name in names}
-    stepless = {name for name in names if all(not any(run[name].steps) for run in runs if name in run)}
-    numbered = [name for name in names if name in stepless and most[name] > 1]
+    steps_of: dict[str, list[list[int]]] = {}
+    for run in runs:
+        for name, trail in run.items():
+            steps_of.setdefault(name, []).append(trail.steps)
+    stepless = [name for name, lists in steps_of.items() if not any(map(any, lists))]
+    numbered = [name for name in stepless if max(map(len, steps_of[name])) > 1]
     repeated: dict[str, None] = {}
     parts: list[dict[str, Series]] = []
     for run, start in zip(runs, starts, strict=True):
         columns: dict[str, tuple[array[int], array[float], array[float]]] = {}
         for name, trail in run.items():
-            if name not in stepless:
-                steps = trail.steps
-            elif most[name] > 1:
-                steps = list(range(len(trail.steps)))
-            else:
-                steps = [NO_STEP] * len(trail.steps)
-            if len(set(steps)) < len(steps):
+            steps: Iterable[int] = trail.steps
+            if name in stepless:
+                steps = range(len(trail.steps)) if name in numbered else [NO_STEP] * len(trail.steps)
+            if len(set(steps)) < len(trail.steps):
                 repeated[name] = None
             times = array("d", (time - start for time in trail.times))
             columns[name] = array("q", steps), array("d", trail.values), times
@@ -168,12 +168,21 @@ def in_order(series: Series) -> Series:
 def note_on(names: Iterable[str], text: str) -> list[str]:
     """A note on what became of these runs or metrics; none where there are none."""
     listed = list(names)
-    return [f"{list_names(listed)}: {text}"] if listed else []
+    return [f"{first_few(listed, MOST_NAMED)}: {text}"] if listed else []
 
 
-def list_names(names: Iterable[str]) -> str:
-    """The first few names and the number of the others, as a phrase."""
-    return first_few(list(names), MOST_NAMED)
+def flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Values under their names, those of nested tables under `outer.inner`."""
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def as_params(values: Mapping[str, object]) -> dict[str, str]:
+    """Settings under flat names, as text: what is no text is JSON."""
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in flatten(values)}
 
 
 def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:

@@ -6,11 +6,12 @@ pictures and histograms are not. Runs of different projects or groups are differ
 (`config.…`) and what it ran on are its environment, without secrets. A run without an end on record, which was killed
 or still goes on, counts as lost; exit code 255, by which W&B means an interruption, as cancelled.
 
-The format is that of W&B since 0.10; the package has no function to read it that is promised to stay.
-Source: framing https://github.com/google/leveldb/blob/main/doc/log_format.md with checksums of zlib over type and data;
-messages wandb_internal.proto of W&B 0.31.
+The package `wandb` has the messages of the format. The framing is read here: newer releases of the package (0.31) have
+no reader for it.
+Source: https://github.com/google/leveldb/blob/main/doc/log_format.md, with checksums of zlib over type and data.
 """
 
+import contextlib
 import datetime as dt
 import inspect
 import json
@@ -26,13 +27,15 @@ from typing import Any
 from deviate.errors import InputError
 from deviate.model.records import Status
 from deviate.records.columns import NO_STEP
-from deviate.records.importers import Imported, importer, wire
+from deviate.records.importers import Imported, importer
 from deviate.records.importers.tracked import (
     OPEN_ENDED,
     Project,
     TrackedRun,
     Trail,
+    as_params,
     calling,
+    flatten,
     go_on,
     imported_runs,
     note_on,
@@ -43,8 +46,7 @@ MAGIC = b":W&B"
 BLOCK = 32_768
 HEAD = 7
 WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
-HISTORY, SUMMARY, CONFIG, RUN, EXIT, ENVIRONMENT = 2, 3, 5, 17, 18, 26
-FACTS = {1: "os", 2: "python", 18: "gpu", 19: "n_gpus", 25: "cuda"}
+FACTS = {"os": "os", "python": "python", "gpu_type": "gpu", "gpu_count": "n_gpus", "cuda_version": "cuda"}
 OWN = frozenset({"_step", "_runtime", "_timestamp", "_wandb"})
 DERIVED = frozenset({"max", "min", "mean", "last", "best", "first"})
 """Summaries that `define_metric(…, summary=…)` adds under the name of a metric that has a history."""
@@ -88,7 +90,7 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     """The experiments in a `wandb` folder, a run's folder or a run's file.
 
     Raises:
-        InputError: there is no run, or a file is damaged.
+        InputError: there is no run, a file is damaged, or the package `wandb` is not installed.
     """
     files = [path] if path.is_file() else _files(path)
     if not files:
@@ -134,13 +136,13 @@ def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) ->
     return Imported(name, "wandb", (path,), imported, notes=(*notes, *of_runs, *of_steps))
 
 
-def add_row(run: TrackedRun, items: Iterable[tuple[str, object]], step: float) -> None:
+def add_row(run: TrackedRun, row: Mapping[str, object], step: float) -> None:
     """Add the numbers of one row of a history; `step` is used where the row has none.
 
     Raises:
         ValueError: the step is none.
     """
-    values = dict(numbers(items))
+    values = dict(numbers(row))
     time = values.get("_runtime", 0.0)
     run.wall_time_s = max(run.wall_time_s, time)
     step = values.get("_step", step)
@@ -173,19 +175,23 @@ def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
 
 def _read(path: Path) -> _LoggedRun:
     data = path.read_bytes()
-    if data[:4] != MAGIC[: len(data)]:
-        raise InputError(f"{path} is not a W&B run", "name another file or folder")
     run = _LoggedRun(path.stem.removeprefix("run-"), status="lost", file=path.name)
-    for offset, record in _records(data, path):
-        try:
-            _take(run, wire.message(record))
-        except ValueError as error:
-            raise InputError(f"{path} is damaged at byte {offset}: {error}", CURE) from error
+    with _calling(f"reading {path}", CURE):
+        from wandb.proto.wandb_internal_pb2 import Record  # type: ignore[attr-defined]  # by the release of protobuf
+
+        for record in _records(data):
+            _take(run, Record.FromString(record))
     return run
 
 
-def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield complete records; a partial record at the end of the file is ignored."""
+def _records(data: bytes) -> Iterator[bytes]:
+    """Yield complete records; a partial record at the end of the file is ignored.
+
+    Raises:
+        ValueError: this is no file of W&B, or a record is damaged.
+    """
+    if data[:4] != MAGIC[: len(data)]:
+        raise ValueError("it is not a W&B run")
     at, parts = HEAD, b""
     while at + HEAD <= len(data):
         if (room := BLOCK - at % BLOCK) < HEAD:
@@ -196,74 +202,57 @@ def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
         if len(piece) < length or not any(data[at:]):  # a disk may hold zeros where data was never written
             return
         if zlib.crc32(data[at + 6 : at + HEAD + length]) != int.from_bytes(data[at : at + 4], "little"):
-            raise InputError(f"{path} is damaged at byte {at}: its checksum is wrong", CURE)
+            raise ValueError(f"it is damaged at byte {at}: its checksum is wrong")
         parts = piece if kind in {WHOLE, FIRST} else parts + piece
         if kind in {WHOLE, LAST}:
-            yield at, parts
+            yield parts
         at += HEAD + length
 
 
-def _take(logged_run: _LoggedRun, record: wire.Message) -> None:
+def _take(run: _LoggedRun, record: Any) -> None:
     """Add the contents of one record to a run."""
-    if HISTORY in record:
-        row = wire.part(record, HISTORY)
-        add_row(logged_run, _items(row, 1), wire.whole(wire.part(row, 2), 1))
-    elif SUMMARY in record:
-        _summarise(logged_run, wire.part(record, SUMMARY))
-    elif CONFIG in record:
-        logged_run.params |= dict(settings(_items(wire.part(record, CONFIG), 1)))
-    elif RUN in record:
-        run = wire.part(record, RUN)
-        logged_run.id, logged_run.name = wire.text(run, 1) or logged_run.id, wire.text(run, 8)
-        logged_run.project, logged_run.group = wire.text(run, 3), wire.text(run, 6)
-        started = wire.part(run, 17)
-        logged_run.started = wire.whole(started, 1) + wire.whole(started, 2) / 1e9
-        logged_run.params |= dict(settings(_items(wire.part(run, 4), 1)))
-        _summarise(logged_run, wire.part(run, 5))
-    elif EXIT in record:
-        ending = wire.part(record, EXIT)
-        code = wire.whole(ending, 1)
-        logged_run.status = "cancelled" if code == INTERRUPTED else "crashed" if code else "completed"
-        logged_run.wall_time_s = max(logged_run.wall_time_s, wire.whole(ending, 2))
-    elif ENVIRONMENT in record:
-        facts = wire.part(record, ENVIRONMENT)
-        for number, fact in FACTS.items():
-            if number in facts:
-                logged_run.facts[fact] = wire.text(facts, number) or str(wire.whole(facts, number))
+    kind = record.WhichOneof("record_type")
+    part: Any = getattr(record, kind or "", None)
+    match kind:
+        case "history":
+            add_row(run, _values(part.item), part.step.num)
+        case "summary":
+            _summarise(run, part)
+        case "config":
+            run.params |= _params(_values(part.update))
+        case "run":
+            run.id, run.name = part.run_id or run.id, part.display_name
+            run.project, run.group = part.project, part.run_group
+            run.started = part.start_time.ToNanoseconds() / 1e9
+            run.params |= _params(_values(part.config.update))
+            _summarise(run, part.summary)
+        case "exit":
+            code = part.exit_code
+            run.status = "cancelled" if code == INTERRUPTED else "crashed" if code else "completed"
+            run.wall_time_s = max(run.wall_time_s, part.runtime)
+        case "environment":
+            run.facts |= {FACTS[it.name]: str(value) for it, value in part.ListFields() if it.name in FACTS}
 
 
-def _summarise(run: _LoggedRun, record: wire.Message) -> None:
-    run.summary |= {name: value for name, value in numbers(_items(record, 1)) if name.partition(".")[0] not in OWN}
-    for raw in wire.parts(record, 2):
-        run.summary.pop(_name(wire.message(raw)), None)
+def _summarise(run: _LoggedRun, record: Any) -> None:
+    run.summary |= _scores(_values(record.update))
+    for item in record.remove:
+        run.summary.pop(_name(item), None)
 
 
-def _items(record: wire.Message, number: int) -> Iterator[tuple[str, object]]:
-    """Names and values of an item list; nested items are flattened to `outer.inner`."""
-    for raw in wire.parts(record, number):
-        item = wire.message(raw)
-        yield from flatten(_name(item), json.loads(wire.text(item, 16) or "null"))
+def _values(items: Iterable[Any]) -> dict[str, object]:
+    return {_name(item): json.loads(item.value_json or "null") for item in items}
 
 
-def _name(item: wire.Message) -> str:
-    nested = [part.decode("utf-8", "replace") for part in wire.parts(item, 2)]
-    return ".".join(nested) or wire.text(item, 1)
+def _name(item: Any) -> str:
+    return ".".join(item.nested_key) or str(item.key)
 
 
-def flatten(name: str, value: object) -> Iterator[tuple[str, object]]:
-    """A value under its name, or the values of nested tables under `outer.inner`."""
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from flatten(f"{name}.{key}", inner)
-    else:
-        yield name, value
-
-
-def numbers(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]:
-    """Numeric items, except those of pictures, tables and histograms, which have a `_type`."""
-    values: Mapping[str, object] = dict(items)
-    media = tuple(f"{name.removesuffix('._type')}." for name in values if name.endswith("._type"))
-    for name, value in values.items():
+def numbers(values: Mapping[str, object]) -> Iterator[tuple[str, float]]:
+    """The numbers under flat names, except those of pictures, tables and histograms, which have a `_type`."""
+    flat = dict(flatten(values))
+    media = tuple(f"{name.removesuffix('._type')}." for name in flat if name.endswith("._type"))
+    for name, value in flat.items():
         if media and name.startswith(media):
             continue
         if isinstance(value, str) and value in WORDS:
@@ -275,11 +264,25 @@ def numbers(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]:
                 yield name, math.copysign(math.inf, value)
 
 
-def settings(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
-    """Settings of a run as texts, without those of W&B itself; what is no text is JSON."""
-    for name, value in items:
-        if name.partition(".")[0] not in OWN:
-            yield name, value if isinstance(value, str) else json.dumps(value)
+def _is_own(name: str) -> bool:
+    """Whether W&B wrote a value for itself."""
+    return name.partition(".")[0] in OWN
+
+
+def _scores(summary: Mapping[str, object]) -> dict[str, float]:
+    return {name: value for name, value in numbers(summary) if not _is_own(name)}
+
+
+def _params(config: Mapping[str, object]) -> dict[str, str]:
+    return {name: text for name, text in as_params(config).items() if not _is_own(name)}
+
+
+@contextlib.contextmanager
+def _calling(doing: str, hint: str) -> Iterator[None]:
+    # Before wandb is imported: it reports errors to its authors.
+    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
+    with calling("wandb", doing, hint):
+        yield
 
 
 # Projects, read over the network by the package `wandb`: it documents `Api.runs` and `Run.scan_history`, but not the
@@ -295,9 +298,7 @@ def read_wandb_project(place: str) -> Project:
     """
     path = _path(place)
     address = f"wandb:{path}"
-    # Before wandb is imported: it reports errors to its authors.
-    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
-    with calling("wandb", f"reading {address}", HINT):
+    with _calling(f"reading {address}", HINT):
         import wandb
 
         # Without its own messages, the library does not ask for a key on the terminal either.
@@ -309,7 +310,7 @@ def read_wandb_project(place: str) -> Project:
         aims = dict(_aims(list(cloud_runs.values())))
 
     def load(run: TrackedRun) -> None:
-        with calling("wandb", f"reading {address}/{run.id}", HINT):
+        with _calling(f"reading {address}/{run.id}", HINT):
             _load(run, cloud_runs[run.id])
 
     trained, notes = split_aggregates(runs, lambda run: AGGREGATE in run.params)
@@ -327,7 +328,7 @@ def _path(place: str) -> str:
 
 
 def _cloud_run(run: Any) -> TrackedRun:
-    params = dict(settings(_flat(run.config)))
+    params = _params(run.config)
     started = _seconds(run.created_at)
     return TrackedRun(
         id=run.id,
@@ -339,11 +340,6 @@ def _cloud_run(run: Any) -> TrackedRun:
         sweep=run.sweep_name or "",
         labels={"group": run.group or "", "job_type": run.job_type or ""},
     )
-
-
-def _flat(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    for name, value in values.items():
-        yield from flatten(name, value)
 
 
 def _seconds(text: object) -> float:
@@ -367,6 +363,5 @@ def _aims(runs: Sequence[Any]) -> Iterator[tuple[str, str]]:
 def _load(run: TrackedRun, source: Any) -> None:
     """Read all rows of the history, not the sample that `Run.history` gives, and the scores of the summary."""
     for number, row in enumerate(source.scan_history(page_size=1000)):
-        add_row(run, _flat(row), number)
-    summary = numbers(_flat(dict(source.summary_metrics or {})))
-    add_scores(run, {name: value for name, value in summary if name.partition(".")[0] not in OWN})
+        add_row(run, row, number)
+    add_scores(run, _scores(dict(source.summary_metrics or {})))

@@ -1,6 +1,7 @@
 import json
 import shutil
 import struct
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -246,6 +247,28 @@ def test_files_of_something_else_are_told(tmp_path: Path) -> None:
     (tmp_path / "events.out.tfevents.1").write_text("no event file, but long enough to be read")
     with pytest.raises(InputError, match="not a TensorBoard event file"):
         read_tensorboard(tmp_path)
+
+
+def test_a_missing_library_is_named_with_how_to_get_it(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(next((logs / "tf1" / "run").iterdir()), tmp_path))
+    monkeypatch.setitem(sys.modules, "tensorboard.compat.proto.event_pb2", None)
+    with pytest.raises(InputError, match="is not installed here") as caught:
+        read_tensorboard(path)
+    assert f"reading {path}: the package tensorboard" in caught.value.message
+    assert "pip install --upgrade tensorboard" in caught.value.hint
+
+
+def test_event_files_are_read_without_importing_tensorflow(logs: Path) -> None:
+    script = f"""
+import sys
+from pathlib import Path
+from deviate.records.importers.tensorboard import read_tensorboard
+read_tensorboard(Path({str(logs / "torch")!r}))
+print([name for name in ("tensorflow", "torch") if name in sys.modules])
+"""
+    assert write(logs, script) == "[]\n"
 
 
 def test_folders_without_scalars_are_told(logs: Path, tmp_path: Path) -> None:

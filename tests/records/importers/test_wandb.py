@@ -224,7 +224,10 @@ def test_folders_of_runs_are_claimed(runs: Path, tmp_path: Path) -> None:
     assert not any(claims(path) for path in (tmp_path, tmp_path / "missing", file_of(runs).parent / "files"))
 
 
-def test_a_missing_library_is_named_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named_with_how_to_get_it(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wandb.proto.wandb_internal_pb2", None)
+    with pytest.raises(InputError, match=r"reading .*\.wandb: the package wandb.* is not installed here"):
+        read_wandb(runs)
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(InputError, match="the package wandb is not installed") as caught:
         read_project("wandb:https://wandb.ai/lab/cifar/runs/abc")
