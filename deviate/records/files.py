@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Literal, TypeVar
 
 import msgspec
 
@@ -83,9 +83,9 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
     return document
 
 
-def to_builtins(record: object) -> Any:
-    """Convert a declared record to values that `json` can write."""
-    return msgspec.to_builtins(record, enc_hook=_plain)
+def to_builtins(record: object, *, order: Literal["deterministic"] | None = None) -> Any:
+    """Convert a declared record to values that `json` can write; mappings are sorted if the order is deterministic."""
+    return msgspec.to_builtins(record, enc_hook=_plain, order=order)
 
 
 def _plain(value: object) -> object:

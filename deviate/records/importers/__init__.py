@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from deviate.model.analysis import Direction, Role
 from deviate.model.records import Series, Status
@@ -36,7 +39,7 @@ class MetricEntry:
 
     aggregate: str
     direction: Direction | None
-    margin: float | None
+    margin: Annotated[float, msgspec.Meta(gt=0)] | None
     primary: bool
     role: Role
     unit: str

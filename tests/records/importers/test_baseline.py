@@ -65,8 +65,8 @@ METRIC = {"role": "quality", "direction": "max", "margin": None, "aggregate": "l
             r"Invalid enum value 'fine' - at `\$\.runs\[0\]\.status`",
         ),
         ({"metrics": {"a": {**METRIC, "role": "x"}}}, "Invalid enum value 'x'"),
-        ({"metrics": {"a": {**METRIC, "margin": -1}}}, "metric a: margin -1"),
-        ({"metrics": {"a": {**METRIC, "margin": float("nan")}}}, "metric a: margin nan"),
+        ({"metrics": {"a": {**METRIC, "margin": -1}}}, r"Expected `float` > 0.0 - at `\$\.metrics\[...\]\.margin`"),
+        ({"metrics": {"a": {**METRIC, "margin": float("nan")}}}, "is a damaged baseline: JSON is malformed"),
     ],
 )
 def test_damage_and_newer_formats_are_told(tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -87,7 +87,7 @@ def test_five_metrics_of_ten_runs_take_less_than_twenty_thousand_bytes_and_a_lin
     facts = {f"variable {index}": "value" * 10 for index in range(30)}
     whole = Baseline(
         name="n", variant="v", command=("python",) * 20, deviate="0.1.0", date="2026-11-22", commit="f" * 40,
-        is_dirty=True, environment=facts, metrics=metrics, runs=runs,
+        is_dirty=True, streams=1, scores=1, environment=facts, metrics=metrics, runs=runs,
     )  # fmt: skip
     text = baseline_text(whole)
     assert len(text.encode()) < 20_000
