@@ -1,15 +1,14 @@
 """Turns a table into experiments: guesses what its columns are and which rows belong to which run, and notes it."""
 
-import itertools
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from deviate.base.texts import first_few
+from deviate.base.texts import count, first_few
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier, word_set
 from deviate.model.records import Series, Status
@@ -47,17 +46,18 @@ INDEX = re.compile(r"column 1|index|idx|row|rowid|no", re.IGNORECASE)
 REPEATED = re.compile(r"(?i)(?P<metric>.*?)[\s_./-]*(?:seed|run|rep|repl?icate|repeat|trial|fold)[\s_./-]*\d+")
 OF_WANDB = re.compile(r"(?P<run>.+) - (?P<metric>.+?)(?P<bound>__MIN|__MAX)?")
 """Columns of a chart exported from W&B."""
-STATUS_WORDS: dict[str, Status] = {"failed": "crashed", "error": "crashed", "nan": "diverged", "killed": "lost"}
+STATUSES: dict[str, Status] = {status: status for status in get_args(Status)}
+STATUSES |= {"failed": "crashed", "error": "crashed", "nan": "diverged", "killed": "lost"}
 SUMMARY_HINT = (
     "import the scores of the runs; `deviate.stats` compares two summaries of n, mean and SD (divisor n or n - 1) "
     "with welch, student and hedges_g"
 )
 OTHERWISE = "if this is wrong, name the columns run, step, metric, value, experiment, task"
-MOST_METRICS = 1_000
+MOST_COLUMNS = 1_000
 MOST_RUNS = 10_000
-MANY_ROWS = 200
-"""Number of rows from which rows without run and step are probably steps."""
 MOST_NAMED = 6
+Points = dict[str, list[tuple[int | None, float]]]
+"""Steps and values by metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,48 +80,33 @@ class Roles:
     unused: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Run:
-    label: str
-    points: dict[str, list[tuple[int | None, float]]] = field(default_factory=dict)
-    status: Status = "completed"
-    seeds: dict[str, int] = field(default_factory=dict)
-
-
-def assemble(
-    table: Table, path: Path, form: str, *, kind: str = "", roles: Roles | None = None
-) -> tuple[Imported, ...]:
+def assemble(table: Table, path: Path, form: str, *, roles: Roles | None = None) -> tuple[Imported, ...]:
     """The experiments of a table.
 
     Args:
         roles: what the columns are, where that is known.
-        kind: what to call the table in notes, where the form of its columns does not tell.
 
     Raises:
         InputError: it holds no scores, or several measurements of a run that nothing tells apart.
     """
-    table = _melt(table) if roles is None else table
-    roles = _told_apart(table, roles or _roles(table, path), path)
-    if len(roles.values) > MOST_METRICS:
+    if len(table.columns) > MOST_COLUMNS:
         raise InputError(
-            f"{path} has {len(roles.values)} columns of numbers: this looks like data, not like results of runs",
+            f"{path} has {len(table.columns)} columns: this looks like data, not like results of runs",
             "name a file with scores or measurements",
         )
+    table = _melt(table) if roles is None else table
+    roles = _told_apart(table, roles or _roles(table, path), path)
     has_tasks = roles.task is not None and len({cell for cell in table.columns[roles.task] if cell}) > 1
     read = {name: _runs(table, roles, rows, has_tasks=has_tasks) for name, rows in _groups(table, roles).items()}
-    n_runs = sum(map(len, read.values()))
-    if n_runs > MOST_RUNS:
+    all_runs = [run for runs in read.values() for run in runs]
+    if len(all_runs) > MOST_RUNS:
         raise InputError(
-            f"{path} would have {n_runs} runs",
+            f"{path} would have {len(all_runs)} runs",
             "add a column step if rows are steps, and a column run if there are several runs",
         )
-    tasks = _tasks(name for runs in read.values() for run in runs for name in run.points) if has_tasks else ()
-    notes = tuple(_notes(table, roles, path, kind or _kind(roles), read))
-    settings = {name: table.columns[name][0] for name in roles.settings}
-    return tuple(
-        Imported(name or path.stem, form, (path,), tuple(_imported(run, settings) for run in runs), tasks, notes)
-        for name, runs in read.items()
-    )
+    tasks = _tasks(dict.fromkeys(name for run in all_runs for name in run.series)) if has_tasks else ()
+    notes = tuple(f"{path.name}: {note}" for note in _notes(table, roles, len(read), all_runs))
+    return tuple(Imported(name or path.stem, form, (path,), tuple(runs), tasks, notes) for name, runs in read.items())
 
 
 def word(name: str) -> str:
@@ -297,18 +282,19 @@ def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
     return groups
 
 
-def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -> list[_Run]:
+def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -> list[ImportedRun]:
     """Rows of one experiment grouped by run: by the run column, by steps that restart, or one run per row."""
 
     def cell(column: str | None, row: int) -> str:
         return table.columns[column][row] if column is not None else ""
 
-    runs: dict[str, _Run] = {}
+    runs: dict[str, Points] = {}
+    statuses: dict[str, Status] = {}
     n_begun = Counter[tuple[str, ...]]()
     last: dict[tuple[str, ...], int] = {}
     for row in rows:
         step = _step(cell(roles.step, row))
-        task = cell(roles.task, row) if has_tasks else ""
+        task = f"{cell(roles.task, row)}: " if has_tasks and cell(roles.task, row) else ""
         part = f"{cell(roles.split, row)}_" if cell(roles.split, row) else ""
         key = (task, cell(roles.metric, row), part)
         if step is not None:
@@ -316,59 +302,48 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
             last[key] = step
         label = (cell(roles.run, row) or "none") if roles.run is not None else str(n_begun[key])
         n_begun[key] += roles.step is None
-        run = runs.setdefault(label, _new_run(label, roles))
-        run.status = _status(cell(roles.status, row), run.status)
+        points = runs.setdefault(label, {})
+        statuses[label] = STATUSES.get(word(cell(roles.status, row)), statuses.get(label, "completed"))
         for name in roles.values:
-            value = number(cell(name, row)) if cell(name, row) else None
+            value = number(cell(name, row))
             if value is not None:
-                measured = part + (cell(roles.metric, row) or name)
-                run.points.setdefault(f"{task}: {measured}" if task else measured, []).append((step, value))
-    return sorted(runs.values(), key=_order) if roles.run else list(runs.values())
+                points.setdefault(f"{task}{part}{cell(roles.metric, row) or name}", []).append((step, value))
+    settings = {name: table.columns[name][0] for name in roles.settings}
+    labels = sorted(runs, key=_order) if roles.run else list(runs)
+    return [_run(label, runs[label], statuses[label], roles, settings) for label in labels]
 
 
 def _step(cell: str) -> int | None:
-    value = number(cell) if cell else None
+    value = number(cell)
     return None if value is None or not math.isfinite(value) else int(value)
 
 
-def _new_run(label: str, roles: Roles) -> _Run:
-    if roles.run is None:
-        return _Run(f"{'run' if roles.step else 'row'} {int(label) + 1}")
-    value = number(label)
-    seeds = {roles.run: int(value)} if "seed" in word(roles.run) and value is not None and math.isfinite(value) else {}
-    return _Run(f"{roles.run} {label}", seeds=seeds)
-
-
-def _status(cell: str, before: Status) -> Status:
-    statuses: dict[str, Status] = {status: status for status in get_args(Status)}
-    return {**statuses, **STATUS_WORDS}.get(word(cell), before)
-
-
-def _order(run: _Run) -> tuple[bool, float, str]:
+def _order(label: str) -> tuple[bool, float, str]:
     """Sort runs by their numbers, so that equal seeds of two files become equal replicates."""
-    value = number(run.label.rpartition(" ")[2])
-    return value is None, value or 0.0, run.label if value is None else ""
+    value = number(label)
+    return value is None, value or 0.0, label if value is None else ""
 
 
-def _imported(run: _Run, settings: Mapping[str, str]) -> ImportedRun:
-    series = {
-        name: Series(tuple(step for step, _ in points), tuple(value for _, value in points))
-        for name, points in run.points.items()
-    }
-    return ImportedRun(run.label, series, run.status, environment=dict(settings), seeds=run.seeds)
+def _run(label: str, points: Points, status: Status, roles: Roles, settings: dict[str, str]) -> ImportedRun:
+    series = {name: Series(*zip(*pairs, strict=True)) for name, pairs in points.items()}
+    if roles.run is None:
+        name = f"{'run' if roles.step else 'row'} {int(label) + 1}"
+        return ImportedRun(name, series, status, environment=dict(settings))
+    seed = _step(label) if "seed" in word(roles.run) else None
+    seeds = {} if seed is None else {roles.run: seed}
+    return ImportedRun(f"{roles.run} {label}", series, status, environment=dict(settings), seeds=seeds)
 
 
 def _tasks(names: Iterable[str]) -> tuple[str, ...]:
     """The measure that is used for the tasks: the first with a direction that most tasks have."""
     by_measure: dict[str, list[str]] = {}
-    for name in dict.fromkeys(names):
+    for name in names:
         by_measure.setdefault(name.rpartition(": ")[2], []).append(name)
-    best = max(
-        by_measure,
-        key=lambda measure: (len(by_measure[measure]), direction_of(split_identifier(measure)) is not None),
-        default="",
-    )
-    return tuple(by_measure.get(best, ()))
+
+    def rank(measure: str) -> tuple[int, bool]:
+        return len(by_measure[measure]), direction_of(split_identifier(measure)) is not None
+
+    return tuple(by_measure[max(by_measure, key=rank)]) if by_measure else ()
 
 
 def _kind(roles: Roles) -> str:
@@ -377,36 +352,25 @@ def _kind(roles: Roles) -> str:
     return "one row per step" if roles.step else "wide" if len(roles.values) > 1 else "one row per run"
 
 
-def _notes(table: Table, roles: Roles, path: Path, kind: str, read: Mapping[str, Sequence[_Run]]) -> Iterator[str]:
+def _notes(table: Table, roles: Roles, n_experiments: int, runs: Sequence[ImportedRun]) -> Iterator[str]:
     """One sentence on what was guessed, and notes on what was left out."""
-    n_runs = sum(map(len, read.values()))
-    parts = [
-        f"experiment = {' and '.join(roles.experiment)}" if roles.experiment else "",
-        f"task = {roles.task}" if roles.task else "",
-        f"run = {roles.run}" if roles.run else "each row is a run" if not roles.step and not roles.metric else "",
-        f"step = {roles.step}" if roles.step else "",
-        f"part of the data = {roles.split}" if roles.split else "",
-        f"metric = {roles.metric}, value = {roles.values[0]}" if roles.metric else "",
-        "" if roles.metric else f"metric{'s' * (len(roles.values) > 1)} = {first_few(roles.values, MOST_NAMED)}",
-    ]
-    several = f"{len(read)} experiments, " if len(read) > 1 else ""
-    yield (
-        f"{path.name}: {kind}, {table.n_rows} row{'s' * (table.n_rows != 1)}: "
-        f"{', '.join(filter(None, (*table.notes, *parts)))}: "
-        f"{several}{n_runs} run{'s' * (n_runs != 1)} ({OTHERWISE})"
+    named = {"task": roles.task, "run": roles.run, "step": roles.step, "part of the data": roles.split}
+    values = first_few(roles.values, MOST_NAMED)
+    parts = (
+        *table.notes,
+        *([f"experiment = {' and '.join(roles.experiment)}"] if roles.experiment else []),
+        *(f"{role} = {name}" for role, name in named.items() if name),
+        f"metric = {roles.metric}, value = {values}" if roles.metric else f"metrics = {values}",
     )
+    made = f"{count(n_experiments, 'experiment')}, {count(len(runs), 'run')}"
+    yield f"{_kind(roles)}, {count(table.n_rows, 'row')}: {', '.join(parts)}: {made} ({OTHERWISE})"
     if roles.unused:
-        yield f"{path.name}: not used: {first_few(roles.unused, MOST_NAMED)}"
+        yield f"not used: {first_few(roles.unused, MOST_NAMED)}"
     if roles.settings:
         settings = [f"{name} {table.columns[name][0]}" for name in roles.settings]
-        yield f"{path.name}: read as settings, because equal in all rows: {first_few(settings, MOST_NAMED)}"
-    if not roles.run and roles.step and any(len(runs) > 1 for runs in read.values()):
-        yield f"{path.name}: a new run begins where {roles.step} restarts"
-    if not roles.run and not roles.step and table.n_rows >= MANY_ROWS:
-        yield f"{path.name}: {table.n_rows} rows without run and step: if they are steps of one run, add a column step"
-    points = itertools.chain.from_iterable(
-        points for runs in read.values() for run in runs for points in run.points.values()
-    )
-    broken = sum(not math.isfinite(value) for _, value in points)
+        yield f"read as settings, because equal in all rows: {first_few(settings, MOST_NAMED)}"
+    if not roles.run and roles.step and len(runs) > n_experiments:
+        yield f"a new run begins where {roles.step} restarts"
+    broken = sum(not math.isfinite(value) for run in runs for one in run.series.values() for value in one.values)
     if broken:
-        yield f"{path.name}: {broken} cell{'s' * (broken > 1)} NaN or infinite: a run that ends so counts as diverged"
+        yield f"{count(broken, 'cell')} NaN or infinite: a run that ends so counts as diverged"

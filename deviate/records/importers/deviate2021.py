@@ -85,7 +85,7 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
             f"{path} holds no logs of the DEVIATE release of 2021",
             "name a folder with 0/DLVarLog.csv, 1/DLVarLog.csv, …",
         )
-    read = [assemble(_count_rows(read_table(log)), log, "deviate2021", kind="DEVIATE 2021")[0] for log in logs]
+    read = [assemble(_count_rows(read_table(log)), log, "deviate2021")[0] for log in logs]
     notes = (
         *read[0].notes,
         "values have five decimals; Time is the duration of the written iteration in seconds",

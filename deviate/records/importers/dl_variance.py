@@ -42,9 +42,7 @@ def read_dl_variance(path: Path) -> tuple[Imported, ...]:
         run="try",
         unused=tuple(name for name in columns if name not in {*SET, *METRICS, "try"}),
     )
-    experiments = assemble(
-        dataclasses.replace(table, columns=columns), path, "dl_variance", kind="dl-variance", roles=roles
-    )
+    experiments = assemble(dataclasses.replace(table, columns=columns), path, "dl_variance", roles=roles)
     note = (
         "convergent is the time in seconds to the epoch that the selection criterion chose, convergent_epoch its number"
     )

@@ -7,20 +7,23 @@
 import itertools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
 from deviate.errors import InputError
-from deviate.model.records import Series, Status
+from deviate.model.records import Series
 from deviate.records.importers import Imported, ImportedRun, MetricEntry, importer
 from deviate.records.importers.assemble import assemble
 from deviate.records.importers.tables import Table, number, read_text
 
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson"})
 FORMS = "a list of numbers, lists of numbers by metric, or a list of records such as {seed, metric, value}"
-Shape = tuple[Imported, ...]
+READ_AS = {"aggregate": "last", "margin": None, "primary": False, "unit": ""}
+"""How the scores of a report are read, which are one per run; role and direction may be those that the user stated."""
+Records = Sequence[Mapping[str, Any]]
 
 
 def _claims(path: Path) -> bool:
@@ -37,17 +40,14 @@ def read_json(path: Path) -> tuple[Imported, ...]:
         raise InputError(f"{path} is not valid JSON: {str(error)[:200]}", "write it again, or export CSV") from error
     if isinstance(document, dict) and "deviate" in document and isinstance(document.get("experiments"), list):
         return _read_report(document, path)
-    if isinstance(document, dict):
-        record_lists = [entry for entry in document.values() if _is_records(entry)]
-        document = record_lists[0] if len(record_lists) == 1 else document
-    if _is_records(document):
-        return assemble(_records(document), path, "json", kind="records")
-    if isinstance(document, list) and document and all(_is_score(entry) for entry in document):
-        columns = {"value": [_cell(entry) for entry in document]}
-        return assemble(Table(columns, len(document), has_header=False), path, "json", kind="a list of scores")
-    if isinstance(document, dict) and (experiments := _read_mapping(document, path)):
-        return experiments
-    raise InputError(f"{path} holds no scores in a known form", f"write {FORMS}")
+    experiments = _records_by_experiment(document)
+    if not experiments:
+        raise InputError(f"{path} holds no scores in a known form", f"write {FORMS}")
+    return tuple(
+        replace(imported, name=name or imported.name)
+        for name, records in experiments.items()
+        for imported in assemble(_table(records), path, "json")
+    )
 
 
 def _parse(text: str) -> Any:
@@ -61,6 +61,29 @@ def _parse(text: str) -> Any:
         return [json.loads(line) for line in lines]
 
 
+def _records_by_experiment(document: object) -> dict[str, Records]:
+    """The records of each experiment by its name, which is empty where the document has none; empty for no scores."""
+    if _is_records(document):
+        return {"": document}  # type: ignore[dict-item]
+    if _is_scores(document):
+        return {"": _side_by_side({"value": document})}
+    if not isinstance(document, dict):
+        return {}
+    record_lists = [entry for entry in document.values() if _is_records(entry)]
+    if len(record_lists) == 1:
+        return {"": record_lists[0]}
+    if any(map(_is_scores, document.values())):
+        return {"": _side_by_side(document)}
+    inner = {name: entries for name, entries in document.items() if isinstance(entries, dict)}
+    if any(_is_scores(value) for entries in inner.values() for value in entries.values()):
+        return {name: records for name, entries in inner.items() if (records := _side_by_side(entries))}
+    by_run = [{"run": name, **run} for name, run in inner.items() if any(map(_is_score, run.values()))]
+    if by_run:
+        return {"": by_run}
+    scores = {name: value for name, value in document.items() if _is_score(value)}
+    return {"": [scores]} if scores else {}
+
+
 def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
@@ -72,17 +95,16 @@ def _is_score(value: object) -> bool:
 
 
 def _is_scores(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(_is_score(item) for item in value)
+    return isinstance(value, list) and bool(value) and all(map(_is_score, value))
 
 
-def _cell(value: object) -> str:
-    """Convert a value to a table cell without losing precision."""
-    if value is None:
-        return ""
-    return repr(value) if isinstance(value, float) else str(value)
+def _side_by_side(entries: Mapping[str, Any]) -> Records:
+    """Lists of scores by metric as records; other entries are left out."""
+    lists = {name: values for name, values in entries.items() if _is_scores(values)}
+    return [dict(zip(lists, row, strict=True)) for row in itertools.zip_longest(*lists.values())]
 
 
-def _records(records: Sequence[Mapping[str, Any]]) -> Table:
+def _table(records: Records) -> Table:
     flat = [_flat(record) for record in records]
     names = list(dict.fromkeys(itertools.chain.from_iterable(flat)))
     return Table({name: [row.get(name, "") for row in flat] for name in names}, len(flat))
@@ -96,53 +118,28 @@ def _flat(record: Mapping[str, Any]) -> dict[str, str]:
             for inner, cell in _flat(value).items():
                 cells[inner if inner not in cells and inner not in record else f"{name}/{inner}"] = cell
         elif not isinstance(value, list):
-            cells[str(name)] = _cell(value)
+            cells[str(name)] = "" if value is None else str(value)
     return cells
 
 
-def _read_mapping(document: dict[str, Any], path: Path) -> Shape | None:
-    scores = {name: values for name, values in document.items() if _is_scores(values)}
-    if scores:
-        return assemble(_side_by_side(scores), path, "json", kind="lists by metric")
-    inner = {name: entries for name, entries in document.items() if isinstance(entries, dict)}
-    by_experiment = {name: entries for name, entries in inner.items() if any(map(_is_scores, entries.values()))}
-    if by_experiment:
-        return tuple(
-            Imported(name, "json", (path,), each.runs, notes=(f"{path.name}: {name}: lists by metric", *each.notes))
-            for name, runs in by_experiment.items()
-            for each in assemble(
-                _side_by_side({metric: scores for metric, scores in runs.items() if _is_scores(scores)}), path, "json"
-            )
-        )
-    by_run = {name: entries for name, entries in inner.items() if any(_is_score(value) for value in entries.values())}
-    if by_run:
-        return assemble(_records([{"run": name, **run} for name, run in by_run.items()]), path, "json", kind="by run")
-    flat = {name: score for name, score in document.items() if _is_score(score)}
-    return assemble(_records([flat]), path, "json", kind="one run") if flat else None
-
-
-def _side_by_side(scores: Mapping[str, Sequence[Any]]) -> Table:
-    n_rows = max(map(len, scores.values()))
-    columns = {name: [*map(_cell, values), *[""] * (n_rows - len(values))] for name, values in scores.items()}
-    return Table(columns, n_rows)
-
-
-def _read_report(document: dict[str, Any], path: Path) -> Shape:
+def _read_report(document: Mapping[str, Any], path: Path) -> tuple[Imported, ...]:
     """Scores and outcomes of a report by deviate; reports have no measurements by step."""
     try:
         entries = document["experiments"]
-        several = len({entry["name"] for entry in entries}) < len(entries)
+        has_variants = len({entry["name"] for entry in entries}) < len(entries)
         return tuple(
             Imported(
-                name=f"{entry['name']}-{entry['variant']}" if several else str(entry["name"]),
+                name=f"{entry['name']}-{entry['variant']}" if has_variants else str(entry["name"]),
                 form="json",
                 sources=(path,),
-                runs=_to_imported_runs(entry["runs"], entry["metrics"]),
-                tasks=tuple(map(str, entry.get("tasks", []))),
-                notes=(
-                    f"{path.name}: a report of deviate: the scores of {len(entry['runs'])} runs, without their curves",
-                ),
-                stated={metric["metric"]: _stated(metric) for metric in entry["metrics"] if "role" in metric},
+                runs=tuple(_imported_run(run, entry["metrics"]) for run in entry["runs"]),
+                tasks=tuple(entry.get("tasks", ())),
+                notes=(f"{path.name}: a report of deviate: the scores of {len(entry['runs'])} runs, without curves",),
+                stated={
+                    metric["metric"]: msgspec.convert({**metric, **READ_AS}, MetricEntry)
+                    for metric in entry["metrics"]
+                    if "role" in metric
+                },
             )
             for entry in entries
         )
@@ -150,30 +147,12 @@ def _read_report(document: dict[str, Any], path: Path) -> Shape:
         raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it again with --json") from error
 
 
-def _stated(metric: Mapping[str, Any]) -> MetricEntry:
-    """Role and direction of a metric, where the user may have said other than its name suggests."""
-    stated = {"aggregate": "last", "margin": None, "primary": False, "unit": ""}
-    return msgspec.convert({**stated, "role": metric["role"], "direction": metric["direction"]}, MetricEntry)
-
-
-def _to_imported_runs(
-    runs: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping[str, Any]]
-) -> tuple[ImportedRun, ...]:
-    scores: dict[int, dict[str, Series]] = {}
-    for metric in metrics:
-        for score in metric["scores"]:
-            its = scores.setdefault(score["replicate"], {})
-            its[str(metric["metric"])] = Series((None,), (float(score["score"]),))
-    statuses: dict[str, Status] = {status: status for status in get_args(Status)}
-    return tuple(
-        ImportedRun(
-            label=f"replicate {run['replicate']}",
-            series=scores.get(run["replicate"], {}),
-            status=statuses.get(run["status"], "completed"),
-            started=float(run.get("started", 0.0)),
-            wall_time_s=float(run.get("wall_time_s", 0.0)),
-            environment={str(name): str(value) for name, value in run.get("environment", {}).items()},
-            seeds={str(name): int(seed) for name, seed in run.get("seeds", {}).items()},
-        )
-        for run in runs
-    )
+def _imported_run(run: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> ImportedRun:
+    series = {
+        metric["metric"]: Series((None,), (float(score["score"]),))
+        for metric in metrics
+        for score in metric["scores"]
+        if score["replicate"] == run["replicate"]
+    }
+    imported = msgspec.convert({**run, "label": f"replicate {run['replicate']}", "series": {}}, ImportedRun)
+    return replace(imported, series=series)

@@ -19,4 +19,4 @@ def _claims(path: Path) -> bool:
 @importer("keras", description="CSVLogger of Keras: a row per epoch", claims=_claims, rank=10)
 def read_keras(path: Path) -> tuple[Imported, ...]:
     """Read the trainings in one file. Raises InputError."""
-    return assemble(read_table(path), path, "keras", kind="Keras CSVLogger")
+    return assemble(read_table(path), path, "keras")

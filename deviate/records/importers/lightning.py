@@ -39,11 +39,7 @@ def read_lightning(path: Path) -> tuple[Imported, ...]:
     logs = _logs(path) if path.is_dir() else [path]
     if not logs:
         raise InputError(f"{path} holds no {METRICS}", "name the folder that the CSVLogger wrote to")
-    read = [
-        (log, experiment)
-        for log in logs
-        for experiment in assemble(read_table(log), log, "lightning", kind="Lightning")
-    ]
+    read = [(log, experiment) for log in logs for experiment in assemble(read_table(log), log, "lightning")]
     runs = tuple(
         dataclasses.replace(
             run,

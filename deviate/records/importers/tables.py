@@ -3,19 +3,17 @@
 import csv
 import io
 import itertools
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deviate.base.texts import count
 from deviate.errors import InputError
 
 LARGEST_FILE = 128 * 1024 * 1024
 """A table takes up to 25 times as much memory."""
-LONGEST_LINE = 4 * 1024 * 1024
-MOST_COLUMNS = 2_000
 MOST_CELLS = 100_000
 """Number of cells in which decimal commas are looked for."""
 LOOKED_AT = 100
@@ -31,8 +29,8 @@ TENSOR = re.compile(
 DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+(?:[eE][+-]?\d+)?%?")
 DECIMAL_POINT = re.compile(r"[+\-−]?\d*\.\d+(?:[eE][+-]?\d+)?%?")
 UNNAMED = re.compile(r"(?:unnamed: \d+)?", re.IGNORECASE)
-FORMULA = ("'=", "'+", "'-", "'@")
-"""Beginnings of texts that a spreadsheet quotes, because it would read them as formulas."""
+FORMULA = re.compile("^'(?=[=+@-])")
+"""The quote before a text that a spreadsheet would read as a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +77,15 @@ def read_text(path: Path) -> str:
     """The text of a file.
 
     Raises:
-        InputError: it cannot be read, is empty, is no text, or is too large.
+        InputError: it is empty, is no text, or is too large.
+        OSError: it cannot be read.
     """
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise InputError(
-                f"{path} has {size / 1e9:.1f} GB, too much for results of runs",
-                f"name a file below {LARGEST_FILE // 1024**2} MB that holds only scores or measurements",
-            )
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"reading {path}: {error.strerror or error}", "check its name and permissions") from error
+    size = path.stat().st_size
+    if size > LARGEST_FILE:
+        raise InputError(
+            f"{path} has {size / 1e9:.1f} GB, too much for results of runs", "name a file with scores only"
+        )
+    data = path.read_bytes()
     if not data.strip():
         raise InputError(f"{path} is empty", "name a file with results")
     if _is_binary(data[:65_536]):
@@ -102,39 +97,39 @@ def read_table(path: Path) -> Table:
     """Read a table.
 
     Raises:
-        InputError: it cannot be read, holds no cells, or has lines that do not fit.
+        InputError: it holds no cells, or has lines that do not fit.
+        OSError: it cannot be read.
     """
     lines = [line for line in read_text(path).splitlines() if line.strip()]
-    if any(len(line) > LONGEST_LINE for line in lines):
-        raise InputError(f"{path} has a line of more than {LONGEST_LINE} characters", "name a table of results")
-    notes: list[str] = []
     comments = [line for line in lines if line.lstrip().startswith(COMMENTS)]
     lines = [line for line in lines if not line.lstrip().startswith(COMMENTS)]
-    if comments:
-        notes.append(f"{len(comments)} comment line{'s' * (len(comments) > 1)} skipped")
     if not any(line.strip(f"{''.join(SEPARATORS)} ") for line in lines):
         raise InputError(f"{path} holds only comments or empty cells", "name a file with results")
-    separator = _separator(lines[:LOOKED_AT])
-    if separator not in {",", ""}:
-        notes.append(f"separated by {SEPARATORS.get(separator, 'blanks')}")
-    rows = [_trim(cells) for cells in _split(lines, separator, path) if any(cells)]
-    header, rows = _header(rows, comments, separator, path)
+    try:
+        separator = _separator(lines[:LOOKED_AT])
+        header, rows = _header([_trim(cells) for cells in _split(lines, separator) if any(cells)], comments, separator)
+    except csv.Error as error:
+        raise InputError(f"{path} is no table: {error}", "name a table of results") from error
+    if not rows:
+        raise InputError(f"{path} has a header but no rows", "name a file with results")
     if not header and len(rows) == 1:  # a list of numbers in one line
         rows = [[cell] for cell in rows[0]]
     names = _names(header, rows, path)
-    n_again = sum(row == header for row in rows)
-    if n_again:
-        rows = [row for row in rows if row != header]
-        notes.append(f"{n_again} repeated header line{'s' * (n_again > 1)} skipped")
+    n_read = len(rows)
+    rows = [row for row in rows if row != header]
     cells = list(itertools.islice(itertools.chain.from_iterable(rows), MOST_CELLS))
     is_decimal_comma = any(map(DECIMAL_COMMA.fullmatch, cells)) and not any(map(DECIMAL_POINT.fullmatch, cells))
-    if is_decimal_comma:
-        notes.append("commas are decimal")
     columns = {
         name: [_cell(row[at] if at < len(row) else "", is_decimal_comma=is_decimal_comma) for row in rows]
         for at, name in enumerate(names)
     }
-    return Table(columns, len(rows), bool(header), tuple(notes))
+    notes = (
+        f"{count(len(comments), 'comment line')} skipped" if comments else "",
+        f"separated by {SEPARATORS.get(separator, 'blanks')}" if separator not in {",", ""} else "",
+        f"{count(n_read - len(rows), 'repeated header line')} skipped" if n_read > len(rows) else "",
+        "commas are decimal" if is_decimal_comma else "",
+    )
+    return Table(columns, len(rows), bool(header), tuple(filter(None, notes)))
 
 
 def _cell(text: str, *, is_decimal_comma: bool) -> str:
@@ -162,7 +157,7 @@ def _separator(lines: Sequence[str]) -> str:
     if texts and all(map(DECIMAL_COMMA.fullmatch, texts)):  # a single column whose name, if it has one, holds no comma
         return ""
     for separator in (*SEPARATORS, " "):
-        n_cells = [len(cells) for cells in _split(lines, separator, Path())]
+        n_cells = [len(cells) for cells in _split(lines, separator)]
         usual, n_lines = Counter(n_cells).most_common(1)[0]
         if separator != " " and min(n_cells) > 1:  # lines of different lengths are reported, not read as one column
             return separator
@@ -171,38 +166,26 @@ def _separator(lines: Sequence[str]) -> str:
     return ""
 
 
-def _split(lines: Sequence[str], separator: str, path: Path) -> list[list[str]]:
+def _split(lines: Sequence[str], separator: str) -> list[list[str]]:
     if separator == " ":
         return [line.split() for line in lines]
     reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=separator or "\x1f", skipinitialspace=True)
-    try:
-        return [[_unquote(cell.strip()) for cell in row] for row in reader]
-    except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}", "name a table of results") from error
-
-
-def _unquote(cell: str) -> str:
-    return cell[1:] if cell.startswith(FORMULA) else cell
+    return [[FORMULA.sub("", cell.strip()) for cell in row] for row in reader]
 
 
 def _trim(cells: Sequence[str]) -> list[str]:
     """A row without the empty cells that spreadsheets add at its end."""
-    n_cells = max((at for at, cell in enumerate(cells, 1) if cell), default=1)
-    return list(cells[:n_cells])
+    return list(cells[: max(at for at, cell in enumerate(cells, 1) if cell)])
 
 
-def _header(
-    rows: list[list[str]], comments: Sequence[str], separator: str, path: Path
-) -> tuple[list[str], list[list[str]]]:
+def _header(rows: list[list[str]], comments: Sequence[str], separator: str) -> tuple[list[str], list[list[str]]]:
     """Names of the columns: the first line unless it holds only numbers, else the comment before the numbers."""
     numbers = [number(cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell) for cell in rows[0]]
     is_measured = any(value is not None and value % 1 for value in numbers)
     has_names = any(value is None and cell.lower() not in MISSING for value, cell in zip(numbers, rows[0], strict=True))
     if has_names and not is_measured:
-        if len(rows) == 1:
-            raise InputError(f"{path} has a header but no rows", "name a file with results")
         return rows[0], rows[1:]
-    for cells in _split([comment.lstrip("#%/ ") for comment in reversed(comments)], separator, path):
+    for cells in _split([comment.lstrip("#%/ ") for comment in reversed(comments)], separator):
         if len(cells) == len(rows[0]) and all(number(cell) is None for cell in cells):
             return cells, rows
     return [], rows
@@ -215,11 +198,6 @@ def _names(header: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -> 
         InputError: two are equal, or a row is longer than the header.
     """
     n_columns = max(map(len, rows))
-    if n_columns > MOST_COLUMNS:
-        raise InputError(
-            f"{path} has {n_columns} columns: this looks like data, not like results of runs",
-            "name a file with scores or measurements",
-        )
     if not header:
         return ["value"] if n_columns == 1 else [f"column {at}" for at in range(1, n_columns + 1)]
     if all(len(row) == len(header) + 1 for row in rows):
@@ -228,24 +206,20 @@ def _names(header: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -> 
         row = next(row for row in rows if len(row) > len(header))
         raise InputError(
             f"{path}: the row {','.join(row)[:80]} has {len(row)} cells, but the header has {len(header)}",
-            "write as many cells in every line as in the header, and tables with another header to another file",
+            "write as many cells in every line as in the header",
         )
     names = [f"column {at}" if UNNAMED.fullmatch(name) else name for at, name in enumerate(header, 1)]
-    again = [name for name, n in Counter(names).items() if n > 1]
-    if again:
-        raise InputError(
-            f"{path} has several columns named {', '.join(map(repr, again[:3]))}", "give each column a name of its own"
-        )
+    again = next((name for name, n in Counter(names).items() if n > 1), None)
+    if again is not None:
+        raise InputError(f"{path} has several columns named {again!r}", "give each column a name of its own")
     return names
 
 
 def is_numeric(column: Sequence[str]) -> bool:
     """Whether a column has values and all of them are numbers."""
-    filled = [cell for cell in column if cell]
-    return bool(filled) and all(number(cell) is not None for cell in filled)
+    return any(column) and all(number(cell) is not None for cell in column if cell)
 
 
 def is_integral(column: Sequence[str]) -> bool:
     """Whether a column has values and all of them are whole numbers."""
-    values = [number(cell) for cell in column if cell]
-    return bool(values) and all(value is not None and math.isfinite(value) and value == int(value) for value in values)
+    return is_numeric(column) and all(float(number(cell) or 0).is_integer() for cell in column if cell)

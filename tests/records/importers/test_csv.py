@@ -45,7 +45,7 @@ def test_a_row_per_measurement_is_long_and_the_columns_are_told(table: Table) ->
     assert it.runs[1].series["acc"].steps == (0, 1)
     assert it.notes[0].startswith(
         "results.csv: long, 8 rows: separated by semicolon, run = seed, step = epoch, metric = name, value = score: "
-        "2 runs"
+        "1 experiment, 2 runs"
     )
     assert "if this is wrong, name the columns run, step, metric, value, experiment, task" in it.notes[0]
 
@@ -186,10 +186,10 @@ def test_summaries_are_no_runs_and_the_hint_says_where_they_belong(table: Table,
         ("a,b\nx,y\n", "no column holds scores"),
         ("a,b\n1,2\n3,4\n1,2,3,4,5\n", "the row 1,2,3,4,5 has 5 cells, but the header has 2"),
         ("# nothing\n", "holds only comments"),
-        ("x" * 5_000_000, "a line of more than"),
+        ("x" * 5_000_000, "is no table: field larger than field limit"),
         (
             ",".join(f"f{i}" for i in range(1500)) + "\n" + ",".join("0.5" for _ in range(1500)),
-            "1500 columns of numbers",
+            "1500 columns: this looks like data",
         ),
         ("acc\n" + "0.5\n" * 10_001, "would have 10001 runs"),
         ("\0\1\2" * 50, "is not a text file"),
