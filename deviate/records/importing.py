@@ -6,11 +6,11 @@ import hashlib
 import itertools
 import json
 import math
+import operator
 import os.path
 import re
 import shutil
 import time
-from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,12 +22,11 @@ from deviate.model.analysis import Metric
 from deviate.model.metric_vocabulary import item_traits, word_set
 from deviate.model.plan import SelectedMetric, Selection, Spec
 from deviate.model.records import IMPORTED_AS, Experiment, Run
-from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers import IMPORTERS, Imported, ImportedRun, Importer
 from deviate.records.importers.deviate2021 import is_summary, relabel
-from deviate.records.importers.tracked import in_order
+from deviate.records.importers.tracked import in_order, reading
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
 from deviate.records.read import experiment_of_plan, judge_run
@@ -85,7 +84,8 @@ def published_table(path: Path) -> str | None:
     Raises:
         InputError: it is damaged.
     """
-    return relabel(path) if is_summary(path) else None
+    with reading(str(path)):
+        return relabel(path) if is_summary(path) else None
 
 
 def refuse_format(form: str) -> None:
@@ -95,7 +95,7 @@ def refuse_format(form: str) -> None:
 
 
 def _read_path(path: Path, form: str | None) -> Sequence[Imported]:
-    try:
+    with reading(str(path)):
         if not path.exists():
             raise InputError(f"importing {path}: no such file or folder", "check its name")
         importer = IMPORTERS[form] if form is not None else _claiming(path)
@@ -105,9 +105,6 @@ def _read_path(path: Path, form: str | None) -> Sequence[Imported]:
             return [dataclasses.replace(each, notes=(*each.notes, *notes)) for each in experiments]
         files = _within(path) if path.is_dir() else []
         read = [each.read(file) for file in files if (each := _claiming(file)) is not None]
-    except OSError as error:
-        place = error.filename or path
-        raise InputError(f"reading {place}: {error.strerror or error}", "check its permissions") from error
     if not read:
         raise InputError(
             f"importing {path}: not a known format",
@@ -148,9 +145,7 @@ def _join(read: Sequence[Sequence[Imported]], *, name: str = "") -> Sequence[Imp
     is_split = len({part.form for part in parts}) == 1 and all(len(part.runs) == 1 for part in parts)
     if len(read) < 2 or len(parts) > len(read) or not is_split:
         return parts
-    runs = tuple(
-        dataclasses.replace(part.runs[0], label=label) for part, label in zip(parts, _labels(parts), strict=True)
-    )  # fmt: skip
+    runs = [dataclasses.replace(part.runs[0], label=label) for part, label in zip(parts, _labels(parts), strict=True)]
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
     more = ["likewise for the other files"] if len(notes) > 2 else notes[1:]
     return [
@@ -158,7 +153,7 @@ def _join(read: Sequence[Sequence[Imported]], *, name: str = "") -> Sequence[Imp
             name=name or _common_name(parts),
             form=parts[0].form,
             sources=tuple(source for part in parts for source in part.sources),
-            runs=runs,
+            runs=tuple(runs),
             tasks=tuple(dict.fromkeys(task for part in parts for task in part.tasks)),
             notes=(f"{len(parts)} files, one run each, are one experiment", *notes[:1], *more),
         )
@@ -171,7 +166,7 @@ def _labels(parts: Sequence[Imported]) -> list[str]:
     if len(set(labels)) == len(labels):
         return labels
     folder = os.path.commonpath([part.sources[0].parent for part in parts])
-    return [str(part.sources[0])[len(folder) :].lstrip("/") for part in parts]
+    return [os.path.relpath(part.sources[0], folder) for part in parts]
 
 
 def _common_name(parts: Sequence[Imported]) -> str:
@@ -251,15 +246,16 @@ def _sort_steps(imported: Imported) -> Imported:
     Raises:
         InputError: a step is so large that no record holds it.
     """
+    runs = []
     for run in imported.runs:
-        for name, series in run.series.items():
-            if (largest := max((abs(step) for step in series.steps if step is not None), default=0)) > LARGEST_STEP:
+        rising = {name: in_order(series) for name, series in run.series.items() if series.values}
+        for name, series in rising.items():
+            if (largest := max(abs(step or 0) for step in series.steps)) > LARGEST_STEP:
                 raise InputError(
                     f"{name} of {run.label}: step {largest:.3g} is too large",
                     "number the steps; if they are times, remove the column",
                 )
-    rising = [{name: in_order(one) for name, one in run.series.items() if one.values} for run in imported.runs]
-    runs = (dataclasses.replace(run, series=series) for run, series in zip(imported.runs, rising, strict=True))
+        runs.append(dataclasses.replace(run, series=rising))
     return dataclasses.replace(imported, runs=tuple(runs))
 
 
@@ -273,7 +269,7 @@ def _plan(imported: Imported, name: str) -> Plan:
         command=("deviate", "import", *sources),
         cwd=".",
         seed=0,
-        sources_hash=_digest(imported),
+        sources_hash=hashlib.sha256(repr(imported.runs).encode("utf-8", "surrogatepass")).hexdigest(),
         variants=(VariantPlan(VARIANT, len(imported.runs)),),
         selection=Selection(tuple(_metric(number, name, imported) for number, name in enumerate(names))),
         imported=(
@@ -303,18 +299,6 @@ def _metric(number: int, name: str, imported: Imported) -> SelectedMetric:
     return SelectedMetric(name, metric, role, direction, stated.aggregate, stated.unit, stated.primary, stated.margin)
 
 
-def _digest(imported: Imported) -> str:
-    """SHA-256 over what was imported, whatever file it came from."""
-    digest = hashlib.sha256()
-    for run in imported.runs:
-        digest.update(repr((run.label, run.status, sorted(run.environment.items()))).encode("utf-8", "surrogatepass"))
-        for name, series in run.series.items():
-            digest.update(name.encode("utf-8", "surrogatepass"))
-            digest.update(array("q", [NO_STEP if step is None else step for step in series.steps]))
-            digest.update(array("d", series.values))
-    return digest.hexdigest()
-
-
 def _unlike(runs: Sequence[ImportedRun]) -> list[str]:
     """Settings that some runs share and others do not; what each run has for itself, as a seed, tells nothing."""
     sentences: list[str] = []
@@ -327,10 +311,6 @@ def _unlike(runs: Sequence[ImportedRun]) -> list[str]:
 
 def _spec(plan: Plan, run: ImportedRun, replicate: int) -> Spec:
     return Spec(plan.sources_hash, plan.command, plan.cwd, VARIANT, replicate, tuple(run.seeds.items()))
-
-
-def _facts(run: ImportedRun) -> dict[str, str]:
-    return {**run.environment, IMPORTED_AS: run.label}
 
 
 def _run(plan: Plan, imported: Imported, replicate: int) -> Run:
@@ -346,7 +326,7 @@ def _run(plan: Plan, imported: Imported, replicate: int) -> Run:
         folder=imported.sources[0] if imported.sources else Path(),
         series=dict(run.series),
         seeds=dict(run.seeds),
-        environment=_facts(run),
+        environment={**run.environment, IMPORTED_AS: run.label},
         reason=_reason(run),
     )
 
@@ -361,45 +341,40 @@ def _write_snapshot(snapshot: Path, plan: Plan) -> None:
         root=str(plan.root), sources_hash=plan.sources_hash, main_loop=MAIN_LOOP, files={}, linked_folders={}, sites=(),
         metrics=(), warnings=(),
     )  # fmt: skip
-    _make_folder(snapshot)
+    with writing(f"making {snapshot}"):
+        snapshot.mkdir(parents=True)
     write_record(snapshot / "manifest.json", "manifest", manifest)
 
 
 def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:
     folder = runs_folder(place) / run_id(spec)
     attempt = attempt_folder(folder, 1)
-    _make_folder(attempt)
-    write_spec(spec_file(folder), spec)
     events = attempt / "events-0-0.jsonl"
-    with writing(f"writing {events}"), events.open("w", encoding="ascii", newline="\n") as file:
-        n_bytes = sum(file.write(line) for line in _events(run))
-        file.write(encode("end", run.wall_time_s, n_bytes))
+    with writing(f"writing {events}"):
+        attempt.mkdir(parents=True)
+        write_spec(spec_file(folder), spec)
+        with events.open("w", encoding="ascii", newline="\n") as file:
+            n_bytes = sum(file.write(line) for line in _events(run))
+            file.write(encode("end", run.wall_time_s, n_bytes))
     write_result(attempt, Result(spec_hash(spec), run.status, None, None, run.started, run.wall_time_s, _reason(run)))
-
-
-def _make_folder(folder: Path) -> None:
-    with writing(f"making {folder}"):
-        folder.mkdir(parents=True)
 
 
 def _events(run: ImportedRun) -> Iterator[str]:
     """What a guest would have recorded, step by step; a time that nobody knows is `nan`."""
     yield encode("start", SCHEMA, {"pid": 0, "ppid": 0, "rank": None, "time": run.started})
     yield encode("path", 0, [])
-    yield encode("environment", _facts(run))
+    yield encode("environment", {**run.environment, IMPORTED_AS: run.label})
     rows = [
-        (math.inf if step is None else step, order, index)
-        for order, series in enumerate(run.series.values())
-        for index, step in enumerate(series.steps)
+        (math.inf if step is None else step, json.dumps(name), float(value), float(seconds))
+        for name, series in run.series.items()
+        for step, value, seconds in zip(
+            series.steps, series.values, series.times or [math.nan] * len(series.values), strict=True
+        )
     ]
-    names = [json.dumps(name) for name in run.series]
-    all_series = list(run.series.values())
     now: float = -math.inf
-    for step, order, index in sorted(rows):
-        series = all_series[order]
-        seconds = number_text(float(series.times[index])) if series.times else '"nan"'
+    for step, name, value, seconds in sorted(rows, key=operator.itemgetter(0)):
         if step not in {now, math.inf}:
             now = step
             yield f'["step", {MAIN_LOOP}, {step}, 0.0]\n'
         around = "[]" if step == math.inf else f"[{MAIN_LOOP}, {step}]"
-        yield f'["named", {names[order]}, 0, {around}, {seconds}, {number_text(float(series.values[index]))}]\n'
+        yield f'["named", {name}, 0, {around}, {number_text(seconds)}, {number_text(value)}]\n'

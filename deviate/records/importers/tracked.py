@@ -230,11 +230,12 @@ class Project:
 
 @contextlib.contextmanager
 def reading(address: str) -> Iterator[None]:
-    """Raises InputError where the system does not let a file of a project be read."""
+    """Raises InputError where the system does not let a file be read."""
     try:
         yield
     except OSError as error:
-        raise InputError(f"reading {address}: {error}", "check the permissions of its files") from error
+        place = error.filename or address
+        raise InputError(f"reading {place}: {error.strerror or error}", "check its permissions") from error
 
 
 @contextlib.contextmanager
