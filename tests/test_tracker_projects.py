@@ -65,7 +65,7 @@ def test_groups_of_runs_become_experiments(service: Service, project: Path, devi
     assert done.code == 0, done.err
     assert "14 runs in 5 groups" in done.out
     assert "without: seed, save_dir, api_key" in done.out
-    assert "base-5: not finished, so the run does not count" in done.out
+    assert "base-5: killed or still running, so the run does not count" in done.out
     (base,) = read_experiment(project / ".deviate/experiments/cifar-lr=0.1")
     assert [run.status for run in base.runs] == [*["completed"] * 4, "crashed", "lost"]
     assert [run.seeds["seed"] for run in base.runs] == list(range(6))

@@ -179,7 +179,7 @@ def test_wandb_writes_offline_what_its_own_messages_read_back(
     assert started.host == ""
     config = {item.key: json.loads(item.value_json) for item in started.config.update}
     assert config["deviate_commit"] == "c0ffee with changes"
-    with pytest.raises(InputError, match="were written by deviate report"):
+    with pytest.raises(InputError, match="written by deviate report, left out"):
         read_wandb(project / "wandb")
     [page] = (project / folders[1]).glob("files/media/html/*.html")
     assert page.read_text(encoding="utf-8") == report.page()

@@ -31,12 +31,11 @@ from deviate.model.records import Status
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.tables import head
 from deviate.records.importers.tracked import (
-    OPEN_ENDED,
     Project,
     TrackedRun,
     Trail,
+    as_experiment,
     calling,
-    imported_runs,
     note_on,
     split_aggregates,
 )
@@ -104,41 +103,30 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
         InputError: there is none, a file is damaged, or the package `mlflow` is needed and not installed.
     """
     stored = experiments_of(str(path))
-    deleted = [experiment.name for experiment in stored if experiment.is_deleted]
-    read = [_imported(experiment, path, deleted) for experiment in stored if not experiment.is_deleted]
-    experiments = tuple(experiment for experiment in read if experiment is not None)
-    if not experiments:
+    deleted = note_on((each.name for each in stored if each.is_deleted), "deleted experiments in the store, left out")
+    projects = [_project(each, str(path)) for each in stored if not each.is_deleted]
+    logged = [project for project in projects if any(run.trails for run in project.runs)]
+    if not logged:
         raise InputError(f"{path} holds no MLflow runs with metrics", "name the folder mlruns, or the file mlflow.db")
-    return experiments
+    return tuple(as_experiment(project, path, deleted) for project in logged)
 
 
-def _imported(experiment: StoredExperiment, path: Path, deleted: Sequence[str]) -> Imported | None:
-    """Convert one experiment of the store; None if none of its runs logged anything."""
-    all_runs = experiment.read_runs()
-    runs = runs_to_read(all_runs)
-    if not any(run.trails for run in runs):
-        return None
-    for run in runs:
-        experiment.load_values(run)
-    imported, of_steps = imported_runs(runs, [run.started for run in runs], "param.")
-    parents = (run.label for run in all_runs if run not in runs and not run.is_deleted)
-    torn = (f"{name} of {run.label}" for run in runs for name, trail in run.trails.items() if trail.is_torn)
-    notes = (
-        *note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED),
-        *note_on(torn, "the last line is incomplete, left out"),
-        *note_on((run.label for run in all_runs if run.is_deleted), "deleted in MLflow, left out"),
-        *note_on(parents, "parent run without metrics, left out"),
-        *note_on(deleted, "deleted experiments in the store, left out"),
-        *of_steps,
-    )
-    return Imported(experiment.name, "mlflow", (path,), imported, notes=notes)
-
-
-def runs_to_read(runs: Sequence[Stored]) -> list[Stored]:
+def _project(experiment: StoredExperiment, address: str) -> Project:
     """The runs of an experiment by start, without deleted ones and parents that have no metrics of their own."""
-    parents = {run.tags[PARENT] for run in runs if PARENT in run.tags}
-    logged = [run for run in runs if not run.is_deleted and (run.trails or run.id not in parents)]
-    return sorted(logged, key=lambda run: (run.started, run.id))
+    runs = sorted(experiment.read_runs(), key=lambda run: (run.started, run.id))
+    n_named = Counter(run.name for run in runs)
+    names = {run.id: run.name for run in runs if n_named[run.name] == 1}
+    parents = {run.tags.get(PARENT) for run in runs}
+    empty = [run for run in runs if run.id in parents and not run.trails]
+    for run in runs:
+        parent = run.tags.get(PARENT, "")  # searches for settings start their runs below one of their own
+        run.sweep = names.get(parent) or parent[:8]
+        run.labels = {"source": run.facts.get("source", "")}
+        run.is_aggregate = AGGREGATE in run.tags
+    trained, notes = split_aggregates(run for run in runs if not run.is_deleted and run not in empty)
+    notes += note_on((run.label for run in runs if run.is_deleted), "deleted in MLflow, left out")
+    notes += note_on((run.label for run in empty if not run.is_deleted), "parent run without metrics, left out")
+    return Project(address, experiment.name, "mlflow", "param.", trained, experiment.load_values, notes=tuple(notes))
 
 
 def experiments_of(store: str) -> list[StoredExperiment]:
@@ -194,19 +182,7 @@ def read_mlflow_experiment(place: str) -> Project:
     """
     store, name = _split(place)
     address = f"mlflow:{redact(place)}"
-    experiment = _choose([each for each in experiments_of(store) if not each.is_deleted], name, address)
-    all_runs = experiment.read_runs()
-    n_named = Counter(run.name for run in all_runs)
-    names = {run.id: run.name for run in all_runs if n_named[run.name] == 1}
-    runs = runs_to_read(all_runs)
-    for run in runs:
-        parent = run.tags.get(PARENT, "")  # searches for settings start their runs below one of their own
-        run.sweep = names.get(parent) or parent[:8]
-        run.labels = {"source": run.facts.get("source", "")}
-    aggregates = {run.id for run in runs if AGGREGATE in run.tags}
-    trained, notes = split_aggregates(runs, lambda run: run.id in aggregates)
-    notes += tuple(note_on((run.label for run in all_runs if run.is_deleted), "deleted in MLflow, left out"))
-    return Project(address, experiment.name, "mlflow", "param.", trained, experiment.load_values, notes=notes)
+    return _project(_choose([each for each in experiments_of(store) if not each.is_deleted], name, address), address)
 
 
 def _split(place: str) -> tuple[str, str]:
@@ -331,18 +307,14 @@ def _unquoted(value: str) -> str:
 
 def _is_database(path: Path) -> bool:
     """Whether a file is an SQLite database with the tables of MLflow."""
-    try:
-        with path.open("rb") as file:
-            if not file.read(16).startswith(b"SQLite format 3"):
-                return False
-        import sqlite3  # missing in some builds of Python
-    except (OSError, ImportError):
-        return False
-    try:
-        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
-            return {name for (name,) in base.execute("SELECT name FROM sqlite_master")} >= TABLES
-    except sqlite3.Error:
-        return False
+    with contextlib.suppress(ImportError):  # missing in some builds of Python
+        import sqlite3
+
+        with contextlib.suppress(OSError, sqlite3.Error), path.open("rb") as file:
+            if file.read(16).startswith(b"SQLite format 3"):
+                with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
+                    return {name for (name,) in base.execute("SELECT name FROM sqlite_master")} >= TABLES
+    return False
 
 
 def _by_client(address: str) -> list[StoredExperiment]:

@@ -31,9 +31,9 @@ from deviate.records.importers.tracked import (
     Project,
     TrackedRun,
     Trail,
+    as_experiment,
     as_params,
     calling,
-    imported_runs,
     note_on,
     split_aggregates,
 )
@@ -67,19 +67,17 @@ class EventLog(TrackedRun):
     Attributes:
         ended: seconds since the epoch of the last event, 0 where there is none; `started` is that of the first.
         is_session: it belongs to the plugin for hyperparameters.
-        n_cut: values that a restart replaced.
     """
 
     ended: float = 0.0
     is_session: bool = False
-    n_cut: int = 0
 
     def include(self, part: "EventLog") -> None:
         """Take over what the run as a whole has from a folder of its event files."""
         self.started = min(filter(None, (self.started, part.started)), default=0.0)
         self.ended = max(self.ended, part.ended)
         self.wall_time_s = max(0.0, self.ended - self.started)
-        self.n_cut += part.n_cut
+        self.n_replaced += part.n_replaced
         self.params |= part.params
         self.status = "lost" if part.status == "lost" else self.status
 
@@ -97,35 +95,23 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     Raises:
         InputError: there are no scalars, a file is damaged, or the package `tensorboard` is not installed.
     """
-    logs = list(runs_below(path).values())
-    runs = [log for log in logs if log.trails]
-    if not runs:
+    project = read_tensorboard_project(str(path))
+    if not project.runs:
         raise InputError(f"the event files in {path} hold no scalars", "name another folder")
-    imported, of_steps = imported_runs(runs, [run.started for run in runs], "hparam.")
-    empty = note_on((log.label for log in logs if not log.trails), "no scalars in the event files, left out")
-    root = path.parent if path.is_file() else path
-    return (Imported(root.resolve().name, "tensorboard", (path,), imported, notes=(*_notes(runs), *of_steps, *empty)),)
+    parts = [
+        f"each folder with event files is a run, {len(project.runs)} in all; train, validation and so on are parts"
+    ]
+    return (as_experiment(project, path, parts if len(project.runs) > 1 else ()),)
 
 
-def _notes(runs: Sequence[EventLog]) -> Iterator[str]:
-    """Notes that readers of the numbers need."""
-    if len(runs) > 1:
-        yield f"each folder with event files is a run, {len(runs)} in all; train, validation and so on are parts"
-    torn = (run.label for run in runs if run.status == "lost")
-    yield from note_on(torn, "the last record is incomplete, so the run was killed or is still running: counts as lost")
-    yield from note_on(
-        (run.label for run in runs if run.n_cut),
-        f"started again, so {sum(run.n_cut for run in runs)} values of earlier event files are replaced by later ones; "
-        "if each file is a separate run, name the files",
-    )
-
-
-def runs_below(path: Path) -> dict[Path, EventLog]:
-    """The runs below a folder, or the run of one file, by their folders.
+def read_tensorboard_project(place: str) -> Project:
+    """Read the runs below a folder; where a run has no settings, its folder is one, without seed and number of the run.
 
     Raises:
-        InputError: there are no event files, one is damaged, or the package `tensorboard` is not installed.
+        InputError: there is no such folder, it has no event files, one is damaged, or the package `tensorboard` is not
+            installed.
     """
+    path = Path(place)
     root = path.parent if path.is_file() else path
     listed = [(root, [path])] if path.is_file() else list(_event_files(path))
     if not listed:
@@ -139,7 +125,18 @@ def runs_below(path: Path) -> dict[Path, EventLog]:
         run.include(log)
         for tag, trail in log.trails.items():  # a session has only a final value of a curve
             run.trails.setdefault(_name(tag, folder, home, log), trail)
-    return runs
+    unread: list[str] = []
+    for home, run in runs.items():
+        run.is_aggregate = any(home.glob(AGGREGATE))
+        run.params = {**_settings(home, unread), **run.params}
+        if not run.params:
+            if seed := SEED_IN_NAME.search(run.label):
+                run.params["seed"] = seed[1]
+            run.labels["folder"] = INDEX_IN_NAME.sub("<run>", SEED_IN_NAME.sub("<seed>", run.label))
+    trained, notes = split_aggregates(run for run in runs.values() if run.trails)
+    notes += note_on((run.label for run in runs.values() if not run.trails), "no scalars in the event files, left out")
+    notes += note_on(unread, "settings that cannot be read")
+    return Project(f"tensorboard:{path}", root.resolve().name, "tensorboard", "hparam.", trained, notes=tuple(notes))
 
 
 def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, list[Path]]]:
@@ -176,29 +173,6 @@ def _name(tag: str, folder: Path, home: Path, log: EventLog) -> str:
         return tag
     inner = folder.relative_to(home).as_posix()
     return f"{tag}/{inner[len(tag) + 1 :]}" if _main_tag(folder, home, log) else f"{inner}/{tag}"
-
-
-def read_tensorboard_folder(place: str) -> Project:
-    """Read the runs below a folder; where a run has no settings, its folder is one, without seed and number of the run.
-
-    Raises:
-        InputError: there is no such folder, it has no event files, or one is damaged.
-    """
-    root = Path(place)
-    if not root.is_dir():
-        raise InputError(f"reading tensorboard:{place}: there is no such folder", "name the folder that runs lie in")
-    unread: list[str] = []
-    logs = {home: log for home, log in runs_below(root).items() if log.trails}
-    for home, log in logs.items():
-        log.params = {**_settings(home, unread), **log.params}
-        if not log.params:
-            if seed := SEED_IN_NAME.search(log.label):
-                log.params["seed"] = seed[1]
-            log.labels["folder"] = INDEX_IN_NAME.sub("<run>", SEED_IN_NAME.sub("<seed>", log.label))
-    aggregates = {log.id for home, log in logs.items() if any(home.glob(AGGREGATE))}
-    runs, notes = split_aggregates(list(logs.values()), lambda run: run.id in aggregates)
-    notes += tuple(note_on(unread, "settings that cannot be read"))
-    return Project(f"tensorboard:{place}", root.resolve().name, "tensorboard", "hparam.", runs, notes=notes)
 
 
 def _settings(home: Path, unread: list[str]) -> dict[str, str]:
@@ -283,12 +257,12 @@ def _take(log: EventLog, event: Any, plugins: dict[str, str]) -> bool:
     log.started = log.started or event.wall_time
     log.ended = max(log.ended, event.wall_time)
     if event.session_log.status == event.session_log.START:
-        log.n_cut += sum(trail.cut(event.step) for trail in log.trails.values())
+        log.n_replaced += sum(trail.cut(event.step) for trail in log.trails.values())
     n_values = 0
     for value in event.summary.value:
         if value.tag not in plugins:  # only the first value of a tag in a file names its plugin
             plugins[value.tag] = value.metadata.plugin_data.plugin_name
-            log.n_cut += log.trails[value.tag].cut(event.step) if value.tag in log.trails else 0
+            log.n_replaced += log.trails[value.tag].cut(event.step) if value.tag in log.trails else 0
         if value.tag == SESSION:
             log.is_session = True
             log.params |= _hparams(value.metadata.plugin_data.content)

@@ -8,17 +8,22 @@ import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
 
 from deviate.base.redaction import redact, redact_variables
 from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.model.records import Series, Status
 from deviate.records.columns import NO_STEP, series_of
-from deviate.records.importers import ImportedRun
+from deviate.records.importers import Imported, ImportedRun
 
 MOST_NAMED = 5
 LONGEST_MESSAGE = 200
-OPEN_ENDED = "no end recorded, so the run was killed or is still running: counts as lost"
+LOST = "killed or still running, so the run does not count"
+REPLACED = (
+    "started again: from its first step on, a later file replaces earlier values; if each is a run, name the files"
+)
 
 
 @dataclass(slots=True)
@@ -67,6 +72,8 @@ class TrackedRun:
         params: its settings, secrets included. facts: what it ran on.
         sweep: the search over settings that started it, empty where none did.
         labels: how its author filed it in the tracker, such as its group there.
+        is_aggregate: `deviate report --to` wrote it.
+        n_replaced: values that a later start of the run replaced.
     """
 
     id: str
@@ -79,29 +86,77 @@ class TrackedRun:
     facts: dict[str, str] = field(default_factory=dict)
     sweep: str = ""
     labels: dict[str, str] = field(default_factory=dict)
+    is_aggregate: bool = False
+    n_replaced: int = 0
 
     @property
     def label(self) -> str:
         return self.name or self.id
 
 
-def imported_runs(
-    runs: Sequence[TrackedRun], starts: Sequence[float], prefix: str = ""
-) -> tuple[tuple[ImportedRun, ...], tuple[str, ...]]:
-    """The runs with their series, and notes on what was made of steps, as `as_series` gives both.
+RunT = TypeVar("RunT", bound=TrackedRun)
 
-    Args:
-        prefix: what stands before the names of settings among the facts, which have no secrets.
+Load = Callable[[TrackedRun], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Runs that were filed together in a tracker.
+
+    Attributes:
+        address: as it was given, without secrets.
+        form: name of the tracker.
+        prefix: what stands before the names of settings among the facts of a run.
+        load: reads the measurements of a run into its trails, None where they were read with it. Raises InputError.
+        aims: what each sweep was tuned on, where the tracker knows: "val_acc (maximize)".
+        has_clock_times: whether measurements have the time of day, not the seconds since their run started.
+        notes: sentences for the user on what was left out.
     """
-    series, notes = as_series([run.trails for run in runs], starts)
+
+    address: str
+    name: str
+    form: str
+    prefix: str
+    runs: Sequence[TrackedRun]
+    load: Load | None = None
+    aims: Mapping[str, str] = field(default_factory=dict)
+    has_clock_times: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def as_experiment(project: Project, path: Path, notes: Iterable[str] = ()) -> Imported:
+    """All runs of a project, which was read from a file or folder, as one experiment."""
+    runs, of_runs = load_runs(project, project.runs)
+    return Imported(project.name, project.form, (path,), runs, notes=(*notes, *project.notes, *of_runs))
+
+
+def load_runs(project: Project, runs: Sequence[TrackedRun]) -> tuple[tuple[ImportedRun, ...], tuple[str, ...]]:
+    """Runs of a project with their series, and notes on them; their facts have no secrets.
+
+    Raises:
+        InputError: their measurements cannot be read.
+    """
+    with reading(project.address):
+        for run in runs if project.load else ():
+            project.load(run)  # type: ignore[misc]
+    starts = [run.started if project.has_clock_times else 0.0 for run in runs]
+    series, of_steps = as_series([run.trails for run in runs], starts)
     labels = [run.label for run in runs]
     imported = []
     for run, its_series in zip(runs, series, strict=True):
         label = run.label if labels.count(run.label) == 1 else f"{run.label} ({run.id})"
         params, seeds = settings(run.params)
-        environment = {**run.facts, **{f"{prefix}{name}": value for name, value in params.items()}}
+        environment = {**run.facts, **{f"{project.prefix}{name}": value for name, value in params.items()}}
         imported.append(ImportedRun(label, its_series, run.status, run.started, run.wall_time_s, environment, seeds))
-    return tuple(imported), notes
+    notes = (
+        *note_on((run.label for run in runs if run.status == "lost"), LOST),
+        *note_on((run.label for run in runs if run.n_replaced), REPLACED),
+        *note_on(
+            (f"{name} of {run.label}" for run in runs for name, trail in run.trails.items() if trail.is_torn),
+            "the last line is incomplete, left out",
+        ),
+    )
+    return tuple(imported), (*notes, *of_steps)
 
 
 def go_on(earlier: Trails, later: Trails) -> int:
@@ -200,34 +255,6 @@ def is_seed(name: str) -> bool:
     return name.lower().replace("-", "_").rpartition(".")[2].endswith(("seed", "random_state"))
 
 
-Load = Callable[[TrackedRun], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """The runs of a project.
-
-    Attributes:
-        address: as it was given, without secrets.
-        form: name of the tracker.
-        prefix: what stands before the names of settings among the facts of a run.
-        load: reads the measurements of a run into its trails, None where they were read with it. Raises InputError.
-        aims: what each sweep was tuned on, where the tracker knows: "val_acc (maximize)".
-        has_clock_times: whether measurements have the time of day, not the seconds since their run started.
-        notes: sentences for the user on what was left out.
-    """
-
-    address: str
-    name: str
-    form: str
-    prefix: str
-    runs: Sequence[TrackedRun]
-    load: Load | None = None
-    aims: Mapping[str, str] = field(default_factory=dict)
-    has_clock_times: bool = True
-    notes: tuple[str, ...] = ()
-
-
 @contextlib.contextmanager
 def reading(address: str) -> Iterator[None]:
     """Raises InputError where the system does not let a file be read."""
@@ -258,10 +285,8 @@ def calling(package: str, doing: str, hint: str) -> Iterator[None]:
         raise InputError(f"{doing}: {text}", hint) from error
 
 
-def split_aggregates(
-    runs: Sequence[TrackedRun], is_aggregate: Callable[[TrackedRun], bool]
-) -> tuple[list[TrackedRun], tuple[str, ...]]:
+def split_aggregates(runs: Iterable[RunT]) -> tuple[list[RunT], list[str]]:
     """The runs of training, without those that `deviate report --to` wrote, and a note on these."""
-    aggregates = [run.label for run in runs if is_aggregate(run)]
-    note = "written by deviate report, left out"
-    return [run for run in runs if not is_aggregate(run)], tuple(note_on(aggregates, note))
+    listed = list(runs)
+    aggregates = (run.label for run in listed if run.is_aggregate)
+    return [run for run in listed if not run.is_aggregate], note_on(aggregates, "written by deviate report, left out")

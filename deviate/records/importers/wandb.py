@@ -29,15 +29,14 @@ from deviate.model.records import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.tracked import (
-    OPEN_ENDED,
     Project,
     TrackedRun,
     Trail,
+    as_experiment,
     as_params,
     calling,
     flatten,
     go_on,
-    imported_runs,
     note_on,
     split_aggregates,
 )
@@ -82,7 +81,6 @@ class _LoggedRun(TrackedRun):
     project: str = ""
     group: str = ""
     summary: dict[str, float] = field(default_factory=dict)
-    n_replaced: int = 0
 
 
 @importer("wandb", description="Weights & Biases: run-….wandb, or a folder of runs", claims=_claims, rank=20)
@@ -100,40 +98,30 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     for run in read:
         if run.started:
             by_id[run.id] = _after(by_id[run.id], run) if run.id in by_id else run
-    aggregates = [run.file for run in by_id.values() if AGGREGATE in run.params]
-    experiments: dict[tuple[str, str], list[_LoggedRun]] = {}
-    for run in by_id.values():
-        if AGGREGATE not in run.params:
-            experiments.setdefault((run.project, run.group), []).append(run)
-    if aggregates and not experiments:
-        raise InputError(f"the W&B runs in {path} were written by deviate report", "name those of the training")
-    untold = note_on((run.file for run in read if not run.started), "ends before the run is identified, left out")
-    notes = (*untold, *note_on(aggregates, "written by deviate report, left out"))
+    trained, notes = split_aggregates(by_id.values())
+    notes += note_on((run.file for run in read if not run.started), "ends before the run is identified, left out")
+    experiments: dict[str, list[_LoggedRun]] = {}
+    for run in trained:
+        add_scores(run, run.summary)
+        experiments.setdefault("-".join(filter(None, (run.project, run.group))), []).append(run)
+    if not any(run.trails for run in trained):
+        raise InputError(f"the W&B runs in {path} logged no numbers", "; ".join(notes) or "name another folder")
     if len(experiments) > 1:
-        notes = (f"{len(experiments)} experiments: each project and group is one", *notes)
-    imported = tuple(_experiment(runs, path, notes) for runs in experiments.values())
-    if not any(run.series for experiment in imported for run in experiment.runs):
-        raise InputError(f"the W&B runs in {path} logged no numbers", "name another folder")
-    return imported
+        notes = [f"{len(experiments)} experiments: each project and group is one", *notes]
+    return tuple(
+        as_experiment(
+            Project(str(path), name or path.resolve().stem, "wandb", "config.", runs, has_clock_times=False),
+            path,
+            notes,
+        )
+        for name, runs in experiments.items()
+    )
 
 
 def _files(folder: Path) -> list[Path]:
     """Run files sorted by name, which begins with their date; the symbolic link to the latest run is skipped."""
     files = next((its for place in PLACES if (its := sorted(folder.glob(place)))), [])
     return [path for path in files if path.is_file() and not path.parent.is_symlink()] or files[:1]
-
-
-def _experiment(runs: Sequence[_LoggedRun], path: Path, notes: Sequence[str]) -> Imported:
-    for run in runs:
-        add_scores(run, run.summary)
-    imported, of_steps = imported_runs(runs, [0.0] * len(runs), "config.")
-    name = "-".join(filter(None, (runs[0].project, runs[0].group))) or path.resolve().stem
-    resumed = "resumed: from its first step on, the later file replaces earlier values"
-    of_runs = (
-        *note_on((run.label for run in runs if run.status == "lost"), OPEN_ENDED),
-        *note_on((run.label for run in runs if run.n_replaced), resumed),
-    )
-    return Imported(name, "wandb", (path,), imported, notes=(*notes, *of_runs, *of_steps))
 
 
 def add_row(run: TrackedRun, row: Mapping[str, object], step: float) -> None:
@@ -181,6 +169,7 @@ def _read(path: Path) -> _LoggedRun:
 
         for record in _records(data):
             _take(run, Record.FromString(record))
+    run.is_aggregate = AGGREGATE in run.params
     return run
 
 
@@ -313,9 +302,9 @@ def read_wandb_project(place: str) -> Project:
         with _calling(f"reading {address}/{run.id}", HINT):
             _load(run, cloud_runs[run.id])
 
-    trained, notes = split_aggregates(runs, lambda run: AGGREGATE in run.params)
+    trained, notes = split_aggregates(runs)
     name = path.rpartition("/")[2]
-    return Project(address, name, "wandb", "config.", trained, load, aims, has_clock_times=False, notes=notes)
+    return Project(address, name, "wandb", "config.", trained, load, aims, has_clock_times=False, notes=tuple(notes))
 
 
 def _path(place: str) -> str:
@@ -339,6 +328,7 @@ def _cloud_run(run: Any) -> TrackedRun:
         params=params,
         sweep=run.sweep_name or "",
         labels={"group": run.group or "", "job_type": run.job_type or ""},
+        is_aggregate=AGGREGATE in params,
     )
 
 

@@ -3,12 +3,12 @@
 from deviate.base.redaction import redact
 from deviate.errors import InputError
 from deviate.records.importers.mlflow import read_mlflow_experiment
-from deviate.records.importers.tensorboard import read_tensorboard_folder
+from deviate.records.importers.tensorboard import read_tensorboard_project
 from deviate.records.importers.tracked import Project, reading
 from deviate.records.importers.wandb import read_wandb_project
 
 EXAMPLES = {"wandb": "wandb:ENTITY/PROJECT", "mlflow": "mlflow:EXPERIMENT", "tensorboard": "tensorboard:FOLDER"}
-READERS = {"wandb": read_wandb_project, "mlflow": read_mlflow_experiment, "tensorboard": read_tensorboard_folder}
+READERS = {"wandb": read_wandb_project, "mlflow": read_mlflow_experiment, "tensorboard": read_tensorboard_project}
 
 
 def is_address(name: str) -> bool:

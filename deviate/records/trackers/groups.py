@@ -15,7 +15,7 @@ from deviate.model.metric_vocabulary import word_set
 from deviate.model.records import TUNED
 from deviate.records.importers import Imported
 from deviate.records.importers.assemble import word
-from deviate.records.importers.tracked import Project, TrackedRun, imported_runs, is_seed, note_on, reading
+from deviate.records.importers.tracked import Project, TrackedRun, is_seed, load_runs
 
 Settings = dict[str, str]
 
@@ -48,7 +48,6 @@ LARGEST_WHOLE = 1e15
 SHORTEST_ID = 5
 NONE = "(none)"
 SWEEP = "sweep"
-UNFINISHED = "not finished, so the run does not count"
 MOST_IN_NAMES = 3
 LONGEST_NAME = 60
 FEWEST_SINGLE = 5
@@ -347,19 +346,13 @@ def import_groups(grouping: Grouping, groups: Sequence[RunGroup]) -> tuple[Impor
 
 def _experiment(grouping: Grouping, group: RunGroup) -> Imported:
     project = grouping.project
-    if project.load is not None:
-        with reading(project.address):
-            for run in group.runs:
-                project.load(run)
-    unfinished = note_on((run.label for run in group.runs if run.status == "lost"), UNFINISHED)
-    starts = [run.started if project.has_clock_times else 0.0 for run in group.runs]
-    runs, of_steps = imported_runs(group.runs, starts, project.prefix)
+    runs, of_runs = load_runs(project, group.runs)
     return Imported(
         name=group.name,
         form=project.form,
         sources=(),
         runs=runs,
-        notes=(*grouping_notes(grouping, group), *project.notes, *unfinished, *of_steps),
+        notes=(*grouping_notes(grouping, group), *project.notes, *of_runs),
         arguments=_arguments(grouping, group),
     )
 

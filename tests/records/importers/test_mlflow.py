@@ -132,7 +132,7 @@ def test_how_a_run_ended_is_kept_and_what_is_left_out_is_said(store: Path) -> No
         "child": ("completed", [(1, 0.75)]),
         "going on": ("lost", [(1, 2.0)]),
     }
-    assert "going on: no end recorded, so the run was killed or is still running: counts as lost" in imported.notes
+    assert "going on: killed or still running, so the run does not count" in imported.notes
     assert "deleted: deleted in MLflow, left out" in imported.notes
     assert "parent: parent run without metrics, left out" in imported.notes
 

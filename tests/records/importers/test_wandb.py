@@ -175,7 +175,7 @@ def test_a_file_that_breaks_off_is_read_up_to_there_and_said(runs: Path, tmp_pat
     imported = read_one(folder)
     assert [run.status for run in imported.runs] == ["lost", "completed"]
     assert points(imported.runs[0].series["loss"]) == [(step, 1 / (3 + step)) for step in range(5)]
-    assert imported.notes[0].startswith("seed 0: no end recorded")
+    assert imported.notes[0].startswith("seed 0: killed or still running")
 
 
 def test_zeros_at_the_end_are_no_records(runs: Path, tmp_path: Path) -> None:
