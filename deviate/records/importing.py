@@ -106,10 +106,8 @@ def _read_path(path: Path, form: str | None) -> Sequence[Imported]:
         files = _within(path) if path.is_dir() else []
         read = [each.read(file) for file in files if (each := _claiming(file)) is not None]
     if not read:
-        raise InputError(
-            f"importing {path}: not a known format",
-            f"known formats are {', '.join(IMPORTERS)}; --format NAME reads a file as one of them",
-        )
+        known = ", ".join(IMPORTERS)
+        raise InputError(f"importing {path}: not a known format", f"name a format with --format: {known}")
     return _join(read, name=path.absolute().name)
 
 

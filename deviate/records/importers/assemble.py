@@ -90,20 +90,14 @@ def assemble(table: Table, path: Path, form: str, *, roles: Roles | None = None)
         InputError: it holds no scores, or several measurements of a run that nothing tells apart.
     """
     if len(table.columns) > MOST_COLUMNS:
-        raise InputError(
-            f"{path} has {len(table.columns)} columns: this looks like data, not like results of runs",
-            "name a file with scores or measurements",
-        )
+        raise InputError(f"{path} has {len(table.columns)} columns: this looks like data", "name a file with scores")
     table = _melt(table) if roles is None else table
     roles = _told_apart(table, roles or _roles(table, path), path)
     has_tasks = roles.task is not None and len({cell for cell in table.columns[roles.task] if cell}) > 1
     read = {name: _runs(table, roles, rows, has_tasks=has_tasks) for name, rows in _groups(table, roles).items()}
     all_runs = [run for runs in read.values() for run in runs]
     if len(all_runs) > MOST_RUNS:
-        raise InputError(
-            f"{path} would have {len(all_runs)} runs",
-            "add a column step if rows are steps, and a column run if there are several runs",
-        )
+        raise InputError(f"{path} would have {len(all_runs)} runs", "add a column step if rows are steps, or run")
     tasks = _tasks(dict.fromkeys(name for run in all_runs for name in run.series)) if has_tasks else ()
     notes = tuple(f"{path.name}: {note}" for note in _notes(table, roles, len(read), all_runs))
     return tuple(Imported(name or path.stem, form, (path,), tuple(runs), tasks, notes) for name, runs in read.items())
@@ -231,9 +225,7 @@ def _refuse_summaries(values: Sequence[str], path: Path) -> None:
     spreads = {frozenset(parts - SPREADS) for parts in words.values() if parts & SPREADS}
     if means & spreads:
         summaries = [name for name, parts in words.items() if parts & (MEANS | SPREADS)]
-        raise InputError(
-            f"{path.name} holds means and spreads ({', '.join(summaries[:6])}), not the scores of runs", SUMMARY_HINT
-        )
+        raise InputError(f"{path.name} holds means and spreads ({first_few(summaries, MOST_NAMED)})", SUMMARY_HINT)
 
 
 def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:

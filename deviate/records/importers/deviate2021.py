@@ -32,14 +32,12 @@ RIGHT = {
 }
 P_VALUE = "U_test_p-value"
 ONCE = "DLVarLog"
-NOTES = (
-    "DEVIATE 2021: SDev_t was the lower bound and SDev_b the upper one: here they are called low and high",
-    "SD with ddof 1; chi-square interval at 90%; values have four decimals",
-)
-NOTES_OF_COMPARISON = (
-    "DEVIATE 2021: p-values were one-sided: they are doubled here (at most 1), and uncorrected for many iterations",
-    "cohen d pools both variances unweighted; values have four decimals: p 0.0000 is below 0.0001",
-)
+NOTES = {
+    ANALYSIS: "# DEVIATE 2021: SDev_t was the lower bound and SDev_b the upper one: here they are called low and high\n"
+    "# SD with ddof 1; chi-square interval at 90%; values have four decimals\n",
+    COMPARISON: "# DEVIATE 2021: p-values were one-sided: they are doubled here, at most 1, and uncorrected\n"
+    "# cohen d pools both variances unweighted; values have four decimals: p 0.0000 is below 0.0001\n",
+}
 
 
 def is_summary(path: Path) -> bool:
@@ -75,27 +73,19 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
         InputError: the file is a summary over runs: `relabel` is for those.
     """
     if path.is_file() and is_summary(path):
-        raise InputError(
-            f"{path} is a summary over runs by the DEVIATE release of 2021",
-            "import the runs from DLVarLog.csv files; deviate import prints the summary with corrected labels",
-        )
+        raise InputError(f"{path} is a summary over runs of DEVIATE 2021", "import the runs from DLVarLog.csv files")
     logs = _logs(path) if path.is_dir() else [path]
     if not logs:
         raise InputError(
-            f"{path} holds no logs of the DEVIATE release of 2021",
-            "name a folder with 0/DLVarLog.csv, 1/DLVarLog.csv, …",
+            f"{path} holds no logs of DEVIATE 2021", "name a folder with 0/DLVarLog.csv, 1/DLVarLog.csv, …"
         )
     read = [assemble(_count_rows(read_table(log)), log, "deviate2021")[0] for log in logs]
-    notes = (
-        *read[0].notes,
-        "values have five decimals; Time is the duration of the written iteration in seconds",
-        *([f"each of the {len(logs)} numbered folders is a run"] if len(logs) > 1 else []),
-    )
     runs = tuple(
         dataclasses.replace(run, label=f"run {log.parent.name}" if log.stem.startswith(ONCE) else run.label)
         for log, table in zip(logs, read, strict=True)
         for run in table.runs
     )
+    notes = (*read[0].notes, "values have five decimals; Time is the duration of the written iteration in seconds")
     name = path.absolute().name if path.is_dir() else path.stem
     return (Imported(name, "deviate2021", tuple(logs), runs, notes=notes),)
 
@@ -106,9 +96,7 @@ def _count_rows(table: Table) -> Table:
     if len(set(steps)) > 1 or len(steps) < 2:
         return table
     columns = {**table.columns, "Iter": [str(row) for row in range(table.n_rows)]}
-    return dataclasses.replace(
-        table, columns=columns, notes=(*table.notes, "Iter is constant: rows are counted instead")
-    )
+    return dataclasses.replace(table, columns=columns, notes=("Iter is constant: rows are counted instead",))
 
 
 def relabel(path: Path) -> str:
@@ -122,11 +110,9 @@ def relabel(path: Path) -> str:
     width = len(figures)
     metrics = first[1 : len(second) : width]
     if tuple(second[1:]) != figures * len(metrics):
-        raise InputError(
-            f"{path}: unknown columns for the DEVIATE release of 2021", "name an unchanged file of the release"
-        )
-    buffer = io.StringIO()
-    buffer.writelines(f"# {note}\n" for note in (NOTES if figures is ANALYSIS else NOTES_OF_COMPARISON))
+        raise InputError(f"{path}: unknown columns for DEVIATE 2021", "name an unchanged file of the release")
+    buffer = io.StringIO(NOTES[figures])
+    buffer.seek(0, io.SEEK_END)
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(["metric", "iteration", *(RIGHT.get(figure, figure) for figure in figures)])
     for at, metric in enumerate(metrics):
@@ -138,13 +124,9 @@ def relabel(path: Path) -> str:
 
 
 def _right(figure: str, cell: str) -> str:
-    if figure == P_VALUE:
-        return _double(cell)
-    return "" if figure in ANALYSIS and cell.lower() == "nan" else cell
-
-
-def _double(cell: str) -> str:
-    p_value = number(cell)
-    if p_value is None or math.isnan(p_value):
+    value = number(cell)
+    if figure != P_VALUE:
+        return "" if figure in ANALYSIS and value is not None and math.isnan(value) else cell
+    if value is None or math.isnan(value):
         return "none: all values equal"
-    return f"{min(1.0, 2 * p_value):.4f}" if p_value else "< 0.0001"
+    return f"{min(1.0, 2 * value):.4f}" if value else "< 0.0001"

@@ -30,10 +30,7 @@ def read_dl_variance(path: Path) -> tuple[Imported, ...]:
     """Read the runs of every set. Raises InputError for the summaries."""
     table = read_table(path)
     if "try" not in table.columns:
-        raise InputError(
-            f"{path} holds summaries over runs, whose SDs (std_dev_…) do not state their ddof",
-            "import analysis_raw.csv, which has the runs",
-        )
+        raise InputError(f"{path} holds summaries, which do not state their ddof", "import analysis_raw.csv")
     columns = dict(table.columns)
     columns["random_seed"] = [SEEDS.get(cell, cell) for cell in columns.get("random_seed", [""] * table.n_rows)]
     roles = Roles(
@@ -43,7 +40,5 @@ def read_dl_variance(path: Path) -> tuple[Imported, ...]:
         unused=tuple(name for name in columns if name not in {*SET, *METRICS, "try"}),
     )
     experiments = assemble(dataclasses.replace(table, columns=columns), path, "dl_variance", roles=roles)
-    note = (
-        "convergent is the time in seconds to the epoch that the selection criterion chose, convergent_epoch its number"
-    )
+    note = "convergent is the time in seconds to the epoch that the criterion chose, convergent_epoch its number"
     return tuple(dataclasses.replace(experiment, notes=(*experiment.notes, note)) for experiment in experiments)

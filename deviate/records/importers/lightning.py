@@ -28,9 +28,8 @@ def _logs(folder: Path) -> list[Path]:
     if (folder / METRICS).is_file():
         return [folder / METRICS]
     logs = [*folder.glob(f"*/{METRICS}"), *folder.glob(f"*/version_*/{METRICS}")]
-    return sorted(
-        logs, key=lambda path: (path.parts[:-2], len(path.parent.name), path)
-    )  # version_10 is after version_9
+    # version_10 is after version_9
+    return sorted(logs, key=lambda path: (path.parts[:-2], len(path.parent.name), path))
 
 
 @importer("lightning", description="CSVLogger of Lightning: metrics.csv, version_* folders", claims=_claims, rank=20)
@@ -40,19 +39,15 @@ def read_lightning(path: Path) -> tuple[Imported, ...]:
     if not logs:
         raise InputError(f"{path} holds no {METRICS}", "name the folder that the CSVLogger wrote to")
     read = [(log, experiment) for log in logs for experiment in assemble(read_table(log), log, "lightning")]
-    runs = tuple(
-        dataclasses.replace(
-            run,
-            label=log.parent.name if len(experiment.runs) == 1 else f"{log.parent.name} {run.label}",
-            environment=_settings(log.parent),
-        )
-        for log, experiment in read
-        for run in experiment.runs
-    )  # fmt: skip
-    notes = [*read[0][1].notes, *([f"each of the {len(logs)} folders is a run"] if len(logs) > 1 else [])]
+    runs = []
+    for log, experiment in read:
+        settings, place = _settings(log.parent), log.parent.name
+        for run in experiment.runs:
+            label = place if len(experiment.runs) == 1 else f"{place} {run.label}"
+            runs.append(dataclasses.replace(run, label=label, environment=settings))
     folder = path if path.is_dir() else path.parent
     name = folder.parent.name if folder.name.startswith("version_") else folder.name
-    return (Imported(name or "lightning", "lightning", tuple(logs), runs, notes=tuple(notes)),)
+    return (Imported(name or "lightning", "lightning", tuple(logs), tuple(runs), notes=read[0][1].notes),)
 
 
 def _settings(folder: Path) -> dict[str, str]:

@@ -30,15 +30,7 @@ from deviate.errors import InputError
 from deviate.model.records import Status
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.tables import head
-from deviate.records.importers.tracked import (
-    Project,
-    TrackedRun,
-    Trail,
-    as_experiment,
-    calling,
-    note_on,
-    split_aggregates,
-)
+from deviate.records.importers.tracked import Project, TrackedRun, calling, note_on, trained
 
 META = "meta.yaml"
 DATABASE = "mlflow.db"
@@ -108,7 +100,7 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
     logged = [project for project in projects if any(run.trails for run in project.runs)]
     if not logged:
         raise InputError(f"{path} holds no MLflow runs with metrics", "name the folder mlruns, or the file mlflow.db")
-    return tuple(as_experiment(project, path, deleted) for project in logged)
+    return tuple(project.as_experiment(path, deleted) for project in logged)
 
 
 def _project(experiment: StoredExperiment, address: str) -> Project:
@@ -123,10 +115,10 @@ def _project(experiment: StoredExperiment, address: str) -> Project:
         run.sweep = names.get(parent) or parent[:8]
         run.labels = {"source": run.facts.get("source", "")}
         run.is_aggregate = AGGREGATE in run.tags
-    trained, notes = split_aggregates(run for run in runs if not run.is_deleted and run not in empty)
+    kept, notes = trained(run for run in runs if not run.is_deleted and run not in empty)
     notes += note_on((run.label for run in runs if run.is_deleted), "deleted in MLflow, left out")
     notes += note_on((run.label for run in empty if not run.is_deleted), "parent run without metrics, left out")
-    return Project(address, experiment.name, "mlflow", "param.", trained, experiment.load_values, notes=tuple(notes))
+    return Project(address, experiment.name, "mlflow", "param.", kept, experiment.load_values, notes=notes)
 
 
 def experiments_of(store: str) -> list[StoredExperiment]:
@@ -239,7 +231,7 @@ def _folder(folder: Path, run_folders: Sequence[Path]) -> StoredExperiment:
 
     def load_values(run: TrackedRun) -> None:
         for name in run.trails:
-            run.trails[name] = _values(runs[run.id] / "metrics" / name)
+            _load_values(run, name, runs[run.id] / "metrics" / name)
 
     return StoredExperiment(
         meta.get("experiment_id", folder.name),
@@ -257,7 +249,7 @@ def _folder_run(folder: Path) -> Stored:
         for kind in ("params", "tags")
     )
     run = _new_run(folder.name, meta.get("status"), meta.get("start_time"), meta.get("end_time"), params, tags)
-    run.trails = {name: Trail() for name in _files(folder / "metrics") if not name.startswith(MACHINE)}
+    run.trails = {name: [] for name in _files(folder / "metrics") if not name.startswith(MACHINE)}
     run.is_deleted = meta.get("lifecycle_stage") == "deleted"
     return run
 
@@ -267,17 +259,16 @@ def _files(folder: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("[!.]*")) if path.is_file()}
 
 
-def _values(path: Path) -> Trail:
-    """The values of a metric, without a torn last line: a number that is cut off would be another one."""
+def _load_values(run: TrackedRun, name: str, path: Path) -> None:
+    """Read the values of a metric, without a torn last line: a number that is cut off would be another one."""
     whole, _, torn = path.read_text(encoding="utf-8", errors="replace").rpartition("\n")
-    trail = Trail(is_torn=bool(torn))
+    run.torn += [name] if torn else []
     for number, line in enumerate(whole.splitlines(), 1):
         try:
             time, value, *rest = line.split()
-            trail.add(int(rest[0]) if rest else 0, float(value), int(time) / 1000)
+            run.log(name, int(rest[0]) if rest else 0, float(value), int(time) / 1000)
         except ValueError as error:
             raise InputError(f"{path} is damaged in line {number}: {line[:80]!r}", CURE) from error
-    return trail
 
 
 def _meta(folder: Path) -> dict[str, str]:
@@ -340,9 +331,9 @@ def _by_client(address: str) -> list[StoredExperiment]:
         def load_values(run: TrackedRun) -> None:
             with calling("mlflow", doing, HINT), ThreadPoolExecutor(N_CONNECTIONS) as pool:  # a request for each metric
                 histories = pool.map(lambda name: client.get_metric_history(run.id, name), run.trails)
-                for trail, history in zip(run.trails.values(), histories, strict=True):
+                for name, history in zip(list(run.trails), histories, strict=True):
                     for metric in history:
-                        trail.add(metric.step, _real_number(metric.value), metric.timestamp / 1000)
+                        run.log(name, metric.step, _real_number(metric.value), metric.timestamp / 1000)
 
         is_deleted = found.lifecycle_stage == "deleted"
         return StoredExperiment(str(found.experiment_id), found.name, is_deleted, read_runs, load_values)
@@ -363,7 +354,7 @@ def _pages(search: Callable[..., Any], **query: object) -> Iterator[Any]:
 def _client_run(found: Any) -> Stored:
     info, data = found.info, found.data
     run = _new_run(info.run_id, info.status, info.start_time, info.end_time, dict(data.params), dict(data.tags))
-    run.trails = {name: Trail() for name in data.metrics if not name.startswith(MACHINE)}
+    run.trails = {name: [] for name in data.metrics if not name.startswith(MACHINE)}
     run.is_deleted = info.lifecycle_stage == "deleted"
     return run
 

@@ -25,25 +25,19 @@ def read_monitor(path: Path) -> tuple[Imported, ...]:
     table = read_table(path)
     try:
         facts = json.loads(head(path).partition("\n")[0].lstrip("# "))
-        rewards, lengths, times = ([number(cell) for cell in table.columns[name]] for name in "rlt")
+        cells = zip(*(map(number, table.columns[name]) for name in "rlt"), strict=True)
         started = float(facts["t_start"])
     except (KeyError, ValueError, TypeError) as error:
-        raise InputError(
-            f"{path} is not a Monitor log: {error!r}", "name a file with the columns r, l and t"
-        ) from error
-    whole = [(r, n, t) for r, n, t in zip(rewards, lengths, times, strict=True) if None not in {r, n, t}]
-    steps = tuple(itertools.accumulate(int(n or 0) for _, n, _ in whole))
-    at = tuple(float(t or 0) for _, _, t in whole)
+        raise InputError(f"{path} is not a Monitor log: {error!r}", "name one with the columns r, l and t") from error
+    whole = [(r, n, t) for r, n, t in cells if r is not None and n is not None and t is not None]
+    steps = tuple(itertools.accumulate(int(n) for _, n, _ in whole))
+    times = tuple(t for _, _, t in whole)
     series = {
-        "episode_reward": Series(steps, tuple(float(r or 0) for r, _, _ in whole), at),
-        "episode_length": Series(steps, tuple(float(n or 0) for _, n, _ in whole), at),
+        "episode_reward": Series(steps, tuple(r for r, _, _ in whole), times),
+        "episode_length": Series(steps, tuple(n for _, n, _ in whole), times),
     }
     environment = {"environment": str(facts["env_id"])} if facts.get("env_id") else {}
-    run = ImportedRun(path.name, series, started=started, wall_time_s=max(at, default=0.0), environment=environment)
-    note = (
-        f"{path.name}: Monitor, {len(whole)} episodes: one run, step = environment steps so far (l), metrics = r as "
-        "episode_reward, l as episode_length, time = t"
-    )
-    return (
-        Imported(path.name.removesuffix(".csv").removesuffix(".monitor"), "monitor", (path,), (run,), notes=(note,)),
-    )
+    run = ImportedRun(path.name, series, "completed", started, max(times, default=0.0), environment)
+    note = f"{path.name}: {len(whole)} episodes, step = environment steps so far (l), episode_reward = r, time = t"
+    name = path.name.removesuffix(".csv").removesuffix(".monitor")
+    return (Imported(name, "monitor", (path,), (run,), notes=(note,)),)

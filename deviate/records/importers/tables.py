@@ -82,9 +82,7 @@ def read_text(path: Path) -> str:
     """
     size = path.stat().st_size
     if size > LARGEST_FILE:
-        raise InputError(
-            f"{path} has {size / 1e9:.1f} GB, too much for results of runs", "name a file with scores only"
-        )
+        raise InputError(f"{path} has {size / 1e9:.1f} GB: this looks like data", "name a file with scores")
     data = path.read_bytes()
     if not data.strip():
         raise InputError(f"{path} is empty", "name a file with results")

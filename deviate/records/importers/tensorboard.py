@@ -27,16 +27,7 @@ from typing import IO, Any
 
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
-from deviate.records.importers.tracked import (
-    Project,
-    TrackedRun,
-    Trail,
-    as_experiment,
-    as_params,
-    calling,
-    note_on,
-    split_aggregates,
-)
+from deviate.records.importers.tracked import Project, TrackedRun, as_params, calling, note_on, trained
 from deviate.series.words import DATA_WORDS
 
 MARK = "tfevents"
@@ -101,7 +92,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     parts = [
         f"each folder with event files is a run, {len(project.runs)} in all; train, validation and so on are parts"
     ]
-    return (as_experiment(project, path, parts if len(project.runs) > 1 else ()),)
+    return (project.as_experiment(path, parts if len(project.runs) > 1 else ()),)
 
 
 def read_tensorboard_project(place: str) -> Project:
@@ -123,8 +114,8 @@ def read_tensorboard_project(place: str) -> Project:
         label = path.resolve().name if home == root else home.relative_to(root).as_posix()
         run = runs.setdefault(home, EventLog(label))
         run.include(log)
-        for tag, trail in log.trails.items():  # a session has only a final value of a curve
-            run.trails.setdefault(_name(tag, folder, home, log), trail)
+        for tag, points in log.trails.items():  # a session has only a final value of a curve
+            run.trails.setdefault(_name(tag, folder, home, log), points)
     unread: list[str] = []
     for home, run in runs.items():
         run.is_aggregate = any(home.glob(AGGREGATE))
@@ -133,10 +124,10 @@ def read_tensorboard_project(place: str) -> Project:
             if seed := SEED_IN_NAME.search(run.label):
                 run.params["seed"] = seed[1]
             run.labels["folder"] = INDEX_IN_NAME.sub("<run>", SEED_IN_NAME.sub("<seed>", run.label))
-    trained, notes = split_aggregates(run for run in runs.values() if run.trails)
+    kept, notes = trained(run for run in runs.values() if run.trails)
     notes += note_on((run.label for run in runs.values() if not run.trails), "no scalars in the event files, left out")
     notes += note_on(unread, "settings that cannot be read")
-    return Project(f"tensorboard:{path}", root.resolve().name, "tensorboard", "hparam.", trained, notes=tuple(notes))
+    return Project(f"tensorboard:{path}", root.resolve().name, "tensorboard", "hparam.", kept, notes=notes)
 
 
 def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, list[Path]]]:
@@ -257,18 +248,20 @@ def _take(log: EventLog, event: Any, plugins: dict[str, str]) -> bool:
     log.started = log.started or event.wall_time
     log.ended = max(log.ended, event.wall_time)
     if event.session_log.status == event.session_log.START:
-        log.n_replaced += sum(trail.cut(event.step) for trail in log.trails.values())
+        for tag in log.trails:
+            log.cut(tag, event.step)
     n_values = 0
     for value in event.summary.value:
         if value.tag not in plugins:  # only the first value of a tag in a file names its plugin
             plugins[value.tag] = value.metadata.plugin_data.plugin_name
-            log.n_replaced += log.trails[value.tag].cut(event.step) if value.tag in log.trails else 0
+            if value.tag in log.trails:
+                log.cut(value.tag, event.step)
         if value.tag == SESSION:
             log.is_session = True
             log.params |= _hparams(value.metadata.plugin_data.content)
         number = _number(value, plugins[value.tag])
         if number is not None:
-            log.trails.setdefault(value.tag, Trail()).add(event.step, number, event.wall_time)
+            log.log(value.tag, event.step, number, event.wall_time)
             n_values += 1
     return n_values > 0
 

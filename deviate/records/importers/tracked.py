@@ -21,45 +21,14 @@ from deviate.records.importers import Imported, ImportedRun
 MOST_NAMED = 5
 LONGEST_MESSAGE = 200
 LOST = "killed or still running, so the run does not count"
+TORN = "the last line is incomplete, left out"
 REPLACED = (
     "started again: from its first step on, a later file replaces earlier values; if each is a run, name the files"
 )
 
 
-@dataclass(slots=True)
-class Trail:
-    """The values of one metric in one run, in the order in which they were logged.
-
-    Attributes:
-        steps: as the script gave them to the tracker, NO_STEP for what belongs to the run as a whole.
-        times: seconds since the epoch, or since the start of the run, as the tracker has it.
-        is_torn: the last value on file is not whole, and left out.
-    """
-
-    steps: list[int] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
-    is_torn: bool = False
-
-    def add(self, step: int, value: float, time: float) -> None:
-        """Append a value. Raises ValueError for an invalid step."""
-        if not NO_STEP <= step < -NO_STEP:
-            raise ValueError(f"not a step: {str(step)[:20]}")
-        self.steps.append(step)
-        self.values.append(value)
-        self.times.append(time)
-
-    def cut(self, step: int) -> int:
-        """Remove values at `step` or later, because training resumed from there; returns how many were removed."""
-        keep = [index for index, own_step in enumerate(self.steps) if own_step < step]
-        n_cut = len(self.steps) - len(keep)
-        self.steps = [self.steps[index] for index in keep]
-        self.values = [self.values[index] for index in keep]
-        self.times = [self.times[index] for index in keep]
-        return n_cut
-
-
-Trails = dict[str, Trail]
+Point = tuple[int, float, float]
+"""Step as the script gave it to the tracker, NO_STEP for what belongs to the run as a whole; value; time in seconds."""
 
 
 @dataclass(slots=True)
@@ -69,11 +38,13 @@ class TrackedRun:
     Attributes:
         name: what the user called it; empty where nobody did.
         started: seconds since the epoch, 0 where that is not known.
+        trails: the values of each metric in the order in which they were logged.
         params: its settings, secrets included. facts: what it ran on.
         sweep: the search over settings that started it, empty where none did.
         labels: how its author filed it in the tracker, such as its group there.
         is_aggregate: `deviate report --to` wrote it.
         n_replaced: values that a later start of the run replaced.
+        torn: metrics whose last value on file is not whole, and left out.
     """
 
     id: str
@@ -81,22 +52,33 @@ class TrackedRun:
     status: Status = "completed"
     started: float = 0.0
     wall_time_s: float = 0.0
-    trails: Trails = field(default_factory=dict)
+    trails: dict[str, list[Point]] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     sweep: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     is_aggregate: bool = False
     n_replaced: int = 0
+    torn: list[str] = field(default_factory=list)
 
     @property
     def label(self) -> str:
         return self.name or self.id
 
+    def log(self, name: str, step: int, value: float, time: float) -> None:
+        """Append a value to a metric. Raises ValueError for an invalid step."""
+        if not NO_STEP <= step < -NO_STEP:
+            raise ValueError(f"not a step: {str(step)[:20]}")
+        self.trails.setdefault(name, []).append((step, value, time))
+
+    def cut(self, name: str, step: int) -> None:
+        """Remove the values of a metric at `step` or later, because training resumed from there."""
+        before = self.trails.get(name, [])
+        self.trails[name] = [point for point in before if point[0] < step]
+        self.n_replaced += len(before) - len(self.trails[name])
+
 
 RunT = TypeVar("RunT", bound=TrackedRun)
-
-Load = Callable[[TrackedRun], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,61 +100,43 @@ class Project:
     form: str
     prefix: str
     runs: Sequence[TrackedRun]
-    load: Load | None = None
+    load: Callable[[TrackedRun], None] | None = None
     aims: Mapping[str, str] = field(default_factory=dict)
     has_clock_times: bool = True
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
+
+    def as_experiment(self, path: Path, notes: Iterable[str] = ()) -> Imported:
+        """All runs, which were read from a file or folder, as one experiment."""
+        runs, of_runs = self.load_runs(self.runs)
+        return Imported(self.name, self.form, (path,), runs, notes=(*notes, *self.notes, *of_runs))
+
+    def load_runs(self, runs: Sequence[TrackedRun]) -> tuple[tuple[ImportedRun, ...], tuple[str, ...]]:
+        """Some of the runs with their series, and notes on them; their facts have no secrets.
+
+        Raises:
+            InputError: their measurements cannot be read.
+        """
+        if self.load is not None:
+            with reading(self.address):
+                for run in runs:
+                    self.load(run)
+        series, of_steps = as_series(runs, [run.started if self.has_clock_times else 0.0 for run in runs])
+        labels = [run.label for run in runs]
+        imported = []
+        for run, its_series in zip(runs, series, strict=True):
+            label = run.label if labels.count(run.label) == 1 else f"{run.label} ({run.id})"
+            params, seeds = settings(run.params)
+            facts = {**run.facts, **{f"{self.prefix}{name}": value for name, value in params.items()}}
+            imported.append(ImportedRun(label, its_series, run.status, run.started, run.wall_time_s, facts, seeds))
+        notes = (
+            *note_on((run.label for run in runs if run.status == "lost"), LOST),
+            *note_on((run.label for run in runs if run.n_replaced), REPLACED),
+            *note_on((f"{name} of {run.label}" for run in runs for name in run.torn), TORN),
+        )
+        return tuple(imported), (*notes, *of_steps)
 
 
-def as_experiment(project: Project, path: Path, notes: Iterable[str] = ()) -> Imported:
-    """All runs of a project, which was read from a file or folder, as one experiment."""
-    runs, of_runs = load_runs(project, project.runs)
-    return Imported(project.name, project.form, (path,), runs, notes=(*notes, *project.notes, *of_runs))
-
-
-def load_runs(project: Project, runs: Sequence[TrackedRun]) -> tuple[tuple[ImportedRun, ...], tuple[str, ...]]:
-    """Runs of a project with their series, and notes on them; their facts have no secrets.
-
-    Raises:
-        InputError: their measurements cannot be read.
-    """
-    with reading(project.address):
-        for run in runs if project.load else ():
-            project.load(run)  # type: ignore[misc]
-    starts = [run.started if project.has_clock_times else 0.0 for run in runs]
-    series, of_steps = as_series([run.trails for run in runs], starts)
-    labels = [run.label for run in runs]
-    imported = []
-    for run, its_series in zip(runs, series, strict=True):
-        label = run.label if labels.count(run.label) == 1 else f"{run.label} ({run.id})"
-        params, seeds = settings(run.params)
-        environment = {**run.facts, **{f"{project.prefix}{name}": value for name, value in params.items()}}
-        imported.append(ImportedRun(label, its_series, run.status, run.started, run.wall_time_s, environment, seeds))
-    notes = (
-        *note_on((run.label for run in runs if run.status == "lost"), LOST),
-        *note_on((run.label for run in runs if run.n_replaced), REPLACED),
-        *note_on(
-            (f"{name} of {run.label}" for run in runs for name, trail in run.trails.items() if trail.is_torn),
-            "the last line is incomplete, left out",
-        ),
-    )
-    return tuple(imported), (*notes, *of_steps)
-
-
-def go_on(earlier: Trails, later: Trails) -> int:
-    """Append values of a later process, replacing earlier ones from its first step on; returns the number replaced."""
-    n_cut = 0
-    for name, trail in later.items():
-        before = earlier.setdefault(name, Trail())
-        if before.steps and trail.steps:
-            n_cut += before.cut(min(trail.steps))
-        before.steps += trail.steps
-        before.values += trail.values
-        before.times += trail.times
-    return n_cut
-
-
-def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dict[str, Series]], tuple[str, ...]]:
+def as_series(runs: Sequence[TrackedRun], starts: Sequence[float]) -> tuple[list[dict[str, Series]], list[str]]:
     """The series of all runs, and notes on what was made of steps.
 
     Trackers write step 0 where the script gives none. So what stands at step 0 in every run is a score of the run, or,
@@ -182,28 +146,27 @@ def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dic
     Args:
         starts: what is subtracted from the times of each run.
     """
-    steps_of: dict[str, list[list[int]]] = {}
+    trails_of: dict[str, list[list[Point]]] = {}
     for run in runs:
-        for name, trail in run.items():
-            steps_of.setdefault(name, []).append(trail.steps)
-    stepless = [name for name, lists in steps_of.items() if not any(map(any, lists))]
-    numbered = [name for name in stepless if max(map(len, steps_of[name])) > 1]
+        for name, points in run.trails.items():
+            trails_of.setdefault(name, []).append(points)
+    stepless = [name for name, trails in trails_of.items() if not any(step for trail in trails for step, *_ in trail)]
+    numbered = [name for name in stepless if max(map(len, trails_of[name])) > 1]
     repeated: dict[str, None] = {}
     parts: list[dict[str, Series]] = []
     for run, start in zip(runs, starts, strict=True):
         columns: dict[str, tuple[array[int], array[float], array[float]]] = {}
-        for name, trail in run.items():
-            steps: Iterable[int] = trail.steps
+        for name, points in run.trails.items():
+            steps: Sequence[int] = [step for step, *_ in points]
             if name in stepless:
-                steps = range(len(trail.steps)) if name in numbered else [NO_STEP] * len(trail.steps)
-            if len(set(steps)) < len(trail.steps):
+                steps = range(len(points)) if name in numbered else [NO_STEP] * len(points)
+            if len(set(steps)) < len(steps):
                 repeated[name] = None
-            times = array("d", (time - start for time in trail.times))
-            columns[name] = array("q", steps), array("d", trail.values), times
+            values = array("d", (value for _, value, _ in points))
+            columns[name] = array("q", steps), values, array("d", (time - start for *_, time in points))
         parts.append({name: in_order(series) for name, series in series_of(columns, None).items()})
     notes = note_on(numbered, "logged without a step: numbered in the order of logging")
-    notes += note_on(repeated, "logged more than once at a step: the last value counts")
-    return parts, tuple(notes)
+    return parts, notes + note_on(repeated, "logged more than once at a step: the last value counts")
 
 
 def in_order(series: Series) -> Series:
@@ -285,7 +248,7 @@ def calling(package: str, doing: str, hint: str) -> Iterator[None]:
         raise InputError(f"{doing}: {text}", hint) from error
 
 
-def split_aggregates(runs: Iterable[RunT]) -> tuple[list[RunT], list[str]]:
+def trained(runs: Iterable[RunT]) -> tuple[list[RunT], list[str]]:
     """The runs of training, without those that `deviate report --to` wrote, and a note on these."""
     listed = list(runs)
     aggregates = (run.label for run in listed if run.is_aggregate)

@@ -28,18 +28,7 @@ from deviate.errors import InputError
 from deviate.model.records import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import Imported, importer
-from deviate.records.importers.tracked import (
-    Project,
-    TrackedRun,
-    Trail,
-    as_experiment,
-    as_params,
-    calling,
-    flatten,
-    go_on,
-    note_on,
-    split_aggregates,
-)
+from deviate.records.importers.tracked import Project, TrackedRun, as_params, calling, flatten, note_on, trained
 
 MAGIC = b":W&B"
 BLOCK = 32_768
@@ -98,24 +87,21 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     for run in read:
         if run.started:
             by_id[run.id] = _after(by_id[run.id], run) if run.id in by_id else run
-    trained, notes = split_aggregates(by_id.values())
+    kept, notes = trained(by_id.values())
     notes += note_on((run.file for run in read if not run.started), "ends before the run is identified, left out")
     experiments: dict[str, list[_LoggedRun]] = {}
-    for run in trained:
+    for run in kept:
         add_scores(run, run.summary)
         experiments.setdefault("-".join(filter(None, (run.project, run.group))), []).append(run)
-    if not any(run.trails for run in trained):
+    if not any(run.trails for run in kept):
         raise InputError(f"the W&B runs in {path} logged no numbers", "; ".join(notes) or "name another folder")
     if len(experiments) > 1:
         notes = [f"{len(experiments)} experiments: each project and group is one", *notes]
-    return tuple(
-        as_experiment(
-            Project(str(path), name or path.resolve().stem, "wandb", "config.", runs, has_clock_times=False),
-            path,
-            notes,
-        )
+    projects = [
+        Project(str(path), name or path.resolve().stem, "wandb", "config.", runs, has_clock_times=False, notes=notes)
         for name, runs in experiments.items()
-    )
+    ]
+    return tuple(project.as_experiment(path) for project in projects)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -138,7 +124,7 @@ def add_row(run: TrackedRun, row: Mapping[str, object], step: float) -> None:
         raise ValueError(f"not a step: {step}")
     for name, value in sorted(values.items()):  # they are written in random order
         if name not in OWN:
-            run.trails.setdefault(name, Trail()).add(int(step), value, time)
+            run.log(name, int(step), value, time)
 
 
 def add_scores(run: TrackedRun, summary: Mapping[str, float]) -> None:
@@ -146,13 +132,15 @@ def add_scores(run: TrackedRun, summary: Mapping[str, float]) -> None:
     for name, value in sorted(summary.items()):
         stem, _, last = name.rpartition(".")
         if name not in run.trails and not (last in DERIVED and stem in run.trails):
-            trail = run.trails[name] = Trail()
-            trail.add(NO_STEP, value, run.wall_time_s)
+            run.log(name, NO_STEP, value, run.wall_time_s)
 
 
 def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
-    """Append a later file of a run that was resumed."""
-    later.n_replaced = earlier.n_replaced + go_on(earlier.trails, later.trails)
+    """Append a later file of a run that was resumed, which replaces earlier values from its first step on."""
+    for name, points in later.trails.items():
+        earlier.cut(name, min(step for step, *_ in points))
+        earlier.trails[name] += points
+    later.n_replaced = earlier.n_replaced
     later.trails = earlier.trails
     later.summary = {**earlier.summary, **later.summary}
     later.params = {**earlier.params, **later.params}
@@ -302,9 +290,9 @@ def read_wandb_project(place: str) -> Project:
         with _calling(f"reading {address}/{run.id}", HINT):
             _load(run, cloud_runs[run.id])
 
-    trained, notes = split_aggregates(runs)
+    kept, notes = trained(runs)
     name = path.rpartition("/")[2]
-    return Project(address, name, "wandb", "config.", trained, load, aims, has_clock_times=False, notes=tuple(notes))
+    return Project(address, name, "wandb", "config.", kept, load, aims, has_clock_times=False, notes=notes)
 
 
 def _path(place: str) -> str:

@@ -5,7 +5,7 @@ import fnmatch
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from deviate.base.redaction import redact, redact_variables
@@ -15,7 +15,7 @@ from deviate.model.metric_vocabulary import word_set
 from deviate.model.records import TUNED
 from deviate.records.importers import Imported
 from deviate.records.importers.assemble import word
-from deviate.records.importers.tracked import Project, TrackedRun, is_seed, load_runs
+from deviate.records.importers.tracked import Project, TrackedRun, is_seed
 
 Settings = dict[str, str]
 
@@ -105,45 +105,40 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
     """
     all_settings = [_settings(run) for run in project.runs]
     names = list(dict.fromkeys(name for settings in all_settings for name in settings))
-    sweeps = [SWEEP] if any(run.sweep for run in project.runs) and SWEEP not in names else []
     excluded: set[str] = set()
     for key in without:
-        matching = _find_settings(key, [*names, *sweeps])
+        matching = _find_settings(key, [*names, *([SWEEP] if any(run.sweep for run in project.runs) else [])])
         if not matching:
             listed = first_few(sorted(names), 12) or "none"
             raise InputError(f"no run has a setting {key!r}", f"the settings are {listed}")
         excluded.update(matching)
     columns, left_out = _columns(project.runs, all_settings, names, excluded)
-    searches = _searches(project.runs, columns)
-    if searches and not excluded & set(sweeps):
-        columns[SWEEP] = [run.sweep if run.sweep in searches else NONE for run in project.runs]
+    rows = [{name: column[index] for name, column in columns.items()} for index in range(len(project.runs))]
+    searches = _searches(project.runs, rows)
+    if searches and SWEEP not in excluded:
+        rows = [
+            {**row, SWEEP: run.sweep if run.sweep in searches else NONE}
+            for run, row in zip(project.runs, rows, strict=True)
+        ]
     members: dict[tuple[str, ...], list[int]] = {}
-    for index, key_values in enumerate(_keys(columns, len(project.runs))):
-        members.setdefault(key_values, []).append(index)
-    differing = [name for name, column in columns.items() if len(set(column)) > 1]
+    for index, row in enumerate(rows):
+        members.setdefault(tuple(row.values()), []).append(index)
+    differing = [name for name in rows[0] if len({row[name] for row in rows}) > 1]
     groups = []
-    for first, *others in members.values():
-        settings = {name: column[first] for name, column in columns.items()}
-        as_logged = {**settings, **all_settings[first]}
+    for indices in members.values():
+        settings = rows[indices[0]]
+        as_logged = {**settings, **all_settings[indices[0]]}
         visible = redact_variables({name: _text(as_logged[name]) for name in differing})
-        groups.append(RunGroup("", tuple(project.runs[index] for index in (first, *others)), visible, settings))
-    labelled = tuple(
-        replace(group, name=name, tuned=label)
-        for group, name, label in zip(
-            groups, _group_names(project.name, groups), _search_labels(project, groups, searches), strict=True
-        )
-    )
-    free = [index for index, run in enumerate(project.runs) if run.sweep not in searches]
-    free_columns = {name: [column[index] for index in free] for name, column in columns.items()}
-    splitting = _splitting(free_columns, differing, len(free))
-    return Grouping(project, labelled, tuple(left_out), tuple(without), splitting)
+        groups.append(RunGroup("", tuple(project.runs[index] for index in indices), visible, settings))
+    texts = zip(groups, _group_names(project.name, groups), _search_labels(project, groups, searches), strict=True)
+    named = tuple(replace(group, name=name, tuned=label) for group, name, label in texts)
+    return Grouping(project, named, tuple(left_out), tuple(without), _splitting(groups, differing, searches))
 
 
 def _columns(
     runs: Sequence[TrackedRun], all_settings: Sequence[Settings], names: Sequence[str], excluded: Container[str]
 ) -> tuple[dict[str, list[str]], list[str]]:
     """The settings that count, each run by run in the form in which it is compared, and the names of the others."""
-    seeds = [_seeds(settings) for settings in all_settings]
     left_out: list[str] = []
     columns: dict[str, list[str]] = {}
     for name in names:
@@ -151,7 +146,7 @@ def _columns(
         if name in excluded or _is_of_run(name, column):
             left_out += [name] if len(set(column)) > 1 else []
             continue
-        masked = [_mask(value, run, run_seeds) for value, run, run_seeds in zip(column, runs, seeds, strict=True)]
+        masked = [_mask(value, run, _seeds(run.params)) for value, run in zip(column, runs, strict=True)]
         if len(set(masked)) < len(set(column)):
             left_out.append(name if len(set(masked)) == 1 else f"seed and date in {name}")
             column = masked
@@ -165,30 +160,30 @@ def select_groups(grouping: Grouping, chosen: Sequence[str]) -> tuple[RunGroup, 
     Raises:
         InputError: no group is so.
     """
-    names = [group.name for group in grouping.groups]
-    pairs = {
-        text: _find_settings(text.partition("=")[0], grouping.groups[0].settings) for text in chosen if "=" in text
-    }
-    patterns = [text for text in chosen if text in names or not pairs.get(text)]
-    groups = [
-        group
-        for group in grouping.groups
-        if not patterns or any(group.name == text or fnmatch.fnmatchcase(group.name, text) for text in patterns)
-        if all(_has_value(group, pairs[text], text.partition("=")[2]) for text in chosen if text not in patterns)
-    ]
+    groups = [group for group in grouping.groups if _is_chosen(group, chosen, [it.name for it in grouping.groups])]
     if not groups:
+        listed = first_few(sorted(group.name for group in grouping.groups), MOST_IN_NAMES)
         raise InputError(
             f"{grouping.project.address} has no group {' '.join(chosen)}",
-            f"choose one of {first_few(sorted(names), MOST_IN_NAMES)}; --dry-run lists all",
+            f"choose one of {listed}; --dry-run lists all",
         )
     return tuple(groups)
 
 
+def _is_chosen(group: RunGroup, chosen: Sequence[str], names: Container[str]) -> bool:
+    """Whether a group has all the settings, and one of the names and patterns, that were asked for."""
+    keys = {text: _find_settings(text.partition("=")[0], group.settings) for text in chosen if "=" in text}
+    patterns = [text for text in chosen if text in names or not keys.get(text)]
+    is_named = any(group.name == text or fnmatch.fnmatchcase(group.name, text) for text in patterns)
+    return (is_named or not patterns) and all(
+        _has_value(group, keys[text], text.partition("=")[2]) for text in chosen if text not in patterns
+    )
+
+
 def _has_value(group: RunGroup, names: Sequence[str], value: str) -> bool:
     """Whether one of these settings has a value, as it is or as it is shown; `none` is the absent one too."""
-    own_values = {
-        text for name in names for text in (group.settings[name], normal_form(group.differing.get(name, NONE)))
-    }
+    shown = {normal_form(group.differing.get(name, NONE)) for name in names}
+    own_values = shown | {group.settings[name] for name in names}
     return normal_form(value) in own_values or (value == "none" and NONE in own_values)
 
 
@@ -263,22 +258,16 @@ def _mask(value: str, run: TrackedRun, seeds: Iterable[str]) -> str:
     return value
 
 
-def _keys(columns: Mapping[str, Sequence[str]], n_runs: int) -> list[tuple[str, ...]]:
-    return list(zip(*columns.values(), strict=True)) if columns else [()] * n_runs
-
-
-def _splitting(columns: Mapping[str, Sequence[str]], differing: Sequence[str], n_runs: int) -> tuple[str, int] | None:
-    """The setting without which there are the fewest groups, if most runs are alone in theirs."""
-    n_in_group = Counter(_keys(columns, n_runs))
-    n_groups, n_single = len(n_in_group), sum(n == 1 for n in n_in_group.values())
-    if n_groups < FEWEST_SINGLE or 2 * n_single <= n_groups:
+def _splitting(
+    groups: Sequence[RunGroup], differing: Sequence[str], searches: Container[str]
+) -> tuple[str, int] | None:
+    """The setting without which there are the fewest groups, if most runs outside of sweeps are alone in theirs."""
+    free = [group for group in groups if group.runs[0].sweep not in searches]
+    if len(free) < FEWEST_SINGLE or 2 * sum(len(group.runs) == 1 for group in free) <= len(free):
         return None
-    fewer = {}
-    for name in differing:
-        other_columns = {other: column for other, column in columns.items() if other != name}
-        fewer[name] = len(set(_keys(other_columns, n_runs)))
+    fewer = {name: len({tuple({**group.settings, name: ""}.values()) for group in free}) for name in differing}
     best = min(fewer, key=lambda name: fewer[name])
-    return (best, fewer[best]) if 2 * fewer[best] <= n_groups else None
+    return (best, fewer[best]) if 2 * fewer[best] <= len(free) else None
 
 
 def _group_names(project: str, groups: Sequence[RunGroup]) -> list[str]:
@@ -312,22 +301,22 @@ def _text(text: str) -> str:
     return f"{float(text):g}" if NUMBER.fullmatch(text) and set(text) & set(".eE") else text
 
 
-def _searches(runs: Sequence[TrackedRun], columns: Mapping[str, Sequence[str]]) -> frozenset[str]:
+def _searches(runs: Sequence[TrackedRun], rows: Sequence[Settings]) -> frozenset[str]:
     """The sweeps with several configurations: one over seeds alone chooses nothing."""
-    tried = {(run.sweep, key) for run, key in zip(runs, _keys(columns, len(runs)), strict=True) if run.sweep}
-    return frozenset(sweep for sweep, n in Counter(sweep for sweep, _ in tried).items() if n > 1)
+    tried = {(run.sweep, *row.values()) for run, row in zip(runs, rows, strict=True) if run.sweep}
+    return frozenset(sweep for sweep, n in Counter(sweep for sweep, *_ in tried).items() if n > 1)
 
 
-def _search_labels(project: Project, groups: Sequence[RunGroup], searches: frozenset[str]) -> Iterator[str]:
+def _search_labels(project: Project, groups: Sequence[RunGroup], searches: Container[str]) -> Iterator[str]:
     """For each group, the search that it was chosen in: a sweep, or many configurations that ran once."""
     sweeps = [next((run.sweep for run in group.runs if run.sweep in searches), "") for group in groups]
-    is_single = [len(group.runs) == 1 and not sweep for group, sweep in zip(groups, sweeps, strict=True)]
-    for sweep, is_alone in zip(sweeps, is_single, strict=True):
+    n_single = sum(len(group.runs) == 1 and not sweep for group, sweep in zip(groups, sweeps, strict=True))
+    for group, sweep in zip(groups, sweeps, strict=True):
         if sweep:
             aim = f", tuned on {project.aims[sweep]}" if sweep in project.aims else ""
             yield f"one of {sweeps.count(sweep)} configurations of sweep {sweep}{aim}"
-        elif is_alone and sum(is_single) >= FEWEST_SINGLE:
-            yield f"one of {sum(is_single)} configurations with one run each, as in a search"
+        elif len(group.runs) == 1 and n_single >= FEWEST_SINGLE:
+            yield f"one of {n_single} configurations with one run each, as in a search"
         else:
             yield ""
 
@@ -346,7 +335,7 @@ def import_groups(grouping: Grouping, groups: Sequence[RunGroup]) -> tuple[Impor
 
 def _experiment(grouping: Grouping, group: RunGroup) -> Imported:
     project = grouping.project
-    runs, of_runs = load_runs(project, group.runs)
+    runs, of_runs = project.load_runs(group.runs)
     return Imported(
         name=group.name,
         form=project.form,

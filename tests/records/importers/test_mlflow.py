@@ -317,4 +317,4 @@ def test_keys_are_sent_as_mlflow_sends_them_and_shown_nowhere(server: Service, m
 def test_what_deviate_wrote_there_is_no_run_of_training(server: Service) -> None:
     server.runs = [*server.runs, logged_run(5, tags={"deviate.experiment": "base"})]
     project = read_project("mlflow:cifar")
-    assert (len(project.runs), project.notes) == (5, ("run5: written by deviate report, left out",))
+    assert (len(project.runs), project.notes) == (5, ["run5: written by deviate report, left out"])
