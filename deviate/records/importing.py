@@ -25,7 +25,6 @@ from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record, writing
 from deviate.records.importers import IMPORTERS, Imported, ImportedRun, Importer
-from deviate.records.importers.deviate2021 import is_summary, relabel
 from deviate.records.importers.tracked import in_order, reading
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
@@ -78,16 +77,6 @@ def clean_names(names: Sequence[str]) -> tuple[str, ...]:
     return _unique_names(names, NO_FOLDER)
 
 
-def published_table(path: Path) -> str | None:
-    """Convert a summary file of the DEVIATE release of 2021 to CSV with corrected labels; None for any other file.
-
-    Raises:
-        InputError: it is damaged.
-    """
-    with reading(str(path)):
-        return relabel(path) if is_summary(path) else None
-
-
 def refuse_format(form: str) -> None:
     """Raise InputError for the name of an unknown import format."""
     if form not in IMPORTERS:
@@ -112,14 +101,10 @@ def _read_path(path: Path, form: str | None) -> Sequence[Imported]:
 
 
 def _claiming(path: Path) -> Importer | None:
-    """The importer for a file or folder: a built-in one, else one of a plug-in."""
-    of_others = IMPORTERS.added_by_others()
-    tree = [importer for name, importer in IMPORTERS.in_tree().items() if name not in of_others]
-    claiming = [importer for importer in tree if importer.claims(path)]
-    if not claiming:
-        importers = dict(IMPORTERS)  # loads the plug-ins
-        claiming = [importers[name] for name in IMPORTERS.added_by_others() if importers[name].claims(path)]
-    return max(claiming, key=lambda importer: importer.rank, default=None)
+    """The importer for a file or folder: a built-in one, else one of a plug-in; the one of the highest rank."""
+    importers, of_others = dict(IMPORTERS), IMPORTERS.added_by_others()
+    ranked = sorted(importers.values(), key=lambda each: (each.name not in of_others, each.rank), reverse=True)
+    return next((each for each in ranked if each.claims(path)), None)
 
 
 def _unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:

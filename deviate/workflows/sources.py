@@ -124,7 +124,7 @@ def published_table(names: Sequence[str]) -> str | None:
     Raises:
         InputError: it is damaged, or there is one among other files.
     """
-    from deviate.records.importing import published_table as table_of_file
+    from deviate.records.importers.deviate2021 import published_table as table_of_file
 
     paths = [path for name in names for path in _matching(name)]
     tables = [table for path in paths if path.is_file() and (table := table_of_file(path)) is not None]

@@ -10,7 +10,7 @@ from typing import get_args
 
 from deviate.base.texts import count, first_few
 from deviate.errors import InputError
-from deviate.model.metric_vocabulary import direction_of, role_of, split_identifier, word_set
+from deviate.model.metric_vocabulary import direction_of, role_of, snake, split_identifier, word_set
 from deviate.model.records import Series, Status
 from deviate.records.importers import Imported, ImportedRun
 from deviate.records.importers.tables import Table, is_integral, is_numeric, number
@@ -20,7 +20,7 @@ METRIC = word_set("metric metric_name metrics measure measure_name quantity tag 
 VALUE = word_set("value values score scores result metric_value val y")
 RUN = word_set(
     "run run_id run_number run_name seed seeds random_seed rng_seed seed_id replicate replicates replication rep "
-    "repeat repetition trial trial_id fold cv_fold random_state run_index run_idx seed_idx runs"
+    "repeat repetition trial trial_id runid trialid fold cv_fold random_state run_index run_idx seed_idx runs"
 )
 STEP = COUNTERS | word_set("frame frames itr kimg tick nimg t")
 OF_STEPS = word_set("global total env environment trainer training train gradient communication comm num x")
@@ -103,23 +103,13 @@ def assemble(table: Table, path: Path, form: str, *, roles: Roles | None = None)
     return tuple(Imported(name or path.stem, form, (path,), tuple(runs), tasks, notes) for name, runs in read.items())
 
 
-def word(name: str) -> str:
-    """A name of a column as it stands in the lists: `Random Seed` and `randomSeed` as random_seed.
-
-    >>> word("Random Seed"), word("globalStep"), word("train/epoch")
-    ('random_seed', 'global_step', 'train_epoch')
-    """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
-
-
 def _melt(table: Table) -> Table:
     """Columns that are runs, such as `acc_seed_0` and `acc_seed_1`, under one another; other tables as they are."""
     step = next((name for name in table.columns if _counts_steps(name)), None)
     names = [name for name in table.columns if name != step and not INDEX.fullmatch(name) and any(table.columns[name])]
     pattern = OF_WANDB if step is not None and any(name.endswith("__MIN") for name in names) else REPEATED
     matches = {name: pattern.fullmatch(name) for name in names}
-    if not table.has_header or len(names) < 2 or not all(matches.values()):
+    if len(names) < 2 or not all(matches.values()):
         return table
     columns: dict[str, list[str]] = {"run": [], "step": [], "metric": [], "value": []}
     for name, parts in ((name, match.groupdict()) for name, match in matches.items() if match):
@@ -134,7 +124,7 @@ def _melt(table: Table) -> Table:
 
 
 def _counts_steps(name: str) -> bool:
-    words = set(word(name).split("_"))
+    words = set(snake(name).split("_"))
     return bool(words & STEP) and words <= STEP | OF_STEPS
 
 
@@ -146,55 +136,50 @@ def _roles(table: Table, path: Path) -> Roles:
     """
     columns = table.columns
     numeric = [name for name in columns if is_numeric(columns[name])]
-    if not table.has_header:
-        if not numeric:
-            raise _no_scores(columns, path)
-        return Roles(tuple(numeric))
+    levels = {name: len(set(column)) for name, column in columns.items()}
     texts = [name for name in columns if name not in numeric and any(columns[name])]
+    whole = [name for name in numeric if is_integral(columns[name])]
+    naming = [*texts, *(name for name in whole if levels[name] < table.n_rows)]
     taken: set[str | None] = set()
 
-    def take(names: Iterable[str]) -> str | None:
-        name = next((name for name in names if name not in taken), None)
+    def take(names: Iterable[str], words: frozenset[str] | None = None) -> str | None:
+        fitting = (name for name in names if name not in taken and (words is None or snake(name) in words))
+        name = next(fitting, None)
         taken.add(name)
         return name
 
-    def named(words: frozenset[str], among: Iterable[str]) -> list[str]:
-        return [name for name in among if word(name) in words]
-
-    def n_levels(name: str) -> int:
-        return len(set(columns[name]))
-
-    whole = [name for name in numeric if is_integral(columns[name])]
-    metric = take(named(METRIC, texts))
-    naming = [*texts, *(name for name in whole if n_levels(name) < table.n_rows)]
-    task = take(named(TASK, naming))
-    experiment = [name for name in named(EXPERIMENT, naming) if name not in taken]
+    metric = take(texts, METRIC)
+    task = take(naming, TASK)
+    experiment = [name for name in naming if snake(name) in EXPERIMENT and name not in taken]
     taken.update(experiment)
-    runs = [name for name in [*texts, *whole] if word(name) in RUN or word(name).endswith("_seed")]
-    run = take(sorted(runs, key=lambda name: (n_levels(name) == 1, "seed" not in word(name))))
-    status = take(named(STATUS, texts))
-    split = take(named(SPLIT, texts))
+    runs = [name for name in [*texts, *whole] if snake(name) in RUN or snake(name).endswith("_seed")]
+    run = take(sorted(runs, key=lambda name: (levels[name] == 1, "seed" not in snake(name))))
+    status = take(texts, STATUS)
+    split = take(texts, SPLIT)
     counters = [name for name in numeric if _counts_steps(name)]
-    steps = [name for name in counters if name in whole and (n_levels(name) > 1 or table.n_rows == 1)]
-    step = take(sorted(steps, key=lambda name: (n_levels(name), "epoch" not in word(name)), reverse=True))
+    steps = [name for name in counters if name in whole and (levels[name] > 1 or table.n_rows == 1)]
+    step = take(sorted(steps, key=lambda name: (levels[name], "epoch" not in snake(name)), reverse=True))
     rest = [name for name in numeric if name not in taken and not _is_index(name, columns[name])]
-    if metric is None and len(rest) == 1 and word(rest[0]) in VALUE:
-        metric = take(named(AMBIGUOUS, texts))
-    elif not experiment and run is None:
-        experiment = [name for name in [take(named(AMBIGUOUS, texts))] if name]
+    if metric is None and len(rest) == 1 and snake(rest[0]) in VALUE:
+        metric = take(texts, AMBIGUOUS)
+    elif not experiment and run is None and (name := take(texts, AMBIGUOUS)):
+        experiment = [name]
+    settings: list[str] = []
     if metric is not None:
-        values, settings = (named(VALUE, rest) or rest)[:1], []
+        values = ([name for name in rest if snake(name) in VALUE] or rest)[:1]
     else:
-        values = [name for name in rest if name not in counters and word(name) not in CLOCK]
-        settings = [name for name in values if n_levels(name) == 1 and table.n_rows > 2 and not _is_quality(name)]
+        values = [name for name in rest if name not in counters and snake(name) not in CLOCK]
+        if table.n_rows > 2:
+            constant = [name for name in values if levels[name] == 1]
+            settings = [name for name in constant if role_of(split_identifier(name)) != "quality"]
         values = [name for name in values if name not in settings] or values
     if not values:
         raise _no_scores(columns, path)
     if run is None and step is None:
         _refuse_summaries(values, path)
     # A text that differs in every row names the runs, if others name the experiments.
-    experiment = [name for name in experiment if n_levels(name) < table.n_rows] or experiment
-    experiment += [name for name in texts if name not in taken and 1 < n_levels(name) <= table.n_rows / 2]
+    experiment = [name for name in experiment if levels[name] < table.n_rows] or experiment
+    experiment += [name for name in texts if name not in taken and 1 < levels[name] <= table.n_rows / 2]
     used = {*values, *experiment, *settings, task, run, step, metric, status, split}
     unused = tuple(name for name in columns if name not in used and any(columns[name]))
     return Roles(tuple(values), tuple(experiment), task, run, step, metric, status, split, tuple(settings), unused)
@@ -214,13 +199,9 @@ def _is_index(name: str, column: Sequence[str]) -> bool:
     return bool(values) and values in ([*range(len(values))], [*range(1, len(values) + 1)])
 
 
-def _is_quality(name: str) -> bool:
-    return role_of(split_identifier(name)) == "quality"
-
-
 def _refuse_summaries(values: Sequence[str], path: Path) -> None:
     """Raise InputError for means and spreads of one quantity."""
-    words = {name: set(word(name).split("_")) for name in values}
+    words = {name: set(snake(name).split("_")) for name in values}
     means = {frozenset(parts - MEANS) for parts in words.values() if parts & MEANS}
     spreads = {frozenset(parts - SPREADS) for parts in words.values() if parts & SPREADS}
     if means & spreads:
@@ -237,9 +218,9 @@ def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
     if roles.run is None or _is_unique(table, roles):
         return roles
     columns = table.columns
-    free = [name for name in (*roles.unused, *roles.settings, *roles.values) if name != roles.metric]
-    free = [name for name in free if direction_of(split_identifier(name)) is None and len(set(columns[name])) > 1]
-    for name in sorted(free, key=lambda name: (is_numeric(columns[name]), len(set(columns[name])))):
+    levels = {name: len(set(columns[name])) for name in (*roles.unused, *roles.settings, *roles.values)}
+    free = [name for name, n in levels.items() if n > 1 and direction_of(split_identifier(name)) is None]
+    for name in sorted(free, key=lambda name: (is_numeric(columns[name]), levels[name])):
         extended = replace(
             roles,
             experiment=(*roles.experiment, name),
@@ -249,9 +230,8 @@ def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
         if _is_unique(table, extended):
             return extended
     cell = next(cell for cell, n in Counter(columns[roles.run]).items() if n > 1)
-    at_step = f" at the same {roles.step}" if roles.step else ""
     raise InputError(
-        f"{path}: several rows hold {roles.values[0]} of {roles.run} {cell}{at_step}, and no column distinguishes them",
+        f"{path}: several rows hold {roles.values[0]} of {roles.run} {cell}, and no column distinguishes them",
         "name the column that distinguishes them step, run, experiment or task, or add one",
     )
 
@@ -295,7 +275,7 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
         label = (cell(roles.run, row) or "none") if roles.run is not None else str(n_begun[key])
         n_begun[key] += roles.step is None
         points = runs.setdefault(label, {})
-        statuses[label] = STATUSES.get(word(cell(roles.status, row)), statuses.get(label, "completed"))
+        statuses[label] = STATUSES.get(snake(cell(roles.status, row)), statuses.get(label, "completed"))
         for name in roles.values:
             value = number(cell(name, row))
             if value is not None:
@@ -321,7 +301,7 @@ def _run(label: str, points: Points, status: Status, roles: Roles, settings: dic
     if roles.run is None:
         name = f"{'run' if roles.step else 'row'} {int(label) + 1}"
         return ImportedRun(name, series, status, environment=dict(settings))
-    seed = _step(label) if "seed" in word(roles.run) else None
+    seed = _step(label) if "seed" in snake(roles.run) else None
     seeds = {} if seed is None else {roles.run: seed}
     return ImportedRun(f"{roles.run} {label}", series, status, environment=dict(settings), seeds=seeds)
 

@@ -84,17 +84,15 @@ def read_baseline(path: Path) -> tuple[Imported, ...]:
         InputError: it is damaged, or a newer deviate wrote it.
     """
     baseline = load_baseline(path)
-    where = (
-        f" at commit {baseline.commit[:12]}{', with changes' if baseline.is_dirty else ''}" if baseline.commit else ""
-    )
-    provenance = " ".join(filter(None, (baseline.date and f"of {baseline.date}", f"by deviate {baseline.deviate}")))
+    commit = f"commit {baseline.commit[:12]}{', with changes' if baseline.is_dirty else ''}" if baseline.commit else ""
+    origin = ", ".join(filter(None, (baseline.name, baseline.date, commit, f"deviate {baseline.deviate}")))
     return (
         Imported(
             name=f"{baseline.name}-baseline",
             form="baseline",
             sources=(path,),
             runs=tuple(_to_imported_run(run, baseline) for run in baseline.runs),
-            notes=(f"{path.name}: the scores of {len(baseline.runs)} runs of {baseline.name}{where}, {provenance}",),
+            notes=(f"{path.name}: the scores of {len(baseline.runs)} runs of {origin}",),
             stated=baseline.metrics,
             streams=baseline.streams,
             scores=baseline.scores,

@@ -3,9 +3,9 @@
 Logs of runs (`DLVarLog.csv`, `DLVarLogNoLoop.csv`: `Iter, Time` and the metrics) are runs; `Time` is the seconds of the
 written iteration alone. A log whose `Iter` never changes counts rows, as that release does. Values have five decimals.
 
-Its analyses and comparisons are summaries over runs and no runs: `relabel` gives them with the right names. There
-`SDev_t` is the lower bound of the SD's 90 % interval and `SDev_b` the upper one, `SDev` has ddof 1, and p-values are
-one-sided, half of the two-sided ones (the default of scipy before 1.7).
+Its analyses and comparisons are summaries over runs: `published_table` gives them with the right names. There `SDev_t`
+is the lower bound of the SD's 90 % interval and `SDev_b` the upper one, `SDev` has ddof 1, and p-values are one-sided,
+half of the two-sided ones (the default of scipy before 1.7).
 """
 
 import csv
@@ -17,7 +17,7 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.tables import Table, head, number, read_table, read_text
+from deviate.records.importers.tables import Table, first_row, head, number, read_table, read_text
 
 ANALYSIS = ("max_diff", "max", "min", "SDev", "SDev_t", "SDev_b", "mean")
 COMPARISON = ("diff_of_mean", "U_test_p-value", "cohen_d")
@@ -40,22 +40,18 @@ NOTES = {
 }
 
 
-def is_summary(path: Path) -> bool:
+def _is_summary(path: Path) -> bool:
     """Whether this is an analysis or a comparison of that release."""
-    lines = _lines(path)
+    lines = [[cell.strip() for cell in line.split(",")] for line in head(path, 65_536).splitlines()[:2]]
     return len(lines) == 2 and lines[1][0] == "Iter" and tuple(lines[1][1:4]) in {ANALYSIS[:3], COMPARISON}
 
 
-def _lines(path: Path) -> list[list[str]]:
-    return [[cell.strip() for cell in line.split(",")] for line in head(path, 65_536).splitlines()[:2]]
-
-
 def _is_log(path: Path) -> bool:
-    return any(line[:2] == ["Iter", "Time"] for line in _lines(path)[:1])
+    return first_row(path)[:2] == ["Iter", "Time"]
 
 
 def _claims(path: Path) -> bool:
-    return any(map(_is_log, _logs(path)[:1])) if path.is_dir() else _is_log(path) or is_summary(path)
+    return any(map(_is_log, _logs(path)[:1])) if path.is_dir() else _is_log(path) or _is_summary(path)
 
 
 def _logs(folder: Path) -> list[Path]:
@@ -70,9 +66,9 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
     """Read the log of one run, or of all runs of an experiment's folder.
 
     Raises:
-        InputError: the file is a summary over runs: `relabel` is for those.
+        InputError: the file is a summary over runs: `published_table` is for those.
     """
-    if path.is_file() and is_summary(path):
+    if path.is_file() and _is_summary(path):
         raise InputError(f"{path} is a summary over runs of DEVIATE 2021", "import the runs from DLVarLog.csv files")
     logs = _logs(path) if path.is_dir() else [path]
     if not logs:
@@ -99,12 +95,16 @@ def _count_rows(table: Table) -> Table:
     return dataclasses.replace(table, columns=columns, notes=("Iter is constant: rows are counted instead",))
 
 
-def relabel(path: Path) -> str:
+def published_table(path: Path) -> str | None:
     """An analysis or a comparison of that release as CSV with a row per metric and iteration, rightly labelled.
+
+    None for any other file.
 
     Raises:
         InputError: its columns are not those of the release.
     """
+    if not _is_summary(path):
+        return None
     first, second, *rows = ([cell.strip() for cell in row] for row in csv.reader(io.StringIO(read_text(path))))
     figures = ANALYSIS if tuple(second[1:4]) == ANALYSIS[:3] else COMPARISON
     width = len(figures)

@@ -11,7 +11,7 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import Roles, assemble
-from deviate.records.importers.tables import head, read_table
+from deviate.records.importers.tables import first_row, read_table
 
 SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")
 SUMMARY = {"max_accuracy_diff", "std_dev_accuracy", "mean_accuracy"}
@@ -20,8 +20,7 @@ SEEDS = {"1": "fixed-seed", "-1": "random-seed"}
 
 
 def _claims(path: Path) -> bool:
-    first_line = head(path).partition("\n")[0] if path.is_file() else ""
-    names = {cell.strip().strip('"') for cell in first_line.split(",")}
+    names = set(first_row(path))
     return {"network", "stopping_type"} <= names and ({"try", "accuracy"} <= names or names >= SUMMARY)
 
 

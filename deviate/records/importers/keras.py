@@ -8,12 +8,12 @@ from pathlib import Path
 
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.tables import head, read_table
+from deviate.records.importers.tables import first_row, read_table
 
 
 def _claims(path: Path) -> bool:
-    first = head(path).partition("\n")[0].strip().replace(";", ",").split(",") if path.is_file() else []
-    return first[:1] == ["epoch"] and "loss" in first and "step" not in first
+    first = first_row(path)
+    return first[0] == "epoch" and "loss" in first and "step" not in first
 
 
 @importer("keras", description="CSVLogger of Keras: a row per epoch", claims=_claims, rank=10)

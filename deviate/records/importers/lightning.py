@@ -12,7 +12,7 @@ from deviate.base.redaction import redact_variables
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.tables import head, read_table
+from deviate.records.importers.tables import first_row, head, read_table
 
 METRICS = "metrics.csv"
 SETTING = re.compile(r"^([\w.-]+):\s*(\S.*)$")
@@ -20,7 +20,7 @@ SETTING = re.compile(r"^([\w.-]+):\s*(\S.*)$")
 
 def _claims(path: Path) -> bool:
     logs = _logs(path)[:1] if path.is_dir() else [path] if path.name == METRICS else []
-    return any({"epoch", "step"} <= set(head(log).partition("\n")[0].strip().split(",")) for log in logs)
+    return any({"epoch", "step"} <= set(first_row(log)) for log in logs)
 
 
 def _logs(folder: Path) -> list[Path]:

@@ -18,7 +18,7 @@ import re
 import sys
 import urllib.parse
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +64,7 @@ class Stored(TrackedRun):
 
     is_deleted: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class StoredExperiment:
     name: str
     is_deleted: bool
     read_runs: Callable[[], list[Stored]]
-    load_values: Callable[[TrackedRun], None]
+    load_values: Callable[[Any], None]
 
 
 def is_store(path: Path) -> bool:
@@ -141,19 +142,19 @@ def experiments_of(store: str) -> list[StoredExperiment]:
     return _by_client(f"sqlite:///{database.resolve()}")
 
 
-def _new_run(
-    run_id: str, state: object, started: object, ended: object, params: dict[str, str], tags: Mapping[str, str]
-) -> Stored:
-    """A run; times are in milliseconds, and a run that has not ended lacks the second one."""
-    began = _seconds(started)
+def _run(info: Mapping[str, Any], params: dict[str, str], tags: dict[str, str], metrics: Iterable[str]) -> Stored:
+    """A run by what MLflow notes of it; times are in milliseconds, and a run that has not ended lacks its end."""
+    began = _seconds(info.get("start_time"))
     return Stored(
-        run_id,
-        tags.get(NAME, ""),
-        STATES.get(str(state), "lost"),
-        began,
-        max(0.0, _seconds(ended) - began),
+        id=info["run_id"],
+        name=tags.get(NAME, ""),
+        status=STATES.get(str(info.get("status")), "lost"),
+        started=began,
+        wall_time_s=max(0.0, _seconds(info.get("end_time")) - began),
+        trails={name: [] for name in metrics if not name.startswith(MACHINE)},
         params=params,
         facts={fact: tags[tag] for tag, fact in FACTS.items() if tag in tags},
+        is_deleted=info.get("lifecycle_stage") == "deleted",
         tags=tags,
     )
 
@@ -185,10 +186,8 @@ def _split(place: str) -> tuple[str, str]:
         return store, parts[1] if parts[0] == "experiments" and len(parts) > 1 else urllib.parse.unquote(fragment)
     default = os.environ.get(STORE) or next((name for name in (DATABASE, "mlruns") if Path(name).exists()), "")
     if not default:
-        raise InputError(
-            f"mlflow:{place}: there is no store of MLflow here, and {STORE} is not set",
-            f"set {STORE}, or write mlflow:http://HOST:5000#EXPERIMENT",
-        )
+        hint = f"set {STORE}, or write mlflow:http://HOST:5000#EXPERIMENT"
+        raise InputError(f"mlflow:{place}: there is no store of MLflow here, and {STORE} is not set", hint)
     return default, place
 
 
@@ -227,30 +226,22 @@ def _run_folders(folder: Path) -> list[Path]:
 
 def _folder(folder: Path, run_folders: Sequence[Path]) -> StoredExperiment:
     meta = _meta(folder) if (folder / META).is_file() else {}
-    runs = {run_folder.name: run_folder for run_folder in run_folders}
-
-    def load_values(run: TrackedRun) -> None:
-        for name in run.trails:
-            _load_values(run, name, runs[run.id] / "metrics" / name)
-
     return StoredExperiment(
         meta.get("experiment_id", folder.name),
         meta.get("name") or folder.resolve().name,
         meta.get("lifecycle_stage") == "deleted",
         lambda: [_folder_run(run_folder) for run_folder in run_folders],
-        load_values,
+        _load_values,
     )
 
 
 def _folder_run(folder: Path) -> Stored:
-    meta = _meta(folder)
     params, tags = (
         {name: path.read_text(encoding="utf-8", errors="replace") for name, path in _files(folder / kind).items()}
         for kind in ("params", "tags")
     )
-    run = _new_run(folder.name, meta.get("status"), meta.get("start_time"), meta.get("end_time"), params, tags)
-    run.trails = {name: [] for name in _files(folder / "metrics") if not name.startswith(MACHINE)}
-    run.is_deleted = meta.get("lifecycle_stage") == "deleted"
+    run = _run(_meta(folder), params, tags, _files(folder / "metrics"))
+    run.folder = folder
     return run
 
 
@@ -259,24 +250,24 @@ def _files(folder: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("[!.]*")) if path.is_file()}
 
 
-def _load_values(run: TrackedRun, name: str, path: Path) -> None:
-    """Read the values of a metric, without a torn last line: a number that is cut off would be another one."""
-    whole, _, torn = path.read_text(encoding="utf-8", errors="replace").rpartition("\n")
-    run.torn += [name] if torn else []
-    for number, line in enumerate(whole.splitlines(), 1):
-        try:
-            time, value, *rest = line.split()
-            run.log(name, int(rest[0]) if rest else 0, float(value), int(time) / 1000)
-        except ValueError as error:
-            raise InputError(f"{path} is damaged in line {number}: {line[:80]!r}", CURE) from error
+def _load_values(run: Stored) -> None:
+    """Read the values of all metrics, without torn last lines: a number that is cut off would be another one."""
+    for name in run.trails:
+        path = run.folder / "metrics" / name
+        whole, _, torn = path.read_text(encoding="utf-8", errors="replace").rpartition("\n")
+        run.torn += [name] if torn else []
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                time, value, *rest = line.split()
+                run.log(name, int(rest[0]) if rest else 0, float(value), int(time) / 1000)
+            except ValueError as error:
+                raise InputError(f"{path} is damaged in line {number}: {line[:80]!r}", CURE) from error
 
 
 def _meta(folder: Path) -> dict[str, str]:
     """The fields of MLflow's flat YAML, of which long ones go on in indented lines."""
     text = re.sub(r"\n +", " ", (folder / META).read_text(encoding="utf-8", errors="replace"))
-    fields = {
-        name: value.strip() for name, colon, value in (line.partition(":") for line in text.splitlines()) if colon
-    }
+    fields = dict(re.findall(r"(?m)^([^:\n]+):[ \t]*(.*?)[ \t]*$", text))
     if not fields:
         raise InputError(f"{folder / META} is damaged: it has no fields", CURE)
     return {name: _unquoted(value) for name, value in fields.items()}
@@ -322,23 +313,24 @@ def _by_client(address: str) -> list[StoredExperiment]:
         client = MlflowClient(address)
         experiments = list(_pages(client.search_experiments, view_type=ViewType.ALL))
 
-    def experiment_of(found: Any) -> StoredExperiment:
+    def experiment_of(experiment: Any) -> StoredExperiment:
         def read_runs() -> list[Stored]:
-            query = {"experiment_ids": [found.experiment_id], "run_view_type": ViewType.ALL}
+            query = {"experiment_ids": [experiment.experiment_id], "run_view_type": ViewType.ALL}
             with calling("mlflow", doing, HINT):
-                return [_client_run(run) for run in _pages(client.search_runs, **query, max_results=RUNS_PER_PAGE)]
+                found = _pages(client.search_runs, **query, max_results=RUNS_PER_PAGE)
+                return [_run(dict(it.info), dict(it.data.params), dict(it.data.tags), it.data.metrics) for it in found]
 
-        def load_values(run: TrackedRun) -> None:
+        def load_values(run: Stored) -> None:
             with calling("mlflow", doing, HINT), ThreadPoolExecutor(N_CONNECTIONS) as pool:  # a request for each metric
                 histories = pool.map(lambda name: client.get_metric_history(run.id, name), run.trails)
                 for name, history in zip(list(run.trails), histories, strict=True):
                     for metric in history:
                         run.log(name, metric.step, _real_number(metric.value), metric.timestamp / 1000)
 
-        is_deleted = found.lifecycle_stage == "deleted"
-        return StoredExperiment(str(found.experiment_id), found.name, is_deleted, read_runs, load_values)
+        is_deleted = experiment.lifecycle_stage == "deleted"
+        return StoredExperiment(str(experiment.experiment_id), experiment.name, is_deleted, read_runs, load_values)
 
-    return [experiment_of(found) for found in experiments]
+    return [experiment_of(experiment) for experiment in experiments]
 
 
 def _pages(search: Callable[..., Any], **query: object) -> Iterator[Any]:
@@ -349,14 +341,6 @@ def _pages(search: Callable[..., Any], **query: object) -> Iterator[Any]:
         token = page.token
         if not token:
             return
-
-
-def _client_run(found: Any) -> Stored:
-    info, data = found.info, found.data
-    run = _new_run(info.run_id, info.status, info.start_time, info.end_time, dict(data.params), dict(data.tags))
-    run.trails = {name: [] for name in data.metrics if not name.startswith(MACHINE)}
-    run.is_deleted = info.lifecycle_stage == "deleted"
-    return run
 
 
 def _real_number(value: float) -> float:

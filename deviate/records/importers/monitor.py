@@ -15,7 +15,7 @@ from deviate.records.importers.tables import head, number, read_table
 
 
 def _claims(path: Path) -> bool:
-    lines = head(path).splitlines()[:2] if path.is_file() else []
+    lines = head(path).splitlines()[:2]
     return len(lines) == 2 and lines[0].startswith("#") and '"t_start"' in lines[0] and lines[1].startswith("r,l,t")
 
 

@@ -38,13 +38,11 @@ class Table:
     """Cells by column, as text without blanks around it; a cell that is missing is empty.
 
     Attributes:
-        has_header: whether the names of the columns stood in the file.
         notes: what was skipped, and how numbers are written, where that is not the usual way.
     """
 
     columns: dict[str, list[str]]
     n_rows: int
-    has_header: bool = True
     notes: tuple[str, ...] = ()
 
 
@@ -71,6 +69,11 @@ def head(path: Path, n_characters: int = 4096) -> str:
     except OSError:
         return ""
     return "" if _is_binary(data) else _decode(data, is_cut=True)
+
+
+def first_row(path: Path) -> list[str]:
+    """The cells of the first line of a table that is separated by commas or semicolons."""
+    return [cell.strip(' "') for cell in head(path).partition("\n")[0].strip().replace(";", ",").split(",")]
 
 
 def read_text(path: Path) -> str:
@@ -127,7 +130,7 @@ def read_table(path: Path) -> Table:
         f"{count(n_read - len(rows), 'repeated header line')} skipped" if n_read > len(rows) else "",
         "commas are decimal" if is_decimal_comma else "",
     )
-    return Table(columns, len(rows), bool(header), tuple(filter(None, notes)))
+    return Table(columns, len(rows), tuple(filter(None, notes)))
 
 
 def _cell(text: str, *, is_decimal_comma: bool) -> str:

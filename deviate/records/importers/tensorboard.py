@@ -172,24 +172,18 @@ def _settings(home: Path, unread: list[str]) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        text = path.read_text(encoding="utf-8")
-        values = json.loads(text) if path.suffix == ".json" else _yaml(text)
-    except (OSError, ValueError) as error:
-        unread.append(f"{path} ({error})")
+        with calling("pyyaml", f"reading {path}", ""):
+            text = path.read_text(encoding="utf-8")
+            if path.suffix == ".json":
+                values = json.loads(text)
+            else:
+                import yaml
+
+                values = yaml.safe_load(text)
+    except InputError as error:
+        unread.append(error.message)
         return {}
     return as_params(values) if isinstance(values, dict) else {}
-
-
-def _yaml(text: str) -> object:
-    """Parse YAML, where PyYAML is installed, as it is wherever Lightning or Hydra is. Raises ValueError."""
-    try:
-        import yaml
-    except ImportError as error:
-        raise ValueError("PyYAML is not installed here") from error
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error).splitlines()[0]) from error
 
 
 def _read_files(paths: Sequence[Path]) -> EventLog:

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from deviate.base.redaction import redact, redact_variables
 from deviate.base.texts import first_few
@@ -100,7 +100,7 @@ class Project:
     form: str
     prefix: str
     runs: Sequence[TrackedRun]
-    load: Callable[[TrackedRun], None] | None = None
+    load: Callable[[Any], None] | None = None
     aims: Mapping[str, str] = field(default_factory=dict)
     has_clock_times: bool = True
     notes: Sequence[str] = ()

@@ -60,13 +60,8 @@ def _claims(path: Path) -> bool:
 
 @dataclass(slots=True)
 class _LoggedRun(TrackedRun):
-    """A run as recorded in one file, or in several consecutive files of the same run; lost until its end is read.
+    """A run as recorded in its file, or in several of them if it was resumed; lost until its end is read."""
 
-    Attributes:
-        file: name of the file. One of a killed process may lack the record that says which run it is, and its start.
-    """
-
-    file: str = ""
     project: str = ""
     group: str = ""
     summary: dict[str, float] = field(default_factory=dict)
@@ -82,13 +77,13 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     files = [path] if path.is_file() else _files(path)
     if not files:
         raise InputError(f"there is no W&B run in {path}", "name a folder with offline-run-… folders in it")
-    by_id: dict[str, _LoggedRun] = {}
-    read = sorted((_read(file) for file in files), key=lambda run: run.started)  # folders are named by whole seconds
-    for run in read:
-        if run.started:
-            by_id[run.id] = _after(by_id[run.id], run) if run.id in by_id else run
-    kept, notes = trained(by_id.values())
-    notes += note_on((run.file for run in read if not run.started), "ends before the run is identified, left out")
+    runs: dict[str, _LoggedRun] = {}
+    for file in files:
+        _read(file, runs.setdefault(file.stem, _LoggedRun(file.stem.removeprefix("run-"))))
+    # Folders are named by whole seconds. The file of a killed process may lack the record of the run, and so its start.
+    kept, notes = trained(sorted((run for run in runs.values() if run.started), key=lambda run: run.started))
+    untold = (f"{stem}.wandb" for stem, run in runs.items() if not run.started)
+    notes += note_on(untold, "ends before the run is identified, left out")
     experiments: dict[str, list[_LoggedRun]] = {}
     for run in kept:
         add_scores(run, run.summary)
@@ -98,8 +93,8 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     if len(experiments) > 1:
         notes = [f"{len(experiments)} experiments: each project and group is one", *notes]
     projects = [
-        Project(str(path), name or path.resolve().stem, "wandb", "config.", runs, has_clock_times=False, notes=notes)
-        for name, runs in experiments.items()
+        Project(str(path), name or path.resolve().stem, "wandb", "config.", its, has_clock_times=False, notes=notes)
+        for name, its in experiments.items()
     ]
     return tuple(project.as_experiment(path) for project in projects)
 
@@ -135,30 +130,20 @@ def add_scores(run: TrackedRun, summary: Mapping[str, float]) -> None:
             run.log(name, NO_STEP, value, run.wall_time_s)
 
 
-def _after(earlier: _LoggedRun, later: _LoggedRun) -> _LoggedRun:
-    """Append a later file of a run that was resumed, which replaces earlier values from its first step on."""
-    for name, points in later.trails.items():
-        earlier.cut(name, min(step for step, *_ in points))
-        earlier.trails[name] += points
-    later.n_replaced = earlier.n_replaced
-    later.trails = earlier.trails
-    later.summary = {**earlier.summary, **later.summary}
-    later.params = {**earlier.params, **later.params}
-    later.started = earlier.started or later.started
-    later.wall_time_s = max(earlier.wall_time_s, later.wall_time_s)
-    return later
-
-
-def _read(path: Path) -> _LoggedRun:
+def _read(path: Path, run: _LoggedRun) -> None:
+    """Read a file of a run, which replaces what earlier files have of a metric from its first step on."""
     data = path.read_bytes()
-    run = _LoggedRun(path.stem.removeprefix("run-"), status="lost", file=path.name)
+    earlier, run.trails, run.status = run.trails, {}, "lost"
     with _calling(f"reading {path}", CURE):
         from wandb.proto.wandb_internal_pb2 import Record  # type: ignore[attr-defined]  # by the release of protobuf
 
         for record in _records(data):
             _take(run, Record.FromString(record))
+    later, run.trails = run.trails, earlier
+    for name, points in later.items():
+        run.cut(name, points[0][0])
+        run.trails[name] += points
     run.is_aggregate = AGGREGATE in run.params
-    return run
 
 
 def _records(data: bytes) -> Iterator[bytes]:
@@ -200,7 +185,7 @@ def _take(run: _LoggedRun, record: Any) -> None:
         case "run":
             run.id, run.name = part.run_id or run.id, part.display_name
             run.project, run.group = part.project, part.run_group
-            run.started = part.start_time.ToNanoseconds() / 1e9
+            run.started = run.started or part.start_time.ToNanoseconds() / 1e9
             run.params |= _params(_values(part.config.update))
             _summarise(run, part.summary)
         case "exit":
@@ -235,10 +220,7 @@ def numbers(values: Mapping[str, object]) -> Iterator[tuple[str, float]]:
         if isinstance(value, str) and value in WORDS:
             yield name, WORDS[value]
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            try:
-                yield name, float(value)
-            except OverflowError:
-                yield name, math.copysign(math.inf, value)
+            yield name, float(value)
 
 
 def _is_own(name: str) -> bool:

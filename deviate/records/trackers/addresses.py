@@ -7,8 +7,8 @@ from deviate.records.importers.tensorboard import read_tensorboard_project
 from deviate.records.importers.tracked import Project, reading
 from deviate.records.importers.wandb import read_wandb_project
 
-EXAMPLES = {"wandb": "wandb:ENTITY/PROJECT", "mlflow": "mlflow:EXPERIMENT", "tensorboard": "tensorboard:FOLDER"}
 READERS = {"wandb": read_wandb_project, "mlflow": read_mlflow_experiment, "tensorboard": read_tensorboard_project}
+EXAMPLE = "wandb:ENTITY/PROJECT, mlflow:EXPERIMENT or tensorboard:FOLDER"
 
 
 def is_address(name: str) -> bool:
@@ -17,7 +17,7 @@ def is_address(name: str) -> bool:
     >>> [is_address(name) for name in ("wandb:me/cifar", "old.csv", "wandb/offline-run-1")]
     [True, False, False]
     """
-    return name.partition(":")[0] in EXAMPLES and ":" in name
+    return name.partition(":")[0] in READERS and ":" in name
 
 
 def read_project(address: str) -> Project:
@@ -28,7 +28,7 @@ def read_project(address: str) -> Project:
     """
     tracker, _, place = address.partition(":")
     if not place:
-        raise InputError(f"{address} names no project", f"write for example {EXAMPLES[tracker]}")
+        raise InputError(f"{address} names no project", f"write {EXAMPLE}")
     with reading(redact(address)):
         project = READERS[tracker](place)
     if not project.runs:

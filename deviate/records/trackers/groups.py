@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from deviate.base.redaction import redact, redact_variables
 from deviate.base.texts import first_few
 from deviate.errors import InputError
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import snake, word_set
 from deviate.model.records import TUNED
 from deviate.records.importers import Imported
-from deviate.records.importers.assemble import word
 from deviate.records.importers.tracked import Project, TrackedRun, is_seed
 
 Settings = dict[str, str]
@@ -232,7 +231,7 @@ def _is_of_run(name: str, values: Sequence[str]) -> bool:
         return True
     if is_seed(name):
         return not {"true", "false"} & set(values)  # `use_seed` is a setting
-    parts = [word(part) for part in re.split(r"[./]", name)]
+    parts = [snake(part) for part in re.split(r"[./]", name)]
     words = "_".join(parts[-2:]).split("_")  # `hydra.run.dir`
     is_output = words[-1] in FOLDER and bool(OUTPUT & set(words)) and not INPUT & set(words)
     return parts[-1] in RUN_NAMES | OUTPUT_FOLDERS or is_output

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.records.importing import published_table, read_files
+from deviate.records.importers.deviate2021 import published_table
+from deviate.records.importing import read_files
 
 DATA = Path(__file__).parent / "data/deviate2021"
 
