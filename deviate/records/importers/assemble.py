@@ -325,22 +325,21 @@ def _kind(roles: Roles) -> str:
 
 
 def _notes(table: Table, roles: Roles, n_experiments: int, runs: Sequence[ImportedRun]) -> Iterator[str]:
-    """One sentence on what was guessed, and notes on what was left out."""
-    named = {"task": roles.task, "run": roles.run, "step": roles.step, "part of the data": roles.split}
-    values = first_few(roles.values, MOST_NAMED)
-    parts = (
-        *table.notes,
-        *([f"experiment = {' and '.join(roles.experiment)}"] if roles.experiment else []),
-        *(f"{role} = {name}" for role, name in named.items() if name),
-        f"metric = {roles.metric}, value = {values}" if roles.metric else f"metrics = {values}",
-    )
+    """One sentence on what was guessed, and notes on what needs care."""
+    told = {
+        "experiment": " and ".join(roles.experiment),
+        "task": roles.task,
+        "run": roles.run,
+        "step": roles.step,
+        "part of the data": roles.split,
+        "metric": roles.metric,
+        "value" if roles.metric else "metrics": first_few(roles.values, MOST_NAMED),
+        "not used": first_few(roles.unused, MOST_NAMED),
+        "settings, as equal in all rows": first_few(roles.settings, MOST_NAMED),
+    }
+    parts = (*table.notes, *(f"{role} = {names}" for role, names in told.items() if names))
     made = f"{count(n_experiments, 'experiment')}, {count(len(runs), 'run')}"
     yield f"{_kind(roles)}, {count(table.n_rows, 'row')}: {', '.join(parts)}: {made} ({OTHERWISE})"
-    if roles.unused:
-        yield f"not used: {first_few(roles.unused, MOST_NAMED)}"
-    if roles.settings:
-        settings = [f"{name} {table.columns[name][0]}" for name in roles.settings]
-        yield f"read as settings, because equal in all rows: {first_few(settings, MOST_NAMED)}"
     if not roles.run and roles.step and len(runs) > n_experiments:
         yield f"a new run begins where {roles.step} restarts"
     broken = sum(not math.isfinite(value) for run in runs for one in run.series.values() for value in one.values)

@@ -108,35 +108,35 @@ def read_table(path: Path) -> Table:
         raise InputError(f"{path} holds only comments or empty cells", "name a file with results")
     try:
         separator = _separator(lines[:LOOKED_AT])
-        header, rows = _header([_trim(cells) for cells in _split(lines, separator) if any(cells)], comments, separator)
+        rows = [cells for cells in _split(lines, separator) if any(cells)]
+        remarks = _split([comment.lstrip("#%/ ") for comment in reversed(comments)], separator)
     except csv.Error as error:
         raise InputError(f"{path} is no table: {error}", "name a table of results") from error
+    cells = list(itertools.islice(itertools.chain.from_iterable(rows), MOST_CELLS))
+    is_decimal_comma = any(map(DECIMAL_COMMA.fullmatch, cells)) and not any(map(DECIMAL_POINT.fullmatch, cells))
+    header, rows = _header([_clean(cells, is_decimal_comma=is_decimal_comma) for cells in rows], remarks)
     if not rows:
         raise InputError(f"{path} has a header but no rows", "name a file with results")
     if not header and len(rows) == 1:  # a list of numbers in one line
         rows = [[cell] for cell in rows[0]]
     names = _names(header, rows, path)
-    n_read = len(rows)
-    rows = [row for row in rows if row != header]
-    cells = list(itertools.islice(itertools.chain.from_iterable(rows), MOST_CELLS))
-    is_decimal_comma = any(map(DECIMAL_COMMA.fullmatch, cells)) and not any(map(DECIMAL_POINT.fullmatch, cells))
-    columns = {
-        name: [_cell(row[at] if at < len(row) else "", is_decimal_comma=is_decimal_comma) for row in rows]
-        for at, name in enumerate(names)
-    }
+    own = [row for row in rows if row != header]
+    columns = {name: [row[at] if at < len(row) else "" for row in own] for at, name in enumerate(names)}
     notes = (
         f"{count(len(comments), 'comment line')} skipped" if comments else "",
         f"separated by {SEPARATORS.get(separator, 'blanks')}" if separator not in {",", ""} else "",
-        f"{count(n_read - len(rows), 'repeated header line')} skipped" if n_read > len(rows) else "",
+        f"{count(len(rows) - len(own), 'repeated header line')} skipped" if len(rows) > len(own) else "",
         "commas are decimal" if is_decimal_comma else "",
     )
-    return Table(columns, len(rows), tuple(filter(None, notes)))
+    return Table(columns, len(own), tuple(filter(None, notes)))
 
 
-def _cell(text: str, *, is_decimal_comma: bool) -> str:
-    if text.lower() in MISSING:
-        return ""
-    return text.replace(",", ".") if is_decimal_comma and DECIMAL_COMMA.fullmatch(text) else text
+def _clean(cells: Sequence[str], *, is_decimal_comma: bool) -> list[str]:
+    """A row whose missing cells are empty, without those at its end, which spreadsheets add."""
+    row = ["" if cell.lower() in MISSING else cell for cell in cells]
+    if is_decimal_comma:
+        row = [cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell for cell in row]
+    return row[: max((at for at, cell in enumerate(row, 1) if cell), default=0)]
 
 
 def _is_binary(data: bytes) -> bool:
@@ -174,19 +174,12 @@ def _split(lines: Sequence[str], separator: str) -> list[list[str]]:
     return [[FORMULA.sub("", cell.strip()) for cell in row] for row in reader]
 
 
-def _trim(cells: Sequence[str]) -> list[str]:
-    """A row without the empty cells that spreadsheets add at its end."""
-    return list(cells[: max(at for at, cell in enumerate(cells, 1) if cell)])
-
-
-def _header(rows: list[list[str]], comments: Sequence[str], separator: str) -> tuple[list[str], list[list[str]]]:
+def _header(rows: list[list[str]], remarks: Sequence[list[str]]) -> tuple[list[str], list[list[str]]]:
     """Names of the columns: the first line unless it holds only numbers, else the comment before the numbers."""
-    numbers = [number(cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell) for cell in rows[0]]
-    is_measured = any(value is not None and value % 1 for value in numbers)
-    has_names = any(value is None and cell.lower() not in MISSING for value, cell in zip(numbers, rows[0], strict=True))
-    if has_names and not is_measured:
+    numbers = [number(cell) for cell in rows[0] if cell]
+    if None in numbers and not any(value is not None and value % 1 for value in numbers):
         return rows[0], rows[1:]
-    for cells in _split([comment.lstrip("#%/ ") for comment in reversed(comments)], separator):
+    for cells in remarks:
         if len(cells) == len(rows[0]) and all(number(cell) is None for cell in cells):
             return cells, rows
     return [], rows

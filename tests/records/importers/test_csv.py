@@ -150,8 +150,7 @@ def test_however_two_numbers_are_written_they_are_two_runs(table: Table, text: s
 
 def test_what_is_not_used_is_said(table: Table) -> None:
     (it,) = table("seed,acc,date,batch_size\n0,0.5,mon,32\n1,0.6,tue,32\n2,0.7,wed,32\n")
-    assert "results.csv: not used: date" in it.notes
-    assert "results.csv: read as settings, because equal in all rows: batch_size 32" in it.notes
+    assert "metrics = acc, not used = date, settings, as equal in all rows = batch_size" in it.notes[0]
     assert it.runs[0].environment == {"batch_size": "32"}
 
 
