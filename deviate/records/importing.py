@@ -66,10 +66,8 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
     if again is not None:
         raise InputError(f"{again} is given more than once", "name each file once")
     experiments = _join([_read_path(path, form) for path in paths])
-    names = _unique_names([experiment.name for experiment in experiments], NO_NAME)
-    return tuple(
-        dataclasses.replace(experiment, name=name) for experiment, name in zip(experiments, names, strict=True)
-    )
+    names = _unique_names([each.name for each in experiments], NO_NAME)
+    return tuple(dataclasses.replace(each, name=name) for each, name in zip(experiments, names, strict=True))
 
 
 def clean_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -48,10 +48,8 @@ OF_WANDB = re.compile(r"(?P<run>.+) - (?P<metric>.+?)(?P<bound>__MIN|__MAX)?")
 """Columns of a chart exported from W&B."""
 STATUSES: dict[str, Status] = {status: status for status in get_args(Status)}
 STATUSES |= {"failed": "crashed", "error": "crashed", "nan": "diverged", "killed": "lost"}
-SUMMARY_HINT = (
-    "import the scores of the runs; `deviate.stats` compares two summaries of n, mean and SD (divisor n or n - 1) "
-    "with welch, student and hedges_g"
-)
+SUMMARY_HINT = "import the scores of the runs; deviate.stats compares summaries of n, mean and SD (divisor n or n - 1)"
+NUMBERS_HINT = f"write scores as plain numbers; where cells such as 0.5 ± 0.1 are summaries, {SUMMARY_HINT}"
 OTHERWISE = "if this is wrong, name the columns run, step, metric, value, experiment, task"
 MOST_COLUMNS = 1_000
 MOST_RUNS = 10_000
@@ -174,7 +172,8 @@ def _roles(table: Table, path: Path) -> Roles:
             settings = [name for name in constant if role_of(split_identifier(name)) != "quality"]
         values = [name for name in values if name not in settings] or values
     if not values:
-        raise _no_scores(columns, path)
+        listing = first_few(list(columns), MOST_NAMED)
+        raise InputError(f"{path.name}: no column holds scores; the columns are {listing}", NUMBERS_HINT)
     if run is None and step is None:
         _refuse_summaries(values, path)
     # A text that differs in every row names the runs, if others name the experiments.
@@ -183,14 +182,6 @@ def _roles(table: Table, path: Path) -> Roles:
     used = {*values, *experiment, *settings, task, run, step, metric, status, split}
     unused = tuple(name for name in columns if name not in used and any(columns[name]))
     return Roles(tuple(values), tuple(experiment), task, run, step, metric, status, split, tuple(settings), unused)
-
-
-def _no_scores(columns: Mapping[str, Sequence[str]], path: Path) -> InputError:
-    cure = "write the scores of the runs as plain numbers, with a header such as run,metric,value"
-    if any(sign in cell for column in columns.values() for cell in column[:50] for sign in ("±", "+-", "+/-")):
-        cure = f"cells such as 0.5 ± 0.1 are summaries over runs: {SUMMARY_HINT}"
-    listing = ", ".join(map(repr, list(columns)[:8]))
-    return InputError(f"{path.name}: no column holds scores; the columns are {listing}", cure)
 
 
 def _is_index(name: str, column: Sequence[str]) -> bool:
@@ -318,12 +309,6 @@ def _tasks(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(by_measure[max(by_measure, key=rank)]) if by_measure else ()
 
 
-def _kind(roles: Roles) -> str:
-    if roles.metric is not None:
-        return "long"
-    return "one row per step" if roles.step else "wide" if len(roles.values) > 1 else "one row per run"
-
-
 def _notes(table: Table, roles: Roles, n_experiments: int, runs: Sequence[ImportedRun]) -> Iterator[str]:
     """One sentence on what was guessed, and notes on what needs care."""
     told = {
@@ -339,7 +324,7 @@ def _notes(table: Table, roles: Roles, n_experiments: int, runs: Sequence[Import
     }
     parts = (*table.notes, *(f"{role} = {names}" for role, names in told.items() if names))
     made = f"{count(n_experiments, 'experiment')}, {count(len(runs), 'run')}"
-    yield f"{_kind(roles)}, {count(table.n_rows, 'row')}: {', '.join(parts)}: {made} ({OTHERWISE})"
+    yield f"{count(table.n_rows, 'row')}: {', '.join(parts)}: {made} ({OTHERWISE})"
     if not roles.run and roles.step and len(runs) > n_experiments:
         yield f"a new run begins where {roles.step} restarts"
     broken = sum(not math.isfinite(value) for run in runs for one in run.series.values() for value in one.values)

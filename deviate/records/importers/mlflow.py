@@ -47,10 +47,7 @@ NAME = "mlflow.runName"
 PARENT = "mlflow.parentRunId"
 RUNS_PER_PAGE = 1_000
 N_CONNECTIONS = 8
-HINT = (
-    "check MLFLOW_TRACKING_URI; a server that refuses access needs MLFLOW_TRACKING_USERNAME and "
-    "MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
-)
+HINT = "check MLFLOW_TRACKING_URI; a login needs MLFLOW_TRACKING_USERNAME and _PASSWORD, or MLFLOW_TRACKING_TOKEN"
 STORE = "MLFLOW_TRACKING_URI"
 AGGREGATE = "deviate.experiment"
 """A tag of runs that `deviate report --to mlflow` writes."""
@@ -97,14 +94,14 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
     """
     stored = experiments_of(str(path))
     deleted = note_on((each.name for each in stored if each.is_deleted), "deleted experiments in the store, left out")
-    projects = [_project(each, str(path)) for each in stored if not each.is_deleted]
+    projects = [_project(each, str(path), deleted) for each in stored if not each.is_deleted]
     logged = [project for project in projects if any(run.trails for run in project.runs)]
     if not logged:
         raise InputError(f"{path} holds no MLflow runs with metrics", "name the folder mlruns, or the file mlflow.db")
-    return tuple(project.as_experiment(path, deleted) for project in logged)
+    return tuple(project.as_experiment(path) for project in logged)
 
 
-def _project(experiment: StoredExperiment, address: str) -> Project:
+def _project(experiment: StoredExperiment, address: str, of_store: Sequence[str] = ()) -> Project:
     """The runs of an experiment by start, without deleted ones and parents that have no metrics of their own."""
     runs = sorted(experiment.read_runs(), key=lambda run: (run.started, run.id))
     n_named = Counter(run.name for run in runs)
@@ -119,6 +116,7 @@ def _project(experiment: StoredExperiment, address: str) -> Project:
     kept, notes = trained(run for run in runs if not run.is_deleted and run not in empty)
     notes += note_on((run.label for run in runs if run.is_deleted), "deleted in MLflow, left out")
     notes += note_on((run.label for run in empty if not run.is_deleted), "parent run without metrics, left out")
+    notes += of_store
     return Project(address, experiment.name, "mlflow", "param.", kept, experiment.load_values, notes=notes)
 
 

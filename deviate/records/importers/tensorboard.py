@@ -89,10 +89,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     project = read_tensorboard_project(str(path))
     if not project.runs:
         raise InputError(f"the event files in {path} hold no scalars", "name another folder")
-    parts = [
-        f"each folder with event files is a run, {len(project.runs)} in all; train, validation and so on are parts"
-    ]
-    return (project.as_experiment(path, parts if len(project.runs) > 1 else ()),)
+    return (project.as_experiment(path),)
 
 
 def read_tensorboard_project(place: str) -> Project:
@@ -125,6 +122,8 @@ def read_tensorboard_project(place: str) -> Project:
                 run.params["seed"] = seed[1]
             run.labels["folder"] = INDEX_IN_NAME.sub("<run>", SEED_IN_NAME.sub("<seed>", run.label))
     kept, notes = trained(run for run in runs.values() if run.trails)
+    if len(kept) > 1:
+        notes.append(f"{len(kept)} runs: each folder with event files is one; train, validation and so on are parts")
     notes += note_on((run.label for run in runs.values() if not run.trails), "no scalars in the event files, left out")
     notes += note_on(unread, "settings that cannot be read")
     return Project(f"tensorboard:{path}", root.resolve().name, "tensorboard", "hparam.", kept, notes=notes)

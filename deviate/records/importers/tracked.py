@@ -105,46 +105,40 @@ class Project:
     has_clock_times: bool = True
     notes: Sequence[str] = ()
 
-    def as_experiment(self, path: Path, notes: Iterable[str] = ()) -> Imported:
-        """All runs, which were read from a file or folder, as one experiment."""
-        runs, of_runs = self.load_runs(self.runs)
-        return Imported(self.name, self.form, (path,), runs, notes=(*notes, *self.notes, *of_runs))
-
-    def load_runs(self, runs: Sequence[TrackedRun]) -> tuple[tuple[ImportedRun, ...], tuple[str, ...]]:
-        """Some of the runs with their series, and notes on them; their facts have no secrets.
+    def as_experiment(self, *sources: Path, arguments: tuple[str, ...] = ()) -> Imported:
+        """All runs as one experiment, read from files, or again by `deviate import` with arguments.
 
         Raises:
-            InputError: their measurements cannot be read.
+            InputError: the measurements of the runs cannot be read.
         """
         if self.load is not None:
             with reading(self.address):
-                for run in runs:
+                for run in self.runs:
                     self.load(run)
-        series, of_steps = as_series(runs, [run.started if self.has_clock_times else 0.0 for run in runs])
-        labels = [run.label for run in runs]
+        series, of_steps = as_series(self.runs, has_clock_times=self.has_clock_times)
+        labels = [run.label for run in self.runs]
         imported = []
-        for run, its_series in zip(runs, series, strict=True):
+        for run, its_series in zip(self.runs, series, strict=True):
             label = run.label if labels.count(run.label) == 1 else f"{run.label} ({run.id})"
             params, seeds = settings(run.params)
             facts = {**run.facts, **{f"{self.prefix}{name}": value for name, value in params.items()}}
             imported.append(ImportedRun(label, its_series, run.status, run.started, run.wall_time_s, facts, seeds))
         notes = (
-            *note_on((run.label for run in runs if run.status == "lost"), LOST),
-            *note_on((run.label for run in runs if run.n_replaced), REPLACED),
-            *note_on((f"{name} of {run.label}" for run in runs for name in run.torn), TORN),
+            *self.notes,
+            *note_on((run.label for run in self.runs if run.status == "lost"), LOST),
+            *note_on((run.label for run in self.runs if run.n_replaced), REPLACED),
+            *note_on((f"{name} of {run.label}" for run in self.runs for name in run.torn), TORN),
+            *of_steps,
         )
-        return tuple(imported), (*notes, *of_steps)
+        return Imported(self.name, self.form, sources, tuple(imported), notes=notes, arguments=arguments)
 
 
-def as_series(runs: Sequence[TrackedRun], starts: Sequence[float]) -> tuple[list[dict[str, Series]], list[str]]:
+def as_series(runs: Sequence[TrackedRun], *, has_clock_times: bool) -> tuple[list[dict[str, Series]], list[str]]:
     """The series of all runs, and notes on what was made of steps.
 
     Trackers write step 0 where the script gives none. So what stands at step 0 in every run is a score of the run, or,
     where there is more than one, is numbered in the order of logging. Of several values at one other step the last one
     stands, as everywhere in deviate; steps may be below 0.
-
-    Args:
-        starts: what is subtracted from the times of each run.
     """
     trails_of: dict[str, list[list[Point]]] = {}
     for run in runs:
@@ -154,7 +148,8 @@ def as_series(runs: Sequence[TrackedRun], starts: Sequence[float]) -> tuple[list
     numbered = [name for name in stepless if max(map(len, trails_of[name])) > 1]
     repeated: dict[str, None] = {}
     parts: list[dict[str, Series]] = []
-    for run, start in zip(runs, starts, strict=True):
+    for run in runs:
+        start = run.started if has_clock_times else 0.0
         columns: dict[str, tuple[array[int], array[float], array[float]]] = {}
         for name, points in run.trails.items():
             steps: Sequence[int] = [step for step, *_ in points]

@@ -161,7 +161,8 @@ def _records(data: bytes) -> Iterator[bytes]:
             continue
         length, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
         piece = data[at + HEAD : at + HEAD + length]
-        if len(piece) < length or not any(data[at:]):  # a disk may hold zeros where data was never written
+        is_blank = not any(data[at : at + HEAD]) and not any(data[at:])
+        if len(piece) < length or is_blank:  # a disk may hold zeros where data was never written
             return
         if zlib.crc32(data[at + 6 : at + HEAD + length]) != int.from_bytes(data[at : at + 4], "little"):
             raise ValueError(f"it is damaged at byte {at}: its checksum is wrong")

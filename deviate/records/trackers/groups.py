@@ -333,23 +333,13 @@ def import_groups(grouping: Grouping, groups: Sequence[RunGroup]) -> tuple[Impor
 
 
 def _experiment(grouping: Grouping, group: RunGroup) -> Imported:
+    """The runs of a group, with the arguments of `deviate import` that read it again."""
     project = grouping.project
-    runs, of_runs = project.load_runs(group.runs)
-    return Imported(
-        name=group.name,
-        form=project.form,
-        sources=(),
-        runs=runs,
-        notes=(*grouping_notes(grouping, group), *project.notes, *of_runs),
-        arguments=_arguments(grouping, group),
-    )
-
-
-def _arguments(grouping: Grouping, group: RunGroup) -> tuple[str, ...]:
-    """Those of `deviate import` that read the group again."""
     without = (word for name in grouping.without for word in ("--without", name))
     chosen = ("--group", group.name) if len(grouping.groups) > 1 else ()
-    return (redact(grouping.project.address), *without, *chosen)
+    notes = (*grouping_notes(grouping, group), *project.notes)
+    of_group = replace(project, name=group.name, runs=group.runs, notes=notes)
+    return of_group.as_experiment(arguments=(redact(project.address), *without, *chosen))
 
 
 def grouping_notes(grouping: Grouping, group: RunGroup) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def test_a_row_per_measurement_is_long_and_the_columns_are_told(table: Table) ->
     assert scores(it)[1] == {"acc": [1.5, 2.5], "loss": [1.5, 2.5]}
     assert it.runs[1].series["acc"].steps == (0, 1)
     assert it.notes[0].startswith(
-        "results.csv: long, 8 rows: separated by semicolon, run = seed, step = epoch, metric = name, value = score: "
+        "results.csv: 8 rows: separated by semicolon, run = seed, step = epoch, metric = name, value = score: "
         "1 experiment, 2 runs"
     )
     assert "if this is wrong, name the columns run, step, metric, value, experiment, task" in it.notes[0]
