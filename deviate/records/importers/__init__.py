@@ -86,7 +86,6 @@ class Importer:
     """
 
     name: str
-    description: str
     claims: Callable[[Path], bool]
     read: Read
     rank: int
@@ -95,20 +94,19 @@ class Importer:
 IMPORTERS: Registry[Importer] = Registry("deviate.records.importers", "deviate.importers")
 
 
-def importer(name: str, *, description: str, claims: Callable[[Path], bool], rank: int = 0) -> Callable[[Read], Read]:
+def importer(name: str, *, claims: Callable[[Path], bool], rank: int = 0) -> Callable[[Read], Read]:
     """Register the decorated function, which reads a path, as the importer of that name.
 
     It returns the experiments in one file or folder, and raises `InputError` for a damaged one.
 
     Args:
         name: as in `deviate import --format NAME`.
-        description: of the format, for lists.
         claims: whether a path looks like this format; it opens as little as it can, and raises nothing.
         rank: of two importers that claim the same path the higher one reads it.
     """
 
     def register(read: Read) -> Read:
-        IMPORTERS.add(name, Importer(name, description, claims, read, rank), read.__module__)
+        IMPORTERS.add(name, Importer(name, claims, read, rank), read.__module__)
         return read
 
     return register

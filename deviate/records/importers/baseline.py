@@ -76,7 +76,7 @@ def _claims(path: Path) -> bool:
     return path.is_file() and MARK.match(head(path)) is not None
 
 
-@importer("baseline", description="a baseline saved by deviate check --save (.json)", claims=_claims, rank=50)
+@importer("baseline", claims=_claims, rank=50)
 def read_baseline(path: Path) -> tuple[Imported, ...]:
     """Read a saved baseline.
 

@@ -17,9 +17,7 @@ def _claims(path: Path) -> bool:
     return path.suffix.lower() in ENDINGS and path.is_file()
 
 
-@importer(
-    "csv", description="tables with a header, wide or long, and lists of numbers (.csv .tsv .txt)", claims=_claims
-)
+@importer("csv", claims=_claims)
 def read_csv(path: Path) -> tuple[Imported, ...]:
     """Read a table. Raises InputError where it holds no scores of runs."""
     return assemble(read_table(path), path, "csv")

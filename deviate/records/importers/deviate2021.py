@@ -61,7 +61,7 @@ def _logs(folder: Path) -> list[Path]:
     return sorted(next(filter(None, logs), []), key=lambda log: int(log.parent.name))
 
 
-@importer("deviate2021", description="logs of the DEVIATE release of 2021: Iter,Time,…", claims=_claims, rank=30)
+@importer("deviate2021", claims=_claims, rank=30)
 def read_deviate2021(path: Path) -> tuple[Imported, ...]:
     """Read the log of one run, or of all runs of an experiment's folder.
 

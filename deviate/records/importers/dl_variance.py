@@ -24,7 +24,7 @@ def _claims(path: Path) -> bool:
     return {"network", "stopping_type"} <= names and ({"try", "accuracy"} <= names or names >= SUMMARY)
 
 
-@importer("dl_variance", description="analysis_raw.csv of the dl-variance artifact (2020)", claims=_claims, rank=30)
+@importer("dl_variance", claims=_claims, rank=30)
 def read_dl_variance(path: Path) -> tuple[Imported, ...]:
     """Read the runs of every set. Raises InputError for the summaries."""
     table = read_table(path)

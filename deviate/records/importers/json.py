@@ -30,7 +30,7 @@ def _claims(path: Path) -> bool:
     return path.suffix.lower() in ENDINGS and path.is_file()
 
 
-@importer("json", description="lists of scores, records, or a --json report of deviate (.json .jsonl)", claims=_claims)
+@importer("json", claims=_claims)
 def read_json(path: Path) -> tuple[Imported, ...]:
     """Read the experiments in one file. Raises InputError where it is damaged, or holds no scores."""
     text = read_text(path)

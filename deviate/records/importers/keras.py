@@ -16,7 +16,7 @@ def _claims(path: Path) -> bool:
     return first[0] == "epoch" and "loss" in first and "step" not in first
 
 
-@importer("keras", description="CSVLogger of Keras: a row per epoch", claims=_claims, rank=10)
+@importer("keras", claims=_claims, rank=10)
 def read_keras(path: Path) -> tuple[Imported, ...]:
     """Read the trainings in one file. Raises InputError."""
     return assemble(read_table(path), path, "keras")

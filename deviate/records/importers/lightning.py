@@ -32,7 +32,7 @@ def _logs(folder: Path) -> list[Path]:
     return sorted(logs, key=lambda path: (path.parts[:-2], len(path.parent.name), path))
 
 
-@importer("lightning", description="CSVLogger of Lightning: metrics.csv, version_* folders", claims=_claims, rank=20)
+@importer("lightning", claims=_claims, rank=20)
 def read_lightning(path: Path) -> tuple[Imported, ...]:
     """Read one run, or all versions below a folder as runs of one experiment. Raises InputError."""
     logs = _logs(path) if path.is_dir() else [path]

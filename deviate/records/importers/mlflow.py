@@ -85,7 +85,7 @@ def is_store(path: Path) -> bool:
     return _is_folder_store(path) or _is_database(path) or _is_database(path / DATABASE)
 
 
-@importer("mlflow", description="MLflow: mlruns, or mlflow.db", claims=is_store, rank=20)
+@importer("mlflow", claims=is_store, rank=20)
 def read_mlflow(path: Path) -> tuple[Imported, ...]:
     """The experiments of a store that have runs; also of the folder of one experiment or run.
 

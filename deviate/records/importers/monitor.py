@@ -19,7 +19,7 @@ def _claims(path: Path) -> bool:
     return len(lines) == 2 and lines[0].startswith("#") and '"t_start"' in lines[0] and lines[1].startswith("r,l,t")
 
 
-@importer("monitor", description="Monitor of Gym and Stable-Baselines3: *.monitor.csv", claims=_claims, rank=30)
+@importer("monitor", claims=_claims, rank=30)
 def read_monitor(path: Path) -> tuple[Imported, ...]:
     """Read the episodes of one run. Raises InputError for a damaged file."""
     table = read_table(path)

@@ -79,7 +79,7 @@ def _claims(path: Path) -> bool:
     return any(_event_files(path, MOST_LOOKED_AT))
 
 
-@importer("tensorboard", description="TensorBoard: event files, or folders of them", claims=_claims, rank=10)
+@importer("tensorboard", claims=_claims, rank=10)
 def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     """Read the runs below a folder, or the run of one file, as one experiment.
 

@@ -67,7 +67,7 @@ class _LoggedRun(TrackedRun):
     summary: dict[str, float] = field(default_factory=dict)
 
 
-@importer("wandb", description="Weights & Biases: run-….wandb, or a folder of runs", claims=_claims, rank=20)
+@importer("wandb", claims=_claims, rank=20)
 def read_wandb(path: Path) -> tuple[Imported, ...]:
     """The experiments in a `wandb` folder, a run's folder or a run's file.
 

@@ -115,10 +115,8 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
     rows = [{name: column[index] for name, column in columns.items()} for index in range(len(project.runs))]
     searches = _searches(project.runs, rows)
     if searches and SWEEP not in excluded:
-        rows = [
-            {**row, SWEEP: run.sweep if run.sweep in searches else NONE}
-            for run, row in zip(project.runs, rows, strict=True)
-        ]
+        for run, row in zip(project.runs, rows, strict=True):
+            row[SWEEP] = run.sweep if run.sweep in searches else NONE
     members: dict[tuple[str, ...], list[int]] = {}
     for index, row in enumerate(rows):
         members.setdefault(tuple(row.values()), []).append(index)

@@ -11,7 +11,7 @@ def is_lab_book(path: Path) -> bool:
     return path.suffix == ".labbook"
 
 
-@importer("labbook", description="lab books (.labbook)", claims=is_lab_book)
+@importer("labbook", claims=is_lab_book)
 def read_lab_book(path: Path) -> tuple[Imported, ...]:
     """One experiment per file."""
     try:
