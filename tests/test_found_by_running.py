@@ -209,4 +209,4 @@ def test_the_names_of_the_first_run_fix_the_primary_metric_that_no_analysis_can_
     plan = read_plan(place)
     assert plan.selection.primary is not None
     assert plan.selection.primary.name == "val_acc"
-    assert any("primary" in change.fields for change in plan.history)
+    assert any("selection" in change.fields for change in plan.history)

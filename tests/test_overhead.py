@@ -74,7 +74,7 @@ def test_both_modes_run_in_turn_and_the_profiled_runs_are_others(told: Told) -> 
         assert [replicate for _, _, replicate in runs] == [0, 0, 1, 1]
         assert {variant for _, variant, _ in runs[:2]} == {"impl", "control"}
     specs = [json.loads(path.read_text()) for path in told.project.glob(".deviate/experiments/*/runs/*/spec.json")]
-    assert sum("profile" in spec.get("capture", {}) for spec in specs) == len(profiled) == 4
+    assert sum("profile" in dict(spec["capture"]) for spec in specs) == len(profiled) == 4
     seeds = {json.dumps(spec["seeds"], sort_keys=True) for spec in specs}
     assert len(seeds) == 1, "both modes do the same work"
 

@@ -104,16 +104,6 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def pairs_to_objects(document: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The document with these fields, which are pairs in memory, as objects, which people read more easily."""
-    return document | {name: dict(document[name]) for name in names if name in document}
-
-
-def objects_to_pairs(document: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The inverse of `pairs_to_objects`. Raises AttributeError where a field is no object."""
-    return document | {name: tuple(document[name].items()) for name in names if name in document}
-
-
 def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
     """Read a file as the type that is declared for it; undeclared fields are ignored.
 

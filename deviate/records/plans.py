@@ -14,17 +14,7 @@ from deviate.base.decisions import log_decision
 from deviate.errors import InputError, RecordError
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, Selection, Settings, SweptValue, Variant
 from deviate.model.records import PastComparison, Spending
-from deviate.records.files import (
-    convert,
-    lock_folder,
-    objects_to_pairs,
-    pairs_to_objects,
-    read_json,
-    reading,
-    to_builtins,
-    write_record,
-    writing,
-)
+from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record, writing
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.schema import Change, Reported
 from deviate.registry import Plugin
@@ -233,8 +223,8 @@ def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
     with lock_folder(folder, waits=True):
         plan = read_plan(folder)
         new = dataclasses.replace(plan, **changes)
-        before = _document(plan)
-        fields = {key: value for key, value in _document(new).items() if value != before[key] and key != "origins"}
+        before = to_builtins(plan)
+        fields = {key: value for key, value in to_builtins(new).items() if value != before[key] and key != "origins"}
         if not fields:
             return plan
         new = dataclasses.replace(new, history=(*plan.history, Change(time, fields)))
@@ -277,15 +267,24 @@ def record_ended(folder: Path, n_ended: int) -> None:
 
 
 def _write_plan(folder: Path, plan: Plan) -> None:
-    write_record(experiment_file(folder), "experiment", _document(plan))
+    write_record(experiment_file(folder), "experiment", plan)
 
 
 def read_plan(folder: Path) -> Plan:
-    """Raises RecordError when the plan is missing or damaged."""
+    """Raises RecordError when the plan is missing or damaged, or when a newer deviate began it."""
     path = experiment_file(folder)
-    document = read_json(path, "experiment")
-    with reading(path):
-        return _from_document(document)
+    plan = read_record(path, "experiment", Plan)
+    with reading(path):  # reports are written to folders of these names
+        if not NAME.fullmatch(plan.name):
+            raise ValueError(f"{plan.name!r} cannot name an experiment")
+    for name, known in NUMBERS.items():
+        number = getattr(plan, name)
+        if number is not None and number > known:
+            raise RecordError(
+                f"{plan.name} has {name} number {number}; this deviate supports up to {known}",
+                "update deviate: a newer version started this experiment",
+            )
+    return plan
 
 
 def list_experiments(deviate: Path) -> tuple[Plan, ...]:
@@ -339,72 +338,6 @@ def find_experiment(deviate: Path, name: str) -> Path:
         else "no experiment is recorded there: change to the folder of the project, or run one first: "
         "deviate run TRAIN.py --name NAME",
     )
-
-
-PAIRS = ("environment", "capture", "origins")
-"""Fields that are pairs in a `Plan` and an object in its file."""
-
-
-def _document(plan: Plan) -> dict[str, Any]:
-    """The fields of `experiment.json`: those of a plan, with definitions and the selection taken apart."""
-    document = to_builtins(plan)
-    selection = document["selection"]
-    return pairs_to_objects(document, *PAIRS) | {
-        "variants": [_variant_document(variant) for variant in document["variants"]],
-        "settings": pairs_to_objects(document["settings"], "options"),
-        "selection": selection["metrics"],
-        "is_selection_fixed": selection["is_fixed"],
-        "primary": selection["primary"],
-        "margin": selection["margin"],
-    }
-
-
-def _variant_document(variant: dict[str, Any]) -> dict[str, Any]:
-    definition = variant.pop("definition")
-    if definition is None:
-        return variant
-    perturbations = [dict(levels) for levels in definition["perturbations"]]
-    return pairs_to_objects(variant | definition, "controls") | {"perturbations": perturbations}
-
-
-def _from_document(document: dict[str, Any]) -> Plan:
-    """The inverse of `_document`.
-
-    Raises:
-        RecordError: a newer deviate began it.
-        ValueError, KeyError: a field is missing or of the wrong kind, or no experiment can have its name, which is a
-            path (reports are written to folders of these names).
-    """
-    selection = {
-        "metrics": document["selection"],
-        "is_fixed": document.get("is_selection_fixed", False),
-        "primary": document.get("primary"),
-        "margin": document["margin"],
-    }
-    fields = objects_to_pairs(document, *PAIRS) | {
-        "variants": [_variant_fields(entry) for entry in document["variants"]],
-        "settings": objects_to_pairs(document["settings"], "options"),
-        "selection": selection,
-    }
-    plan = convert(fields, Plan)
-    if not NAME.fullmatch(plan.name):
-        raise ValueError(f"{plan.name!r} cannot name an experiment")
-    for name, known in NUMBERS.items():
-        number = getattr(plan, name)
-        if number is not None and number > known:
-            raise RecordError(
-                f"{plan.name} has {name} number {number}; this deviate supports up to {known}",
-                "update deviate: a newer version started this experiment",
-            )
-    return plan
-
-
-def _variant_fields(entry: dict[str, Any]) -> dict[str, Any]:
-    if entry.keys() == {"name", "n_runs"}:
-        return entry
-    perturbations = [tuple(levels.items()) for levels in entry["perturbations"]]
-    definition = objects_to_pairs(entry, "controls") | {"perturbations": perturbations}
-    return {"name": entry["name"], "n_runs": entry["n_runs"], "definition": definition}
 
 
 def flags_of(plan: Plan, variant: VariantPlan) -> Iterator[str]:

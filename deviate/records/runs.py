@@ -11,35 +11,21 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from deviate.base.digests import file_digest
 from deviate.errors import RecordError
 from deviate.model.plan import Spec
 from deviate.model.records import Status
-from deviate.records.files import (
-    convert,
-    objects_to_pairs,
-    pairs_to_objects,
-    read_json,
-    read_record,
-    reading,
-    to_builtins,
-    write_record,
-)
+from deviate.records.files import read_record, reading, to_builtins, write_record
 from deviate.records.layout import WORK, artifacts_folder, attempt_folder, claim_file, result_file
 from deviate.records.schema import Cause
 
 ID_DIGITS = 16
-PAIRS = ("seeds", "environment", "controls", "capture")
-"""Fields that are pairs in a `Spec` and an object in its file."""
-ALWAYS = ("seeds", "environment")
-"""Fields that are written although they may have their default values."""
 
 
 def spec_hash(spec: Spec) -> str:
     """SHA-256 of the canonical JSON: keys sorted, no spaces, so that every machine computes the same."""
-    document = _document(dataclasses.replace(spec, varied=()))
+    document = to_builtins(dataclasses.replace(spec, varied=()))
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -51,7 +37,7 @@ def run_id(spec: Spec) -> str:
 
 def write_spec(path: Path, spec: Spec) -> None:
     """Write the spec without fsync; one that a power cut takes is computed again from the plan."""
-    write_record(path, "spec", _document(spec) | {"spec_hash": spec_hash(spec)}, is_durable=False)
+    write_record(path, "spec", spec, is_durable=False)
 
 
 def keep_spec(path: Path, spec: Spec) -> None:
@@ -66,18 +52,7 @@ def keep_spec(path: Path, spec: Spec) -> None:
 
 def read_spec(path: Path) -> Spec:
     """Raises RecordError when the file is damaged."""
-    document = read_json(path, "spec")
-    with reading(path):
-        return convert(objects_to_pairs(document, *PAIRS), Spec)
-
-
-def _document(spec: Spec) -> dict[str, Any]:
-    """The fields of `spec.json`; most are left out where they have their default values."""
-    values = to_builtins(spec)
-    kept = [
-        one.name for one in dataclasses.fields(spec) if one.name in ALWAYS or getattr(spec, one.name) != one.default
-    ]
-    return pairs_to_objects({name: values[name] for name in kept}, *PAIRS)
+    return read_record(path, "spec", Spec)
 
 
 HEARTBEAT_S = 5.0

@@ -17,8 +17,8 @@ from deviate.model.records import Revision
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
 
 SCHEMA: dict[FileFormat, int] = {
-    "experiment": 6,
-    "spec": 5,
+    "experiment": 7,
+    "spec": 6,
     "claim": 3,
     "result": 3,
     "manifest": 2,
