@@ -1,6 +1,6 @@
-"""Names in a sentence."""
+"""Names and numbers in a sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def first_few(names: Sequence[str], most: int) -> str:
@@ -16,3 +16,18 @@ def first_few(names: Sequence[str], most: int) -> str:
 def count(n: int, noun: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def ranges(numbers: Iterable[int]) -> list[str]:
+    """Numbers in order, with consecutive ones combined.
+
+    >>> ranges((5, 0, 1, 2))
+    ['0–2', '5']
+    """
+    groups: list[list[int]] = []
+    for number in sorted(numbers):
+        if groups and number == groups[-1][1] + 1:
+            groups[-1][1] = number
+        else:
+            groups.append([number, number])
+    return [str(low) if low == high else f"{low}–{high}" for low, high in groups]

@@ -9,13 +9,14 @@ import dataclasses
 import functools
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from deviate.base.texts import first_few
+from deviate.base.texts import count, first_few, ranges
 from deviate.errors import RecordError
+from deviate.model.plan import Spec
 from deviate.model.records import Run
 from deviate.records.files import read_record, to_builtins, write_record, writing
 from deviate.records.layout import attempts, runs_folder, spec_file
@@ -25,6 +26,7 @@ DIGITS = 16
 PACKAGE = "package "
 """Prefix of facts about packages."""
 PACKAGES = "packages"
+"""The fact that stands for all packages, with their number and a digest; a record with it has all that were there."""
 SHOWN_ONLY = ("git",)
 """Facts that are shown and not compared: the sources of an experiment are frozen and have a hash."""
 ALWAYS_TOLD = "CPU"
@@ -68,14 +70,14 @@ class RunEnvironment:
         threads: variables that limit threads, as the command saw them, those of the spec left out.
         frameworks: what the guest told of frameworks, as far as it was at hand when the run ended.
         git: where the project stood when it was frozen, in words; empty where it is not in git.
-        more: what is kept, never compared and not read back: hostname, command, seeds, variables, …
+        more: what is kept and never compared: hostname, command, seeds, variables, …
     """
 
     platform: str
     threads: Mapping[str, str]
     frameworks: Mapping[str, str]
     git: str
-    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 def environment_file(attempt: Path) -> Path:
@@ -87,8 +89,12 @@ def platform_file(experiment: Path, digest: str) -> Path:
 
 
 def platform_digest(platform: Platform) -> str:
+    return _digest(to_builtins(platform))
+
+
+def _digest(value: object) -> str:
     """The first hexadecimal digits of the SHA-256 of the canonical JSON."""
-    text = json.dumps(to_builtins(platform), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:DIGITS]
 
 
@@ -119,12 +125,11 @@ def _read_platform(path: Path) -> Platform:
 
 def write_environment(attempt: Path, environment: RunEnvironment) -> None:
     """Not waited for: a power cut may take it, and the run counts all the same."""
-    fields = {one.name: getattr(environment, one.name) for one in dataclasses.fields(environment) if one.name != "more"}
-    write_record(environment_file(attempt), "environment", {**fields, **environment.more}, is_durable=False)
+    write_record(environment_file(attempt), "environment", environment, is_durable=False)
 
 
 def read_environment(attempt: Path) -> RunEnvironment | None:
-    """What was written, without `more`; None where there is none, or none that can be read: runs count without."""
+    """What was written; None where there is none, or none that can be read: runs count without."""
     try:
         environment = read_record(environment_file(attempt), "environment", RunEnvironment)
     except RecordError:
@@ -132,21 +137,23 @@ def read_environment(attempt: Path) -> RunEnvironment | None:
     return environment if environment.platform.isalnum() else None  # else it would be another file's name
 
 
-def platform_facts(platform: Platform, *, has_machine: bool = True) -> dict[str, str]:
-    """What has to be the same in runs that are compared: no path, no size, no name of a host.
-
-    Args:
-        has_machine: also what belongs to the machine and its shell, not to the interpreter alone.
-    """
+def platform_facts(platform: Platform) -> dict[str, str]:
+    """What has to be the same in runs that are compared: no path, no size, no name of a host."""
     facts: dict[str, str] = {}
     if "unknown" not in platform.interpreter:
         facts["interpreter"] = platform.interpreter["build"]
     if platform.packages is not None:
-        facts |= {f"{PACKAGE}{name}": version for name, version in platform.packages.items()}
-    if has_machine:
-        facts |= {name: platform.machine[name] for name in COMPARED if name in platform.machine}
-        facts |= {f"{VARIABLE}{name}": value for name, value in platform.shell.items() if _is_compared(name)}
-    return facts
+        facts[PACKAGES] = f"{len(platform.packages)}, digest {_digest(dict(platform.packages))[:8]}"
+    facts |= {name: platform.machine[name] for name in COMPARED if name in platform.machine}
+    return facts | {f"{VARIABLE}{name}": value for name, value in platform.shell.items() if _is_compared(name)}
+
+
+def _is_compared(variable: str) -> bool:
+    return variable not in NOT_COMPARED and not variable.endswith(NOT_COMPARED_ENDS)
+
+
+def _package_facts(platform: Platform) -> dict[str, str]:
+    return {f"{PACKAGE}{name}": version for name, version in (platform.packages or {}).items()}
 
 
 def missing_facts(attempts: Iterable[Path]) -> list[str]:
@@ -173,31 +180,8 @@ def facts_of(attempt: Path) -> dict[str, str]:
         return {}
     facts = {"git": environment.git} if environment.git else {}
     with contextlib.suppress(RecordError):
-        platform = read_platform(attempt.parents[2], environment.platform)
-        shared_facts = platform_facts(platform)
-        facts |= {name: value for name, value in shared_facts.items() if not name.startswith(PACKAGE)}
-        if platform.packages is not None:
-            facts[PACKAGES] = _packages_digest(attempt.parents[2], environment.platform)
+        facts |= platform_facts(read_platform(attempt.parents[2], environment.platform))
     return facts | {f"{VARIABLE}{name}": value for name, value in environment.threads.items()}
-
-
-@functools.lru_cache(maxsize=64)
-def _packages_digest(experiment: Path, platform: str) -> str:
-    packages = dict(read_platform(experiment, platform).packages or {})
-    text = json.dumps(packages, sort_keys=True)
-    return f"{len(packages)}, digest {hashlib.sha256(text.encode()).hexdigest()[:8]}"
-
-
-def packages_of(attempt: Path) -> Mapping[str, str]:
-    """The packages that an attempt ran with; empty where they are unknown."""
-    with contextlib.suppress(RecordError):
-        if platform := _platform_of(attempt):
-            return platform.packages or {}
-    return {}
-
-
-def _is_compared(variable: str) -> bool:
-    return variable not in NOT_COMPARED and not variable.endswith(NOT_COMPARED_ENDS)
 
 
 # Compares the environments of runs: within a variant, across an experiment, and with the environment of now.
@@ -207,10 +191,12 @@ def _is_compared(variable: str) -> bool:
 
 MOST_NAMED = 5
 CURE = "run all replicates in one environment, under another --name"
+ABSENT = "absent"
 
-Who = TypeVar("Who")
-Levels = dict[str, list[Who]]
-"""Each value of a fact, and the runs that have it."""
+T = TypeVar("T")
+Facts = Mapping[str, str]
+Named = tuple[str, int]
+"""How a run is called in a sentence: by its variant or "replicate", and its number."""
 
 
 def differences(runs: Sequence[Run]) -> list[str]:
@@ -220,43 +206,22 @@ def differences(runs: Sequence[Run]) -> list[str]:
     run that did not record a fact, because it failed before, is not compared in it.
     """
     counted = sorted((run for run in runs if run.status not in {"lost", "cancelled"}), key=lambda run: run.replicate)
-    facts = {run.replicate: run.environment for run in counted}
-    packages = {run.replicate: packages_of(run.folder) for run in counted if PACKAGES in run.environment}
-    texts = [*_differing_facts(facts, [run.controls for run in counted]), *_packages_phrase(packages)]
-    return [f"the runs differ in {text}: {CURE}" for text in texts]
+    facts = [(("replicate", run.replicate), run.environment, run.folder) for run in counted]
+    return [f"the runs differ in {text}; {CURE}" for text in _differing(facts, [run.controls for run in counted])]
 
 
 def environment_misfits(experiment: Path) -> tuple[str, ...]:
     """Environment facts that differ between finished runs, over all variants; `--strict` refuses to continue with any.
 
     Flags of frameworks are compared within a variant only, because variants set them. Empty when everything is equal.
-
-    Raises:
-        RecordError: a spec or a result is damaged.
     """
-    variants: dict[str, dict[int, Mapping[str, str]]] = {}
-    controls: dict[str, list[Mapping[str, str]]] = {}
-    everywhere: dict[str, Mapping[str, str]] = {}
-    packages: dict[str, Mapping[str, str]] = {}
-    for run in sorted(runs_folder(experiment).glob("*/")):
-        attempt = _counting_attempt(run)
-        environment = read_environment(attempt) if attempt else None
-        if attempt is None or environment is None:
-            continue
-        try:
-            spec = read_spec(spec_file(run))
-        except RecordError:  # the reader of the experiment names it
-            continue
-        name = f"{spec.variant} {spec.replicate}"
-        variants.setdefault(spec.variant, {})[spec.replicate] = environment.frameworks
-        controls.setdefault(spec.variant, []).append(dict(spec.controls))
-        everywhere[name] = facts_of(attempt)
-        if PACKAGES in everywhere[name]:
-            packages[name] = packages_of(attempt)
-    misfits = _differing_facts(everywhere, [levels for those in controls.values() for levels in those])
-    misfits += _packages_phrase(packages)
-    for variant, facts in variants.items():
-        misfits += _differing_facts(dict(sorted(facts.items())), controls[variant], place=f" in {variant}")
+    runs = list(_counted(experiment))
+    everywhere = [((spec.variant, spec.replicate), facts_of(attempt), attempt) for spec, attempt, _ in runs]
+    misfits = _differing(everywhere, [dict(spec.controls) for spec, _, _ in runs])
+    for variant in dict.fromkeys(spec.variant for spec, _, _ in runs):
+        those = [run for run in runs if run[0].variant == variant]
+        flags = [((variant, spec.replicate), environment.frameworks, attempt) for spec, attempt, environment in those]
+        misfits += _differing(flags, [dict(spec.controls) for spec, _, _ in those])
     return tuple(misfits)
 
 
@@ -266,110 +231,88 @@ def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = 
     Args:
         has_machine: False where runs are carried out elsewhere: then only interpreter and packages are compared.
     """
-    counting = filter(None, map(_counting_attempt, runs_folder(experiment).glob("*/")))
-    digests = {environment.platform for environment in map(read_environment, counting) if environment}
+    digests = sorted({environment.platform for _, _, environment in _counted(experiment)})
     try:
-        recorded = [
-            platform_facts(read_platform(experiment, digest), has_machine=has_machine) for digest in sorted(digests)
-        ]
+        platforms = [*(read_platform(experiment, digest) for digest in digests), now]
     except RecordError:
         return ()
-    facts = platform_facts(now, has_machine=has_machine)
+    if not has_machine:
+        platforms = [dataclasses.replace(platform, machine={}, shell={}) for platform in platforms]
+    facts = [({**platform_facts(platform), **_package_facts(platform)}, [platform]) for platform in platforms]
     changes: dict[str, str] = {}
-    for fact in sorted({*facts, *(fact for facts in recorded for fact in facts)}, key=str.casefold):
-        before = list(dict.fromkeys(facts.get(fact, ABSENT) for facts in recorded if _tells(fact, facts)))
-        if _tells(fact, facts) and before and facts.get(fact, ABSENT) not in before:
-            changes[fact] = f"{fact.removeprefix(PACKAGE)} was {' or '.join(before)}, is {facts.get(fact, ABSENT)} now"
-    of_packages = [text for fact, text in changes.items() if fact.startswith(PACKAGE)]
-    texts = [text for fact, text in changes.items() if not fact.startswith(PACKAGE)]
-    return (*texts, *_summarise_packages(of_packages))
+    for fact, levels in _disagreements(facts):
+        *before, last = levels
+        if levels[last] == platforms[-1:]:
+            changes[fact] = f"was {' or '.join(before)}, is {last} now"
+    return tuple(_phrases(changes))
 
 
-ABSENT = "absent"
+def _counted(experiment: Path) -> Iterator[tuple[Spec, Path, RunEnvironment]]:
+    """Runs with an environment that ended and will not be repeated: spec, latest such attempt and its environment."""
+    for run in sorted(runs_folder(experiment).glob("*/")):
+        ended = ((attempt, read_intact_result(attempt)) for attempt in reversed(attempts(run)))
+        attempt, result = next((pair for pair in ended if pair[1] is not None), (None, None))
+        if attempt is None or result is None or result.status in {"lost", "cancelled"}:
+            continue
+        environment = read_environment(attempt)
+        with contextlib.suppress(RecordError):  # the reader of the experiment names a damaged spec
+            if environment is not None:
+                yield read_spec(spec_file(run)), attempt, environment
 
 
-def _counting_attempt(run: Path) -> Path | None:
-    """The latest attempt that ended and will not be repeated."""
-    for attempt in reversed(attempts(run)):
-        result = read_intact_result(attempt)
-        if result is not None:
-            return None if result.status in {"lost", "cancelled"} else attempt
-    return None
+def _differing(runs: Iterable[tuple[Named, Facts, Path]], controls: Sequence[Mapping[str, str]]) -> list[str]:
+    """Each fact that differs between runs, with its values; those of a factor that is held at several levels may.
 
-
-def _differing_facts(
-    facts: Mapping[Who, Mapping[str, str]], controls: Sequence[Mapping[str, str]], place: str = ""
-) -> list[str]:
-    """Each fact that differs between runs, with its values; those of a factor that is held at several levels may."""
+    Args:
+        runs: names, facts and attempts. Runs of equal facts have equal packages, which are read once for all of them.
+    """
+    groups: dict[frozenset[tuple[str, str]], tuple[Facts, list[Named]]] = {}
+    for name, facts, attempt in runs:
+        key = frozenset(facts.items())
+        if key not in groups:
+            groups[key] = {**facts, **_packages_of(attempt, facts)}, []
+        groups[key][1].append(name)
     factors = {factor for levels in controls for factor in levels}
     declared = [factor for factor in factors if len({levels.get(factor) for levels in controls}) > 1]
-    disagreements = _disagreements(facts, declared)
-    return [f"{fact}{place} ({_levels_text(levels)})" for fact, levels in disagreements.items()]
+    texts: dict[str, str] = {}
+    for fact, levels in _disagreements(list(groups.values())):
+        if not any(factor in fact.casefold() for factor in declared):
+            texts[fact] = f"({'; '.join(f'{value} in {_name_runs(those)}' for value, those in levels.items())})"
+    return _phrases(texts)
 
 
-def _tells(fact: str, facts: Mapping[str, str]) -> bool:
-    """Whether an environment reports a fact, either with a value or by omitting it from a complete list."""
-    if fact.startswith(VARIABLE):
-        return ALWAYS_TOLD in facts
-    if fact.startswith(PACKAGE):
-        return any(name.startswith(PACKAGE) for name in facts)
-    return fact in facts
+def _packages_of(attempt: Path, facts: Facts) -> dict[str, str]:
+    """Facts about the packages of an attempt, if its other facts tell that they are known."""
+    with contextlib.suppress(RecordError):
+        if PACKAGES in facts and (platform := _platform_of(attempt)):
+            return _package_facts(platform)
+    return {}
 
 
-def _disagreements(
-    facts_of_runs: Mapping[Who, Mapping[str, str]], declared: Sequence[str] = ()
-) -> dict[str, Levels[Who]]:
-    """Facts whose recorded values differ between runs. Facts of a declared factor are allowed to differ."""
-    distinct = list({frozenset(facts.items()): facts for facts in facts_of_runs.values()}.values())
-    disagreements: dict[str, Levels[Who]] = {}
-    for fact in sorted({fact for facts in distinct for fact in facts} - {*SHOWN_ONLY, PACKAGES}, key=str.casefold):
-        if any(factor in fact.casefold() for factor in declared):
-            continue
-        if len({facts.get(fact, ABSENT) for facts in distinct if _tells(fact, facts)}) < 2:
-            continue  # the usual case, told from the few environments that many runs share
-        levels: Levels[Who] = {}
-        for who, facts in facts_of_runs.items():
-            if _tells(fact, facts):
-                levels.setdefault(facts.get(fact, ABSENT), []).append(who)
-        disagreements[fact] = levels
-    return disagreements
+def _disagreements(groups: Sequence[tuple[Facts, list[T]]]) -> Iterator[tuple[str, dict[str, list[T]]]]:
+    """Facts that differ between groups of equal facts: each of their values, and the members that have it."""
+    names = {fact for facts, _ in groups for fact in facts} - {*SHOWN_ONLY, PACKAGES}
+    for fact in sorted(names, key=str.casefold):
+        teller = ALWAYS_TOLD if fact.startswith(VARIABLE) else PACKAGES if fact.startswith(PACKAGE) else fact
+        levels: dict[str, list[T]] = {}
+        for facts, members in groups:
+            if teller in facts:  # else the environment does not tell whether it is absent
+                levels.setdefault(facts.get(fact, ABSENT), []).extend(members)
+        if len(levels) > 1:
+            yield fact, levels
 
 
-def _packages_phrase(facts: Mapping[Who, Mapping[str, str]]) -> list[str]:
-    """One phrase on packages whose version differs or that are missing in some runs; None if there are none."""
-    named = {  # runs of one platform share the mapping of its packages
-        id(packages): {f"{PACKAGE}{name}": version for name, version in packages.items()} for packages in facts.values()
-    }
-    if len(named) < 2:
-        return []
-    disagreements = _disagreements({who: named[id(packages)] for who, packages in facts.items()})
-    return _summarise_packages(
-        [f"{fact.removeprefix(PACKAGE)}: {_levels_text(levels)}" for fact, levels in disagreements.items()]
-    )
+def _phrases(texts: Mapping[str, str]) -> list[str]:
+    """Each fact with its text; packages as one phrase, with their number and the first few of them."""
+    packages = [f"{fact.removeprefix(PACKAGE)} {text}" for fact, text in texts.items() if fact.startswith(PACKAGE)]
+    others = [f"{fact} {text}" for fact, text in texts.items() if not fact.startswith(PACKAGE)]
+    summary = f"{count(len(packages), 'package')}: {first_few(packages, MOST_NAMED)}"
+    return [*others, summary] if packages else others
 
 
-def _summarise_packages(texts: Sequence[str]) -> list[str]:
-    """One phrase with the number of packages and the first few of these texts; an empty list for none."""
-    if not texts:
-        return []
-    more = [f"and {len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
-    return [f"{len(texts)} package{'s' * (len(texts) > 1)} ({'; '.join([*texts[:MOST_NAMED], *more])})"]
-
-
-def _levels_text(levels: Levels[Who]) -> str:
-    """`2.1 in replicate 0–4; 2.2 in replicate 5`, or in runs called by variant and replicate."""
-    return "; ".join(f"{value} in {_name_runs(those)}" for value, those in levels.items())
-
-
-def _name_runs(those: Sequence[Who]) -> str:
-    numbers = [who for who in those if isinstance(who, int)]
-    if not numbers:
-        return first_few([str(who) for who in those], MOST_NAMED)
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    ranges = (f"{part[0]}–{part[-1]}" if len(part) > 2 else ", ".join(map(str, part)) for part in parts)
-    return f"replicate {', '.join(ranges)}"
+def _name_runs(those: Iterable[Named]) -> str:
+    """`replicate 0–4, 7`, or runs of several variants one variant after the other."""
+    numbers: dict[str, list[int]] = {}
+    for name, number in those:
+        numbers.setdefault(name, []).append(number)
+    return ", ".join(f"{name} {first_few(ranges(numbers[name]), MOST_NAMED)}" for name in numbers)

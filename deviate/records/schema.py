@@ -22,7 +22,7 @@ SCHEMA: dict[FileFormat, int] = {
     "claim": 3,
     "result": 3,
     "manifest": 2,
-    "environment": 2,
+    "environment": 3,
     "platform": 2,
     "profile": 1,
 }

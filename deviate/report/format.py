@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from deviate.base.texts import ranges
 from deviate.model.estimates import level_text
 
 Key = TypeVar("Key")
@@ -235,14 +236,7 @@ def replicates(indices: Sequence[int]) -> str:
     >>> replicates((0, 1, 2, 5)), replicates((7,))
     ('replicates 0–2, 5', 'replicate 7')
     """
-    groups: list[list[int]] = []
-    for index in sorted(indices):
-        if groups and index == groups[-1][1] + 1:
-            groups[-1][1] = index
-        else:
-            groups.append([index, index])
-    parts = [str(low) if low == high else f"{low}–{high}" for low, high in groups]
-    return f"{'replicate' if len(indices) == 1 else 'replicates'} {', '.join(parts)}"
+    return f"{'replicate' if len(indices) == 1 else 'replicates'} {', '.join(ranges(indices))}"
 
 
 def _typographic(text: str) -> tuple[str, str]:

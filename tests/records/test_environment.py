@@ -115,8 +115,8 @@ def test_names_of_hosts_sizes_paths_and_devices_may_differ(experiment: Path, add
         (
             replace(PLATFORM, packages={"numpy": "2.2.0", "jax": "0.5"}),
             (
-                "3 packages (jax: absent in replicate 0; 0.5 in replicate 1; numpy: 2.1.0 in replicate 0; "
-                "2.2.0 in replicate 1; torch: 2.13.0 in replicate 0; absent in replicate 1)"
+                "3 packages: jax (absent in replicate 0; 0.5 in replicate 1), numpy (2.1.0 in replicate 0; "
+                "2.2.0 in replicate 1), torch (2.13.0 in replicate 0; absent in replicate 1)"
             ),
         ),
         (
@@ -133,7 +133,7 @@ def test_what_has_to_be_the_same_and_is_not_is_one_warning(
     record(add_run(1, start()), other)
     (read,) = read_experiment(experiment)
     (warning,) = read.warnings
-    assert warning.startswith(f"the runs differ in {told}: run all replicates in one")
+    assert warning.startswith(f"the runs differ in {told}; run all replicates in one")
     (misfit,) = environment_misfits(experiment)
     assert misfit == told.replace("replicate ", "as-is ")
 
@@ -143,8 +143,8 @@ def test_of_many_packages_a_handful_is_named(experiment: Path, add_run: Callable
     record(add_run(1, start()), replace(PLATFORM, packages={f"p{number}": "2" for number in range(40)}))
     (read,) = read_experiment(experiment)
     (warning,) = read.warnings
-    assert warning.startswith("the runs differ in 40 packages (p0: 1 in replicate 0; 2 in replicate 1; p1: ")
-    assert "and 35 more)" in warning
+    assert warning.startswith("the runs differ in 40 packages: p0 (1 in replicate 0; 2 in replicate 1), p1 (")
+    assert "and 35 more;" in warning
     assert len(warning) < 400
 
 
@@ -169,7 +169,7 @@ def test_limits_of_threads_differ_unless_threads_are_what_the_variant_varies(
 def test_flags_that_the_guest_told_are_misfits_within_a_variant(experiment: Path, add_run: Callable[..., Path]) -> None:
     record(add_run(0, start()), frameworks={"torch TF32 in matmul": "on"})
     record(add_run(1, start()), frameworks={"torch TF32 in matmul": "off"})
-    assert environment_misfits(experiment) == ("torch TF32 in matmul in as-is (on in replicate 0; off in replicate 1)",)
+    assert environment_misfits(experiment) == ("torch TF32 in matmul (on in as-is 0; off in as-is 1)",)
 
 
 def test_a_run_that_will_be_run_again_is_no_misfit(experiment: Path, add_run: Callable[..., Path]) -> None:
@@ -201,7 +201,7 @@ def test_what_changed_since_is_told_before_runs_are_added(experiment: Path, add_
     assert environment_changed(experiment, now) == (
         "interpreter was 3.11.7 (main) [GCC 12], is 3.12.1 now",
         "variable XLA_FLAGS was --a, is absent now",
-        "1 package (numpy was 2.1.0, is 2.2.0 now)",
+        "1 package: numpy was 2.1.0, is 2.2.0 now",
     )
     elsewhere = replace(PLATFORM, machine={"CPU": "another", "cores": "2"}, shell={})
     assert environment_changed(experiment, elsewhere, has_machine=False) == ()

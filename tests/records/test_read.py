@@ -123,7 +123,7 @@ def test_what_runs_are_to_be_given_to_be_like_these_is_told_without_secrets(expe
     assert read_experiment(experiment)[0].flags == ()
     plan = experiment / "experiment.json"
     told = {
-        "environment": {"A": "1 2", "HF_TOKEN": "Zq7"},
+        "environment": [["A", "1 2"], ["HF_TOKEN", "Zq7"]],
         "prepare": [["python", "a b.py"]],
         "wrap": ["docker", "run", "image"],
         "seed": 3,

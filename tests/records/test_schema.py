@@ -56,7 +56,10 @@ def test_the_sample_is_read_in_full() -> None:
         ({"cwd": ...}, "'cwd' is missing"),
         ({"selection": {"metrics": [{"name": "acc"}]}}, r"'metric' is missing in selection\.metrics\[0\]"),
         ({"jobs": "two"}, r"Expected `int`, got `str` - at `\$\.jobs`"),
-        ({"variants": [{"name": "a", "n_runs": 1, "definition": {}}]}, r"'name' is missing in variants\[0\]\.definition"),
+        (
+            {"variants": [{"name": "a", "n_runs": 1, "definition": {}}]},
+            r"'name' is missing in variants\[0\]\.definition",
+        ),
         ({"settings": {"retries": "two"}}, r"Expected `int`, got `str` - at `\$\.settings\.retries`"),
     ],
 )

@@ -77,12 +77,13 @@ def test_a_run_has_its_fingerprint(frozen: Callable[..., Any], base: dict[str, s
     started = Started(made, spec, base)
     document = started.run(Environments(base))
     assert document["schema"] == SCHEMA["environment"]
-    assert (document["seeds"], document["controls"]) == (dict(spec.seeds), dict(spec.controls))
-    assert (document["command"], document["started"], document["device"]) == (list(spec.command), 5.0, "GPU 0")
+    more = document["more"]
+    assert (more["seeds"], more["controls"]) == (dict(spec.seeds), dict(spec.controls))
+    assert (more["command"], more["started"], more["device"]) == (list(spec.command), 5.0, "GPU 0")
     assert document["frameworks"]["numpy"]
     assert document["threads"] == {"OMP_NUM_THREADS": "3"}
-    assert document["variables"]["DEVIATE_VARIANT"] == "algo"
-    assert "EDITOR" not in document["variables"]
+    assert more["variables"]["DEVIATE_VARIANT"] == "algo"
+    assert "EDITOR" not in more["variables"]
     platform = started.platform()
     assert (
         platform.interpreter["path"] == os.path.realpath(Path(sys.executable).parent) + "/" + Path(sys.executable).name
@@ -106,7 +107,9 @@ def test_no_file_holds_a_secret(frozen: Callable[..., Any], base: dict[str, str]
     written += "".join(path.read_text() for path in started.attempt.glob("events-*.jsonl"))
     for secret in ("Zq7", TOKEN, '"abc"'):
         assert secret not in written
-    assert SECRET not in json.loads((started.attempt / "environment.json").read_text())["variables"]["TORCH_HOME"]
+    assert (
+        SECRET not in json.loads((started.attempt / "environment.json").read_text())["more"]["variables"]["TORCH_HOME"]
+    )
     assert SECRET not in written
 
 
