@@ -345,10 +345,10 @@ def _step(step: int) -> int:
 
 
 def _events(path: Path, readers: list[_Reader]) -> Iterator[Any]:
-    def count() -> None:
+    def count(_: str) -> None:
         readers[-1].n_damaged += 1
 
-    return json_lines(path, piece=PIECE_CHARACTERS, on_bad=count, on_torn=count)
+    return json_lines(path, piece=PIECE_CHARACTERS, on_damage=count)
 
 
 def read_traces(attempt: Path) -> tuple[Trace, ...]:

@@ -44,7 +44,7 @@ from deviate.model.analysis import REPORTED_OTHERWISE, TEXT_SINK, Analysis
 from deviate.model.plan import Snapshot
 from deviate.registry import ADAPTERS, SINKS, Plugin, adapted_modules, travelling, warn_of
 
-SCHEMA = 2
+SCHEMA = 3
 GUEST = "_deviate_guest"
 
 
@@ -236,7 +236,10 @@ def _manifest(
         "is_tapped": is_tapped,
         "main_loop": analysis.main_loop.id if analysis.main_loop else None,
         "files": {name: asdict(file) for name, file in tree.files.items()},
-        "linked_folders": {name: asdict(folder) for name, folder in tree.linked_folders.items()},
+        "linked_folders": {
+            name: {"kind": "environment" if folder.is_environment else "symlinked", "mtime_ns": folder.mtime_ns}
+            for name, folder in tree.linked_folders.items()
+        },
         "links": tree.links,
         "emptied": tree.emptied,
         "own_output": tree.own_output,

@@ -86,6 +86,10 @@ class Site:
     label: str | None = None
     fields: tuple[str, ...] = ()
 
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line)
+
 
 @dataclass(frozen=True, slots=True)
 class LoopCounter:
@@ -115,6 +119,10 @@ class Loop:
     is_main: bool
     evidence: tuple[str, ...] = ()
     counter: LoopCounter | None = None
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line)
 
 
 @dataclass(frozen=True, slots=True)

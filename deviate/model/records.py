@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from deviate.model.analysis import LoopCounter
-from deviate.model.plan import PrimaryChoice, SelectedMetric
+from deviate.model.plan import PrimaryChoice, SelectedMetric, Stream
 
 # What was captured of runs beside their metrics: outputs of evaluations and weights, as files and as arrays.
 
@@ -202,7 +202,7 @@ class Weights:
         digest: SHA-256 over names, types, shapes and bytes, in order of the names.
     """
 
-    moment: str
+    moment: Literal["loop", "exit"]
     framework: str
     digest: str
     n_parameters: int
@@ -233,7 +233,7 @@ class DrawEvent:
     """A call outside of the main loop that drew numbers, with the line of the project that asked for them."""
 
     call: str
-    stream: str
+    stream: Stream
     file: str
     line: int
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from deviate.model.aggregates import MEAN_LAST
-from deviate.model.analysis import TRACKERS, Metric, Place, Role
+from deviate.model.analysis import TRACKERS, Metric, Place, Role, Site
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, snake, split_identifier
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
 from deviate.records.output import Output, key_of
-from deviate.records.schema import Manifest, SiteEntry
+from deviate.records.schema import Manifest
 from deviate.series.captions import COUNT, Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
 from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, is_count, kind_of, name_words, words_of
@@ -261,7 +261,7 @@ class Catalog:
                 return f"{found.words}/{label}"
         return label
 
-    def _entry(self, site: int | None) -> SiteEntry | None:
+    def _entry(self, site: int | None) -> Site | None:
         return None if site is None else next(entry for entry in self.manifest.sites if entry.id == site)
 
     def _place(self, site: int | None) -> Place | None:

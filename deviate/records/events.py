@@ -3,19 +3,21 @@
 A file is read piece by piece and folded at once, so that a value takes 24 bytes, and a step none.
 """
 
+import json
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import convert
 
 from deviate import eventlog
 from deviate.base.notebooks import place_text
-from deviate.eventlog import decode, event_of, number
+from deviate.eventlog import event_of, number
 from deviate.model.analysis import Place
 from deviate.model.cost import Pace, Profile
 from deviate.model.plan import Stream
@@ -100,6 +102,7 @@ class ProcessLog:
     """What one process recorded.
 
     Attributes:
+        attempt: the folder of the attempt that it belongs to.
         started, ended: seconds since the epoch of its first and last event.
         is_whole: whether the process left in good order, so that what is told last was told.
         has_main: whether the main loop has begun.
@@ -141,10 +144,9 @@ class ProcessLog:
     uncontrolled: list[str] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
     not_captured: list[NotCaptured] = field(default_factory=list)
+    attempt: Path = Path()
 
 
-Moment = Literal["loop", "exit"]
-"""Times at which weights are hashed; a file with another word is damaged."""
 T = TypeVar("T")
 UNKNOWN_MAIN = -1
 """The guest's number for the main loop of a managed framework that the analysis did not find."""
@@ -199,14 +201,15 @@ def read_events(
         name: gives the metric that a source belongs to, None when its values are not wanted.
         captions: the words of values at sites, by their ordinal in the file.
     """
-    log = ProcessLog()
+    log = ProcessLog(attempt=path.parent)
+    damage: Counter[str] = Counter()
     loops: dict[int | None, _Steps] = {number: _Steps() for number in (main_loop, UNKNOWN_MAIN) if number is not None}
     targets: dict[tuple[object, ...], Points | None] = {}
     seconds = 0.0
     ordinal = -1
     main = loops.get(main_loop)
-    for event in _events(path, log):  # the hot loop of reading: what is frequent comes first
-        try:
+    for event in json_lines(path, piece=PIECE_CHARACTERS, on_damage=lambda kind: damage.update([kind])):
+        try:  # the hot loop of reading: what is frequent comes first
             kind = event[0]
             if kind == "step":
                 seconds = event[3]
@@ -228,7 +231,8 @@ def read_events(
                 label = rest[0] if rest else None
                 key = (origin, way, label, id(caption), phase)
                 if key not in targets:
-                    metric = name(Source(*_origin(kind, origin), log.ways[way], label, caption, phase))
+                    site, reported = (int(origin), None) if kind == "value" else (None, str(origin))
+                    metric = name(Source(site, reported, log.ways[way], label, caption, phase))
                     targets[key] = None if metric is None else log.points.setdefault(metric, Points())
                 points = targets[key]
                 if points is not None:
@@ -237,25 +241,11 @@ def read_events(
                 RARE[kind](event_of(*event), log)
         except BAD:
             log.n_bad += 1
+    log.n_bad += damage["bad"]
+    log.n_torn = damage["torn"]
     if not log.is_whole:
         log.ended = log.started + (seconds if isinstance(seconds, int | float) else 0.0)
     return log
-
-
-def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
-    """The events of a file in order; what is no line of JSON, and a line that was cut off, is counted in the log."""
-
-    def count_bad() -> None:
-        log.n_bad += 1
-
-    def count_torn() -> None:
-        log.n_torn += 1
-
-    return json_lines(path, piece=PIECE_CHARACTERS, on_bad=count_bad, on_torn=count_torn)
-
-
-def _origin(kind: str, origin: int | str) -> tuple[int | None, str | None]:
-    return (int(origin), None) if kind == "value" else (None, str(origin))
 
 
 def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:
@@ -329,10 +319,10 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "seed": lambda event, log: log.seeds.append(_value_of(event, SeedEvent)),
     "control": lambda event, log: log.controls.append(_value_of(event, ControlEvent)),
     "draws": _draws,
-    "drawn": lambda event, log: log.drawn.append(_value_of(event, DrawEvent, stream=convert(event.stream, Stream))),
+    "drawn": lambda event, log: log.drawn.append(_value_of(event, DrawEvent)),
     "uncontrolled": lambda event, log: log.uncontrolled.append(_phrase(event)),
     "operation": lambda event, log: log.operations.append(_phrase(event)),
-    "weights": lambda event, log: log.weights.append(_value_of(event, Weights, moment=convert(event.moment, Moment))),
+    "weights": lambda event, log: log.weights.append(_value_of(event, Weights)),
     "evaluation": lambda event, log: log.evaluation.append(_value_of(event, EvaluationData)),
     "flip": _flip,
     "artifact": _artifact,
@@ -358,8 +348,8 @@ def _value_of(event: Any, kind: type[T], **changed: object) -> T:
     return convert({**dict(zip(event._fields, event, strict=True)), **changed}, kind, strict=False)
 
 
-DATA = {b'["evaluation"': "evaluation", b'["drawn"': "drawn"}
-"""Kinds of events about the data, by the beginning of their lines."""
+DATA = b'["evaluation",', b'["drawn",'
+"""Beginnings of events about the data."""
 
 
 def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
@@ -372,10 +362,10 @@ def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[Draw
     for path in event_files(attempt):
         with path.open("rb") as file:
             for line in file:
-                kind = next((kind for begin, kind in DATA.items() if line.startswith(begin)), None)
-                if kind is not None:
+                if line.startswith(DATA):
                     with suppress(*BAD):
-                        RARE[kind](decode(line), log)
+                        kind, *fields = json.loads(line)
+                        RARE[kind](event_of(kind, *fields), log)
     return tuple(dict.fromkeys(log.evaluation)), tuple(dict.fromkeys(log.drawn))
 
 
@@ -388,20 +378,18 @@ def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
     Args:
         main_loop: id of the loop whose steps count; one of a managed framework counts where it took fewer than two.
     """
-    for loop in (main_loop, UNKNOWN_MAIN):
-        paces = [pace for path in event_files(attempt) if (pace := _pace(path, loop)) is not None]
-        if paces:
-            return max(paces, key=lambda pace: pace.n_steps)
-    return None
-
-
-def _pace(path: Path, loop: int | None) -> Pace | None:
-    times: list[float] = []
-    for event in json_lines(path):
-        with suppress(*BAD):
-            if event[0] == "step" and event[1] == loop:
-                times.append(float(event[3]))
-    return Pace(len(times), (times[-1] - times[0]) / (len(times) - 1)) if len(times) > 1 else None
+    times: dict[tuple[bool, Path], list[float]] = {}
+    for path in event_files(attempt):
+        for event in json_lines(path):
+            with suppress(*BAD):
+                if event[0] == "step" and event[1] in {main_loop, UNKNOWN_MAIN}:
+                    times.setdefault((event[1] == main_loop, path), []).append(float(event[3]))
+    paces = [
+        (is_main, Pace(len(seconds), (seconds[-1] - seconds[0]) / (len(seconds) - 1)))
+        for (is_main, _), seconds in times.items()
+        if len(seconds) > 1
+    ]
+    return max(paces, key=lambda pair: (pair[0], pair[1].n_steps), default=(None, None))[1]
 
 
 def profile_of(run: Run) -> Profile | None:

@@ -42,19 +42,18 @@ def write_record(path: Path, file_format: FileFormat, record: object, *, is_dura
     document = {"schema": SCHEMA[file_format], **to_builtins(record)}
     text = json.dumps(with_digest(document), allow_nan=False, indent=1)  # floats as Python spells them
     partial = path.with_name(f".{path.name}.{writer_name()}")  # machines share numbers and folders
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            if is_durable:
-                os.fsync(file.fileno())
-        partial.replace(path)
+    with writing(f"writing {path}"):
+        try:
+            with partial.open("w", encoding="utf-8") as file:
+                file.write(text + "\n")
+                file.flush()
+                if is_durable:
+                    os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
         if is_durable:
             _sync_folder(path.parent)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-        raise RecordError(f"writing {path}: {error.strerror or error}", "check free space and permissions") from error
 
 
 def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
@@ -240,8 +239,7 @@ def json_lines(
     path: Path,
     *,
     piece: int = 1 << 14,
-    on_bad: Callable[[], object] = lambda: None,
-    on_torn: Callable[[], object] = lambda: None,
+    on_damage: Callable[[Literal["bad", "torn"]], object] = lambda _: None,
 ) -> Iterator[Any]:
     """What the lines of a file hold, in order.
 
@@ -250,7 +248,7 @@ def json_lines(
     Args:
         piece: characters that are read at a time; few enough events that the garbage collector does not scan them,
             which would take longer than all the rest.
-        on_bad: told of each line that is no JSON; on_torn: of a last line that was cut off.
+        on_damage: told of each line that is no JSON, and of a last line that was cut off.
 
     Raises:
         OSError: the file cannot be read.
@@ -258,7 +256,7 @@ def json_lines(
     with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         while lines := file.readlines(piece):
             if not lines[-1].endswith("\n"):
-                on_torn()
+                on_damage("torn")
                 lines.pop()
             try:
                 items = json.loads(f"[{','.join(lines)}]")
@@ -267,12 +265,12 @@ def json_lines(
             if items is not None and len(items) == len(lines):
                 yield from items
             else:
-                yield from _one_by_one(lines, on_bad)
+                yield from _one_by_one(lines, on_damage)
 
 
-def _one_by_one(lines: list[str], on_bad: Callable[[], object]) -> Iterator[Any]:
+def _one_by_one(lines: list[str], on_damage: Callable[[Literal["bad", "torn"]], object]) -> Iterator[Any]:
     for line in lines:
         try:
             yield json.loads(line)
         except BAD:
-            on_bad()
+            on_damage("bad")

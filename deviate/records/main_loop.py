@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deviate.eventlog import Loops, decode
+from deviate.model.analysis import NAMED
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files
@@ -90,7 +91,7 @@ def _confirm(manifest: Manifest, attempt: Path, counts: Mapping[int, LoopCount] 
     supposed = MainLoop(manifest.main_loop)
     loops = {loop.id: loop for loop in manifest.loops}
     main = None if manifest.main_loop is None else loops.get(manifest.main_loop)
-    if counts is None or (main is not None and main.is_named):
+    if counts is None or (main is not None and NAMED in main.evidence):
         return supposed
     ran = {number: count for number, count in counts.items() if count.n_steps > 0}
     is_updated = any(count.n_updated > 0 for count in ran.values())

@@ -22,20 +22,18 @@ UNSEEN = {
 }
 
 
-def measure(
-    logs: Sequence[ProcessLog], folder: Path | None = None, *, attempts: Sequence[int] = ()
-) -> dict[str, Series]:
+def measure(logs: Sequence[ProcessLog], folder: Path | None = None) -> dict[str, Series]:
     """The series of each metric in one run.
 
     Ranks of a distributed run report the same metric at the same time: the lowest rank counts, or, where ranks are
     unknown, the process that reported most. Processes that follow one another are joined.
 
     Args:
+        logs: of all attempts that make up the run, in order of time; the time from the end of one attempt to the start
+            of the next is no time of the run.
         folder: on whose disk long series lie while they are needed; None for the system's temporary folder.
-        attempts: to which of the attempts that make up the run each log belongs, in order of time; the time from the
-            end of one to the start of the next is no time of the run. None of them: all belong to one.
     """
-    delays = _delays(logs, attempts or [0] * len(logs))
+    delays = _delays(logs)
     counted = {
         name: _join_processes([(points, delays[id(log)]) for log, points in _pick_ranks(parts)])
         for name, parts in _by_metric(logs).items()
@@ -43,31 +41,23 @@ def measure(
     return series_of({name: (log.steps, log.values, log.times) for name, log in counted.items()}, folder)
 
 
-def process_warnings(
-    logs: Sequence[ProcessLog], metrics: Sequence[SelectedMetric], attempts: Sequence[int]
-) -> list[str]:
+def process_warnings(logs: Sequence[ProcessLog], metrics: Sequence[SelectedMetric]) -> list[str]:
     """Quality metrics that several processes of one attempt reported, where no rank tells which of them counts.
 
     Processes that report equal values say the same twice, and are not warned of.
-
-    Args:
-        attempts: to which of the attempts that make up the run each log belongs.
     """
     qualities = {metric.name for metric in metrics if metric.role == "quality"}
-    attempt_of = {id(log): attempt for log, attempt in zip(logs, attempts, strict=True)}
     warnings = []
     for name, parts in _by_metric(logs).items():
+        if name not in qualities:
+            continue
         counted = _pick_ranks(parts)
-        busy = [
-            (log, points)
-            for log, points in parts
-            if name in qualities and all(log is not counted_log for counted_log, _ in counted)
-        ]
         n_rivals = sum(
-            any(log.rank == counted_log.rank and points.values != its.values for counted_log, its in counted)
-            for log, points in busy
+            any(log.rank == other.rank and points.values != its.values for other, its in counted)
+            for log, points in parts
+            if all(log is not other for other, _ in counted)
         )
-        n_joined = max(Counter(attempt_of[id(log)] for log, _ in counted).values()) if name in qualities else 1
+        n_joined = max(Counter(log.attempt for log, _ in counted).values())
         if n_rivals:
             warnings.append(
                 f"{name} was reported by {n_rivals + 1} processes at the same time, with different values: only the "
@@ -90,32 +80,28 @@ def _by_metric(logs: Sequence[ProcessLog]) -> dict[str, list[tuple[ProcessLog, P
     return parts
 
 
-def _delays(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> dict[int, float]:
+def _delays(logs: Sequence[ProcessLog]) -> dict[int, float]:
     """How many seconds of the run had passed when each process (by identity) began, as far as clocks tell."""
     delays: dict[int, float] = {}
     before = 0.0
-    for logs_of_attempt in _by_attempt(logs, attempts).values():
+    for logs_of_attempt in _by_attempt(logs).values():
         begin = min((log.started for log in logs_of_attempt if log.started > 0), default=0.0)
         delays |= {id(log): before + max(0.0, log.started - begin) for log in logs_of_attempt}
         before += max(0.0, max(log.ended for log in logs_of_attempt) - begin)
     return delays
 
 
-def _by_attempt(logs: Sequence[ProcessLog], attempts: Sequence[T]) -> dict[T, list[ProcessLog]]:
+def _by_attempt(logs: Sequence[ProcessLog]) -> dict[Path, list[ProcessLog]]:
     """The logs of each attempt, in order of time."""
-    logs_of: dict[T, list[ProcessLog]] = {}
-    for log, attempt in zip(logs, attempts, strict=True):
-        logs_of.setdefault(attempt, []).append(log)
+    logs_of: dict[Path, list[ProcessLog]] = {}
+    for log in logs:
+        logs_of.setdefault(log.attempt, []).append(log)
     return logs_of
 
 
 def _pick_ranks(parts: Iterable[tuple[ProcessLog, Points]]) -> list[tuple[ProcessLog, Points]]:
-    def preference(part: tuple[ProcessLog, Points]) -> tuple[bool, int, int, float, int]:
-        log, points = part
-        return log.rank is None, log.rank or 0, -len(points.values), log.started, log.pid
-
     counted: list[tuple[ProcessLog, Points]] = []
-    for log, points in sorted(parts, key=preference):
+    for log, points in sorted(parts, key=lambda part: _preference(part[0], len(part[1].values))):
         if all(log.started >= other.ended or log.ended <= other.started for other, _ in counted):
             counted.append((log, points))
     return sorted(counted, key=lambda part: part[0].started)
@@ -135,11 +121,15 @@ def _join_processes(parts: Sequence[tuple[Points, float]]) -> Points:
 
 def main_process(logs: Sequence[ProcessLog]) -> ProcessLog | None:
     """The main process of a run: the one of lowest rank, else the one that reported most; ties go to the first."""
-    return min(logs, key=_preference, default=None)
+    return next(iter(_in_order(logs)), None)
 
 
-def _preference(log: ProcessLog) -> tuple[bool, int, int, float, int]:
-    n_values = sum(len(points.values) for points in log.points.values())
+def _in_order(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
+    """The main process first, then those that count less and less."""
+    return sorted(logs, key=lambda log: _preference(log, sum(len(points.values) for points in log.points.values())))
+
+
+def _preference(log: ProcessLog, n_values: int) -> tuple[bool, int, int, float, int]:
     return log.rank is None, log.rank or 0, -n_values, log.started, log.pid
 
 
@@ -165,17 +155,14 @@ def uncontrolled(logs: Sequence[ProcessLog]) -> tuple[str, ...]:
     return tuple(phrase for phrase in phrases if not (is_flipped and ONE_BIT in phrase))
 
 
-def weights_of_ranks(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> tuple[Weights, ...]:
+def weights_of_ranks(logs: Sequence[ProcessLog]) -> tuple[Weights, ...]:
     """The weights of the run at each moment: those of any rank where all hold the same, else a hash of all hashes.
 
-    So weights that are divided between ranks count as a whole. Processes without a rank are always included.
-
-    Args:
-        attempts: to which of the attempts that make up the run each log belongs; ranks of one attempt hold parts of
-            the same weights.
+    So weights that are divided between ranks of an attempt count as a whole. Processes without a rank are always
+    included.
     """
     weights: list[Weights] = []
-    for logs_of_attempt in _by_attempt(logs, attempts).values():
+    for logs_of_attempt in _by_attempt(logs).values():
         by_rank: dict[int, list[ProcessLog]] = {}
         for log in logs_of_attempt:
             if log.rank is not None and log.weights:
@@ -204,7 +191,7 @@ def _join_weights(parts: Sequence[Weights]) -> Weights:
 def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
     """Environment facts of all processes; those of the main process win, as helpers may use a single thread."""
     facts: dict[str, str] = {}
-    for log in sorted(logs, key=_preference, reverse=True):
+    for log in reversed(_in_order(logs)):
         facts.update(log.environment)
     return facts
 
@@ -231,17 +218,14 @@ def not_captured(spec: Spec, files: Sequence[Artifact], logs: Sequence[ProcessLo
     return (*reasons, *unseen)
 
 
-def artifacts(logs: Sequence[ProcessLog], attempts: Sequence[Path]) -> tuple[Artifact, ...]:
+def artifacts(logs: Sequence[ProcessLog]) -> tuple[Artifact, ...]:
     """Captured files in order of time: by attempt, then by process within an attempt.
 
     Steps count on from one attempt to the next, as those of metrics do.
-
-    Args:
-        attempts: to which of them each log belongs, in order of time.
     """
     files: list[Artifact] = []
     offset = 0
-    for attempt, logs_of_attempt in _by_attempt(logs, attempts).items():
+    for attempt, logs_of_attempt in _by_attempt(logs).items():
         for log in sorted(logs_of_attempt, key=lambda log: (log.started, log.pid)):
             files += [
                 dataclasses.replace(

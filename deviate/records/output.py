@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate.eventlog import number
-from deviate.model.analysis import TEXT_SINKS, Place
+from deviate.model.analysis import TEXT_SINKS, Place, Site
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files, log_files
-from deviate.records.schema import SiteEntry
 from deviate.series.alignment import Recorded, align
 from deviate.series.captions import SILENT, Caption, captions_of
 from deviate.series.lines import Line, read_lines
@@ -99,7 +98,7 @@ class _Log:
 
 def read_output(
     attempts: Sequence[Path],
-    sites: Sequence[SiteEntry],
+    sites: Sequence[Site],
     main_loop: int | None,
 ) -> Output:
     """Find the words of all values of a run.

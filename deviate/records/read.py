@@ -226,11 +226,6 @@ def _first_completed(plan: Plan, specs: Sequence[tuple[Path, Spec]]) -> tuple[Pa
     return None, False
 
 
-def is_decided(experiment: Path, plan: Plan) -> bool:
-    """Whether the first run that completes, in the order of the plan, has done so."""
-    return _first_completed(plan, _specs(experiment)[0])[1]
-
-
 def _cure(experiment: Path) -> str:
     return f"deviate resume {experiment.name} runs it again, unless it was imported"
 
@@ -376,10 +371,9 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         return dataclasses.replace(run, reason=f"damaged: {names} changed after the run ended")
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
-    logs = read_logs([path for path, _ in files], chain, catalog)
-    numbers = [attempt_number(part) or 1 for _, part in files]
-    several = merge_processes.process_warnings(logs, catalog.metrics, numbers)
-    files_kept = merge_processes.artifacts(logs, [part for _, part in files])
+    logs = read_logs(files, chain, catalog)
+    several = merge_processes.process_warnings(logs, catalog.metrics)
+    files_kept = merge_processes.artifacts(logs)
     continued = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     result = candidate.result or Result(
         spec_hash="",
@@ -395,7 +389,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         status=result.status,
         exit_code=result.exit_code,
         wall_time_s=result.wall_time_s,
-        series=merge_processes.measure(logs, attempt, attempts=numbers),
+        series=merge_processes.measure(logs, attempt),
         seed_events=merge_processes.union_over_processes(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **merge_processes.environment(logs)},
         reason=result.reason,
@@ -406,7 +400,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         trained_s=trained_s(logs),
         draws=merge_processes.draws(logs),
         drawn=merge_processes.union_over_processes(logs, lambda log: log.drawn),
-        weights=merge_processes.weights_of_ranks(logs, numbers),
+        weights=merge_processes.weights_of_ranks(logs),
         evaluation=merge_processes.lowest_rank_facts(logs, lambda log: log.evaluation),
         flips=merge_processes.lowest_rank_facts(logs, lambda log: log.flips),
         operations=merge_processes.union_over_processes(logs, lambda log: log.operations),
@@ -442,12 +436,12 @@ def read_logs(files: Sequence[Path], attempts: Sequence[Path], catalog: Catalog)
     return logs
 
 
-def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[str]]:
-    """The event files of a chain of attempts, each with its attempt, and sentences on what came after the end.
+def _event_files(chain: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The event files of a chain of attempts, and sentences on what came after the end.
 
     A file that was not there when the attempt ended is left out; of one that has grown, all is read.
     """
-    files: list[tuple[Path, Path]] = []
+    files: list[Path] = []
     sentences: list[str] = []
     for part in chain:
         result = find_result(part)
@@ -457,7 +451,7 @@ def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[s
                 continue
             if result is not None and path.stat().st_size > result.files[path.name][0]:
                 sentences.append(f"{path.name} has grown since the run ended: no digest covers the added part")
-            files.append((path, part))
+            files.append(path)
     return files, sentences
 
 

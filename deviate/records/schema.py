@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from deviate.errors import RecordError
-from deviate.model.analysis import NAMED, LoopCounter, LoopKind, Metric, Place
+from deviate.model.analysis import Loop, Metric, Site
 from deviate.model.records import Revision
 
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
@@ -21,7 +21,7 @@ SCHEMA: dict[FileFormat, int] = {
     "spec": 6,
     "claim": 3,
     "result": 3,
-    "manifest": 2,
+    "manifest": 3,
     "environment": 3,
     "platform": 2,
     "profile": 1,
@@ -68,60 +68,17 @@ class Reported:
 
 
 class FileEntry(Struct, frozen=True):
-    """A file of the snapshot, with its size and time of modification when it was frozen; a folder's size is None."""
+    """A file of the snapshot, or a folder that it links to, with its time of modification when it was frozen.
+
+    Attributes:
+        kind: "copied" for each run; "shared" by runs as the snapshot's copy; "linked" to the user's file by a hard
+            link; "symlinked"; an "environment" is a symlinked folder of a virtual environment.
+        size: None of a folder.
+    """
 
     kind: str
     mtime_ns: int
     size: int | None = None
-
-
-class FolderEntry(Struct, frozen=True):
-    """A folder that the snapshot links to."""
-
-    mtime_ns: int
-    is_environment: bool
-
-
-class LoopEntry(Struct, frozen=True):
-    """A loop with a tap, whose steps runs count.
-
-    Attributes:
-        counter: how the script counts its steps, None where it is not known.
-    """
-
-    id: int
-    file: str
-    line: int
-    kind: LoopKind
-    evidence: tuple[str, ...] = ()
-    counter: LoopCounter | None = None
-
-    @property
-    def place(self) -> Place:
-        return Place(self.file, self.line)
-
-    @property
-    def is_named(self) -> bool:
-        """Whether `deviate.toml` names it as the main loop."""
-        return NAMED in self.evidence
-
-
-class SiteEntry(Struct, frozen=True):
-    """A place with a tap.
-
-    Attributes:
-        label: the variable whose value is recorded beside its own; None where none is.
-    """
-
-    id: int
-    file: str
-    line: int
-    sink: str = ""
-    label: str | None = None
-
-    @property
-    def place(self) -> Place:
-        return Place(self.file, self.line)
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -141,40 +98,18 @@ class Manifest(Struct, frozen=True, kw_only=True):
     sources_hash: str
     main_loop: int | None
     files: dict[str, FileEntry]
-    linked_folders: dict[str, FolderEntry]
-    sites: tuple[SiteEntry, ...]
+    linked_folders: dict[str, FileEntry]
+    sites: tuple[Site, ...]
     metrics: tuple[Metric, ...]
     warnings: tuple[str, ...]
-    loops: tuple[LoopEntry, ...] = ()
+    loops: tuple[Loop, ...] = ()
     unreached: tuple[Metric, ...] = ()
     prepared: dict[str, FileEntry | None] = {}
     git: Revision | None = None
     own_output: tuple[str, ...] = ()
     digests: dict[str, str] = {}
 
-    @property
-    def shared(self) -> dict[str, FileEntry]:
-        """Files of which runs share the snapshot's copy through a hard link."""
-        return self._of_kind("shared")
-
-    @property
-    def hard_links(self) -> dict[str, FileEntry]:
-        """Files that runs share with the user through a hard link."""
-        return self._of_kind("linked")
-
-    @property
-    def pointed(self) -> dict[str, FileEntry]:
-        """Files and folders that runs reach through a symbolic link made by deviate."""
-        folders = self.linked_folders.items()
-        return self._of_kind("symlinked") | {
-            name: FileEntry("symlinked", folder.mtime_ns) for name, folder in folders if not folder.is_environment
-        }
-
-    @property
-    def environments(self) -> frozenset[str]:
-        """Folders of virtual environments, which runs reach through a symbolic link too."""
-        return frozenset(name for name, folder in self.linked_folders.items() if folder.is_environment)
-
-    def _of_kind(self, kind: str) -> dict[str, FileEntry]:
-        files = self.files | self.prepared
-        return {name: file for name, file in files.items() if file is not None and file.kind == kind}
+    def of_kind(self, *kinds: str) -> dict[str, FileEntry]:
+        """Files and linked folders of these kinds by name, as they were when the project was prepared."""
+        files = self.files | self.prepared | self.linked_folders
+        return {name: file for name, file in files.items() if file is not None and file.kind in kinds}

@@ -2,9 +2,7 @@
 
 import contextlib
 import dataclasses
-import io
-import os
-from collections.abc import Iterator
+import itertools
 from pathlib import Path
 
 from deviate.base.digests import file_digest
@@ -41,26 +39,22 @@ def output_names(deviate: Path) -> frozenset[str]:
 
 def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[str, ...]:
     """Files below some folders of a snapshot that are not what deviate has written there."""
-    damaged = []
-    guest = snapshot / GUEST_MANIFEST
-    if "guest" in folders and not _is_intact(guest):
-        damaged.append(GUEST_MANIFEST)
-    for name, digest in manifest.digests.items():
-        if name.split("/")[0] in folders:
-            try:
-                is_same = file_digest(snapshot / name) == digest
-            except OSError:
-                is_same = False
-            damaged += [] if is_same else [name]
+    written = {name: digest for name, digest in manifest.digests.items() if name.split("/")[0] in folders}
+    damaged = [name for name, digest in written.items() if _digest_of(snapshot / name) != digest]
+    if "guest" in folders:
+        try:
+            read_json(snapshot / GUEST_MANIFEST, "manifest")
+        except RecordError:
+            damaged.insert(0, GUEST_MANIFEST)
     return tuple(damaged)
 
 
-def _is_intact(guest: Path) -> bool:
+def _digest_of(path: Path) -> str | None:
+    """The SHA-256 of a file; None if it cannot be read."""
     try:
-        read_json(guest, "manifest")
-    except RecordError:
-        return False
-    return True
+        return file_digest(path)
+    except OSError:
+        return None
 
 
 MOST_CHARACTERS = 20_000
@@ -72,72 +66,49 @@ ORIGINALS, TREE, DIFF = "originals", "tree", "git.diff"
 def list_injected(snapshot: Path) -> tuple[InjectedCode, ...]:
     """The changed lines of every instrumented file, by name; a file that is known by several names once.
 
-    Taps keep every line in its place, so that lines are compared one by one. A file that cannot be read is left out:
-    no report fails for it.
+    A file that cannot be read is left out: no report fails for it.
     """
-    codes: list[InjectedCode] = []
-    seen: set[Path] = set()
-    for original in sorted(_files(snapshot / ORIGINALS))[:MOST_FILES]:
+    originals = sorted(path for path in (snapshot / ORIGINALS).rglob("*") if path.is_file())[:MOST_FILES]
+    codes: dict[Path, InjectedCode] = {}
+    for original in originals:
         name = original.relative_to(snapshot / ORIGINALS).as_posix()
-        changed = snapshot / TREE / name
-        try:
-            place = changed.resolve(strict=True)
-            if place in seen:
-                continue
-            seen.add(place)
-            code = _compare(name, _lines(original), _lines(changed))
-        except (OSError, RuntimeError):
-            continue
-        codes += [code] if code.n_lines else []
-    return tuple(codes)
-
-
-def revision(snapshot: Path, git: Revision | None) -> Revision | None:
-    """Where the project stood in git, with the beginning of what was not committed."""
-    if git is None:
-        return None
-    text, is_cut = _beginning(snapshot / DIFF)
-    file = f"{snapshot.name}/{DIFF}" if text else ""
-    return dataclasses.replace(git, diff=text, is_cut=is_cut or git.is_cut, file=file)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (Path(place, name) for place, _, names in os.walk(folder) for name in names)
+        with contextlib.suppress(OSError, RuntimeError):
+            place = (snapshot / TREE / name).resolve(strict=True)
+            if place not in codes:
+                codes[place] = _compare(name, _lines(original), _lines(place))
+    return tuple(code for code in codes.values() if code.n_lines)
 
 
 def _lines(path: Path) -> list[str]:
-    text = path.read_bytes().decode("utf-8", errors="replace")
-    return [line.rstrip("\r\n") for line in io.StringIO(text, newline="")]
+    return [line.decode("utf-8", errors="replace") for line in path.read_bytes().splitlines()]
 
 
 def _compare(name: str, before: list[str], after: list[str]) -> InjectedCode:
-    hunks: list[str] = []
-    n_lines = n_characters = 0
-    for number, (old, new) in enumerate(zip(before, after, strict=False), start=1):
-        if old == new:
-            continue
-        n_lines += 1
-        n_characters += len(old) + len(new)
-        if n_characters <= MOST_CHARACTERS:
-            hunks += [f"@@ {number} @@", f"-{redact(old)}", f"+{redact(new)}"]
+    """What was put into a file. Taps keep every line in its place, so that lines are compared one by one."""
+    pairs = enumerate(zip(before, after, strict=False), start=1)
+    changed = [(number, old, new) for number, (old, new) in pairs if old != new]
+    sizes = itertools.accumulate(len(old) + len(new) for _, old, new in changed)
+    shown = [line for line, size in zip(changed, sizes, strict=True) if size <= MOST_CHARACTERS]
     return InjectedCode(
         file=name,
-        n_lines=n_lines,
-        diff=tuple(hunks),
-        is_cut=n_characters > MOST_CHARACTERS,
+        n_lines=len(changed),
+        diff=tuple(
+            text for number, old, new in shown for text in (f"@@ {number} @@", f"-{redact(old)}", f"+{redact(new)}")
+        ),
+        is_cut=len(shown) < len(changed),
         original=f"snapshot/{ORIGINALS}/{name}",
         instrumented=f"snapshot/{TREE}/{name}",
     )
 
 
-def _beginning(path: Path) -> tuple[str, bool]:
-    """Whole lines from the beginning of a file, redacted, and whether there are more; nothing where there is none."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_CHARACTERS + 1)
-    except OSError:
-        return "", False
-    is_cut = len(data) > MOST_CHARACTERS
-    if is_cut:
-        data = data[: data.rfind(b"\n", 0, MOST_CHARACTERS) + 1]
-    return redact(data.decode("utf-8", errors="replace")), is_cut
+def revision(snapshot: Path, git: Revision | None) -> Revision | None:
+    """Where the project stood in git, with the beginning of what was not committed, in whole lines."""
+    if git is None:
+        return None
+    text = ""
+    with contextlib.suppress(OSError):
+        text = (snapshot / DIFF).read_text(encoding="utf-8", errors="replace")
+    is_cut = len(text) > MOST_CHARACTERS
+    diff = text[: text.rfind("\n", 0, MOST_CHARACTERS) + 1] if is_cut else text
+    file = f"{snapshot.name}/{DIFF}" if diff else ""
+    return dataclasses.replace(git, diff=redact(diff), is_cut=is_cut or git.is_cut, file=file)

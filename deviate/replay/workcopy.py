@@ -59,7 +59,7 @@ def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: s
     root = parent / snapshot.root.name
     parent.mkdir(parents=True)
     warnings = _link_siblings(snapshot.root, parent)
-    _copy_folder(os.fspath(snapshot.folder / "tree"), os.fspath(root), "", manifest.shared.keys() | manifest.hard_links)
+    _copy_folder(os.fspath(snapshot.folder / "tree"), os.fspath(root), "", manifest.of_kind("shared", "linked").keys())
     folder = root / cwd
     folder.mkdir(parents=True, exist_ok=True)
     return WorkCopy(root, folder, warnings)
@@ -164,7 +164,7 @@ def to_copy(path: str, manifest: Manifest, root: Path) -> str:
     inside = PurePosixPath(os.path.relpath(path, manifest.root))
     if inside.parts[:1] in ((".deviate",), ("..",)):
         return path
-    linked = manifest.environments | manifest.pointed.keys()
+    linked = manifest.of_kind("symlinked", "environment")
     if any(str(part) in linked for part in (inside, *inside.parents)):
         return path
     return str(root.absolute() / inside)
@@ -183,8 +183,8 @@ def command_in_copy(command: tuple[str, ...], manifest: Manifest, root: Path) ->
 def verify_links(snapshot: Snapshot, manifest: Manifest) -> tuple[str, ...]:
     """Sentences about linked files and folders that changed since they were frozen, by a run or by someone else."""
     tree = os.fspath(snapshot.folder / "tree")
-    shared = _list_few(_list_changed(tree, manifest.shared))
-    linked = _list_few([*_list_changed(tree, manifest.hard_links), *_list_changed(tree, manifest.pointed)])
+    shared = _list_few(_list_changed(tree, manifest.of_kind("shared")))
+    linked = _list_few(_list_changed(tree, manifest.of_kind("linked", "symlinked")))
     return (
         *(
             f"{names} was changed in place by a run: your own file is unchanged, but later runs read the change"

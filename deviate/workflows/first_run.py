@@ -12,7 +12,7 @@ from deviate.model.plan import PrimaryChoice
 from deviate.model.records import Experiment, Run
 from deviate.records.layout import log_files
 from deviate.records.plans import change_experiment, read_plan
-from deviate.records.read import is_decided, log_end, read_experiment
+from deviate.records.read import log_end, open_runs, read_experiment
 from deviate.replay.protocol import RunUpdate
 from deviate.series.words import name_words
 from deviate.workflows.execute import PreparedExperiment
@@ -60,7 +60,7 @@ class FirstRun:
         """
         try:
             plan = read_plan(experiment.folder)
-            if not is_decided(experiment.folder, plan):
+            if open_runs(experiment.folder, plan) is None:
                 return None
             variants = read_experiment(experiment.folder)
         except DeviateError:  # said when the records are read at the end

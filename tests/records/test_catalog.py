@@ -201,7 +201,7 @@ def test_a_variable_beside_a_value_without_a_line_stands_before_its_name(tmp_pat
     known = [make_metric("rmse"), replace(make_metric("scores", number=1, site=1), words="best")]
     it = catalog(tmp_path, known)
     first, *others = it.manifest.sites
-    it.manifest = msgspec.structs.replace(it.manifest, sites=(msgspec.structs.replace(first, label="split"), *others))
+    it.manifest = msgspec.structs.replace(it.manifest, sites=(replace(first, label="split"), *others))
     labels = [(0, "train"), (0, "val"), (0, "mae"), (1, "f1"), (1, None), (0, "2026-11-29 10:42:46,803")]
     assert [it.name(Source(site, None, (), label)) for site, label in labels] == [
         "train_rmse", "val_rmse", "mae", "best_f1", "best", None,
@@ -279,11 +279,13 @@ def test_a_name_that_is_taken_is_told_apart(tmp_path: Path) -> None:
 # Which process counts.
 
 
-def log(pid: int, span: tuple[float, float], values: dict[int | None, float], *, rank: int | None = None) -> ProcessLog:
+def log(
+    pid: int, span: tuple[float, float], values: dict[int | None, float], *, rank: int | None = None, attempt: int = 1
+) -> ProcessLog:
     points = Points()
     for step, value in values.items():
         points.add(NO_STEP if step is None else step, value, 0.5 * len(points.values))
-    return ProcessLog(pid, rank, *span, points={"acc": points})
+    return ProcessLog(pid, rank, *span, points={"acc": points}, attempt=Path(f"attempt-{attempt}"))
 
 
 def test_of_several_ranks_the_lowest_counts() -> None:
@@ -297,20 +299,20 @@ def test_without_ranks_the_process_that_reported_most_counts_then_the_first() ->
 
 
 @pytest.mark.parametrize(
-    ("second", "attempts", "warning"),
+    ("second", "warning"),
     [
-        (log(6, (0, 9), {0: 0.6}), [1, 1], "acc was reported by 2 processes at the same time"),
-        (log(6, (3, 9), {0: 0.6}), [1, 1], "acc was reported by 2 processes one after the other"),
-        (log(6, (0, 9), {0: 0.5}), [1, 1], None),
-        (log(6, (3, 9), {0: 0.6}), [1, 2], None),
-        (log(6, (0, 9), {0: 0.6}, rank=1), [1, 1], None),
+        (log(6, (0, 9), {0: 0.6}), "acc was reported by 2 processes at the same time"),
+        (log(6, (3, 9), {0: 0.6}), "acc was reported by 2 processes one after the other"),
+        (log(6, (0, 9), {0: 0.5}), None),
+        (log(6, (3, 9), {0: 0.6}, attempt=2), None),
+        (log(6, (0, 9), {0: 0.6}, rank=1), None),
     ],
 )
 def test_processes_that_report_one_metric_are_warned_of_where_no_rank_tells_which_counts(
-    second: ProcessLog, attempts: list[int], warning: str | None
+    second: ProcessLog, warning: str | None
 ) -> None:
     logs = [log(5, (0, 3), {0: 0.5}, rank=None if second.rank is None else 0), second]
-    told = process_warnings(logs, select(make_metric("acc")).metrics, attempts)
+    told = process_warnings(logs, select(make_metric("acc")).metrics)
     assert [text.partition(":")[0].partition(",")[0] for text in told] == ([warning] if warning else [])
 
 
@@ -325,13 +327,13 @@ def test_times_count_from_the_start_of_the_first_process() -> None:
 
 
 def test_a_run_that_reports_from_its_second_process_alone_has_the_times_of_the_run() -> None:
-    quiet = ProcessLog(1, None, 100.0, 103.0)
+    quiet = ProcessLog(1, None, 100.0, 103.0, attempt=Path("attempt-1"))
     assert measure([quiet, log(2, (104, 109), {0: 3.0, 1: 4.0})])["acc"].times == (4.0, 4.5)
 
 
 def test_the_time_between_a_lost_attempt_and_the_one_that_goes_on_is_no_time_of_the_run() -> None:
-    logs = [log(1, (100, 109), {0: 1.0, 1: 2.0}), log(2, (5000, 5009), {0: 3.0, 1: 4.0})]
-    assert measure(logs, attempts=[1, 2])["acc"].times == (0.0, 0.5, 9.0, 9.5)
+    logs = [log(1, (100, 109), {0: 1.0, 1: 2.0}), log(2, (5000, 5009), {0: 3.0, 1: 4.0}, attempt=2)]
+    assert measure(logs)["acc"].times == (0.0, 0.5, 9.0, 9.5)
 
 
 def test_a_process_whose_start_is_not_on_record_begins_with_the_run() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from deviate.eventlog import encode
-from deviate.model.analysis import NAMED, Metric
+from deviate.model.analysis import NAMED, Loop, Metric, Span
 from deviate.records.main_loop import confirm_main_loop
-from deviate.records.schema import LoopEntry, Manifest
+from deviate.records.schema import Manifest
 
 SITE, OTHER_SITE = 0, 1
 
@@ -19,9 +19,12 @@ def metric(site: int) -> Metric:
 def manifest(main: int | None, *, kind: str = "for", is_named: bool = False) -> Manifest:
     evidence = (NAMED,) if is_named else ()
     loops = tuple(
-        LoopEntry(number, "train.py", 10 * number, kind if number == main else "for", evidence)  # type: ignore[arg-type]
+        Loop(
+            number, "train.py", 10 * number, 10 * number, kind if number == main else "for",  # type: ignore[arg-type]
+            None, Span(1, 0, 1, 1), number == main, evidence,
+        )
         for number in range(4)
-    )
+    )  # fmt: skip
     return Manifest(
         root="", sources_hash="", main_loop=main, files={}, linked_folders={}, sites=(),
         metrics=(metric(SITE), metric(OTHER_SITE)), warnings=(), loops=loops,

@@ -29,6 +29,7 @@ def log(
     drawn: dict[str, list[str]] | None = None,
     facts: dict[str, str] | None = None,
     operations: tuple[str, ...] = (),
+    attempt: Path = Path("attempt-1"),
 ) -> ProcessLog:
     return ProcessLog(
         pid=pid,
@@ -40,6 +41,7 @@ def log(
         draws=drawn or {},
         environment=facts or {},
         operations=list(operations),
+        attempt=attempt,
     )
 
 
@@ -60,7 +62,7 @@ def test_facts_are_those_of_the_lowest_rank_that_has_them() -> None:
 def test_weights_of_replicas_are_those_of_one_and_a_change_in_any_rank_changes_those_of_the_run() -> None:
     def of_run(*by_rank: Weights) -> tuple[Weights, ...]:
         logs = [log(9 - rank, rank=rank, weights=(weights,)) for rank, weights in enumerate(by_rank)]
-        return weights_of_ranks([*logs, log(1)], [1] * (len(logs) + 1))
+        return weights_of_ranks([*logs, log(1)])
 
     assert of_run(FINAL, FINAL) == (FINAL,)
     divided = {of_run(FINAL, OTHER), of_run(OTHER, FINAL), of_run(OTHER, OTHER), of_run(FINAL, FINAL)}
@@ -68,8 +70,9 @@ def test_weights_of_replicas_are_those_of_one_and_a_change_in_any_rank_changes_t
 
 
 def test_weights_of_ranks_are_joined_within_an_attempt() -> None:
-    logs = [log(1, rank=0, weights=(FINAL,)), log(2, rank=1, weights=(FINAL,)), log(3, rank=0, weights=(OTHER,))]
-    assert weights_of_ranks(logs, [1, 1, 2]) == (FINAL, OTHER)
+    logs = [log(1, rank=0, weights=(FINAL,)), log(2, rank=1, weights=(FINAL,))]
+    logs.append(log(3, rank=0, weights=(OTHER,), attempt=Path("attempt-2")))
+    assert weights_of_ranks(logs) == (FINAL, OTHER)
 
 
 def test_without_ranks_weights_are_those_of_the_process_that_has_them() -> None:
@@ -131,12 +134,13 @@ def artifact(name: str, step: int | None, file: str) -> Artifact:
 
 def test_artifacts_lie_in_the_attempt_that_kept_them_and_their_steps_count_on() -> None:
     first, second = Path("run/attempt-1"), Path("run/attempt-2")
-    lost, resumed = log(1, started=1.0), log(2, n_values=3, started=9.0, rank=0)
+    lost = log(1, started=1.0, attempt=first)
+    resumed = log(2, n_values=3, started=9.0, rank=0, attempt=second)
     for step in (0, 1):
         lost.points["acc"].add(step, 0.5, 0.1)
     lost.artifacts = [artifact("test", 0, "a.npz"), artifact("test", 1, "b.npz")]
     resumed.artifacts = [artifact("test", 0, "c.npz"), artifact("test", None, "d.npz")]
-    assert [(it.step, it.path, it.rank) for it in artifacts([lost, resumed], [first, second])] == [
+    assert [(it.step, it.path, it.rank) for it in artifacts([lost, resumed])] == [
         (0, first / "artifacts/a.npz", None),
         (1, first / "artifacts/b.npz", None),
         (2, second / "artifacts/c.npz", 0),
@@ -147,5 +151,5 @@ def test_artifacts_lie_in_the_attempt_that_kept_them_and_their_steps_count_on() 
 def test_artifacts_of_processes_that_follow_one_another_stand_in_order_of_time() -> None:
     evaluation, training = log(1, started=9.0), log(7, started=1.0)
     evaluation.artifacts, training.artifacts = [artifact("test", None, "late.npz")], [artifact("test", 4, "early.npz")]
-    found = artifacts([evaluation, training], [Path("attempt-1")] * 2)
+    found = artifacts([evaluation, training])
     assert [it.path.name for it in found] == ["early.npz", "late.npz"]

@@ -4,11 +4,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from deviate.model.analysis import Site, Span
 from deviate.records.output import MOST_KEYS, Output, read_output
-from deviate.records.schema import SiteEntry
 
 SINKS = ("print", "tqdm", "file", "logging", "logging.debug")
-SITES = tuple(SiteEntry(i, "train.py", 10 * (i + 1), sink) for i, sink in enumerate(SINKS))
+SITES = tuple(
+    Site(i, "train.py", 10 * (i + 1), Span(10 * (i + 1), 0, 10 * (i + 1), 1), "x", sink) for i, sink in enumerate(SINKS)
+)
 
 
 def read(folder: Path, events: Sequence[list[object]], stdout: str, stderr: str = "") -> Output:

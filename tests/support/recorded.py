@@ -10,8 +10,9 @@ from typing import Any
 from deviate import eventlog
 from deviate.base.digests import with_digest
 from deviate.eventlog import encode, number_text
-from deviate.model.analysis import Metric, Place
+from deviate.model.analysis import Metric, Place, Site, Span
 from deviate.model.plan import SelectedMetric, Selection
+from deviate.records.files import to_builtins
 from deviate.records.plans import Plan, VariantPlan
 from deviate.records.schema import SCHEMA
 
@@ -43,11 +44,13 @@ def write_manifest(
         "main_loop": main_loop,
         "files": {},
         "linked_folders": {},
-        "sites": [{"id": number, "file": "train.py", "line": 9 + number, "label": label} for number in range(3)],
+        "sites": [
+            Site(number, "train.py", 9 + number, Span(9, 0, 9, 3), "acc", "print", label=label) for number in range(3)
+        ],
         "metrics": [dataclasses.asdict(metric) for metric in metrics],
         "warnings": [],
     }
-    (snapshot / "manifest.json").write_text(json.dumps(with_digest(document)))
+    (snapshot / "manifest.json").write_text(json.dumps(with_digest(to_builtins(document))))
 
 
 def make_plan(*, name: str = "base", runs: int = 2, selection: Selection | None = None, variant: str = "as-is") -> Plan:

@@ -196,7 +196,7 @@ def test_processes_tell_their_ranks_and_hash_what_they_hold(kind: str, tmp_path:
     assert (first.rank, second.rank) == (0, 1)
     values = list(first.points["loss"].values)
     assert values == list(second.points["loss"].values) == list(measure(logs)["loss"].values)
-    weights = weights_of_ranks(logs, [1] * len(logs))
+    weights = weights_of_ranks(logs)
     assert [one.moment for one in weights] == ["loop", "exit"]
     assert {one.n_parameters for one in weights} == {48}
     assert (first.weights == second.weights == list(weights)) == (kind == "whole")
