@@ -6,12 +6,13 @@ with the last column of the run.
 """
 
 import contextlib
+import itertools
 import mmap
 import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from deviate.model.records import Series
 
@@ -23,11 +24,9 @@ NO_STEP = -(1 << 63)
 MOST_IN_MEMORY = 1_000
 """Maximum number of measurements of a run that are held in memory instead of a file."""
 
-T = TypeVar("T")
 
-
-class _Column(Sequence[T], Generic[T]):
-    """A column of 8-byte numbers; equal to any sequence of equal items, where NaN counts as equal to NaN."""
+class Column(Sequence[Any]):
+    """A column of 8-byte numbers, stored exactly; equal to any sequence of equal items, where NaN equals NaN."""
 
     __slots__ = ("_numbers",)
 
@@ -37,24 +36,18 @@ class _Column(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: int | slice) -> T | Self:
-        if isinstance(index, slice):
-            return type(self)(self._numbers[index])
-        return self._item(self._numbers[index])
+    def __getitem__(self, index: Any) -> Any:
+        return type(self)(self._numbers[index]) if isinstance(index, slice) else self._numbers[index]
 
-    def __iter__(self) -> Iterator[T]:
-        return map(self._item, self._numbers)
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._numbers)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str):
             return NotImplemented
         if len(self) != len(other):
             return False
-        if isinstance(other, _Column) and bytes(self._numbers) == bytes(other._numbers):
+        if isinstance(other, Column) and bytes(self._numbers) == bytes(other._numbers):
             return True
         pairs = zip(self, other, strict=True)
         return all(one == theirs or (one != one and theirs != theirs) for one, theirs in pairs)  # noqa: PLR0124
@@ -68,46 +61,30 @@ class _Column(Sequence[T], Generic[T]):
     def __reduce__(self) -> tuple[Any, ...]:
         return tuple, (tuple(self),)
 
-    @staticmethod
-    def _item(number: Any) -> T:
-        raise NotImplementedError
-
-
-class Values(_Column[float]):
-    """A column of values or times, stored exactly."""
-
-    __slots__ = ()
-
-    def __iter__(self) -> Iterator[float]:
-        return iter(self._numbers)
-
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> "NDArray[Any]":
         return _numpy(self._numbers, dtype, copy=copy)
 
-    @staticmethod
-    def _item(number: Any) -> float:
-        return number  # type: ignore[no-any-return]
 
-
-class Steps(_Column[int | None]):
+class Steps(Column):
     """A column of main-loop steps, None outside of the loop."""
 
     __slots__ = ()
 
-    def __contains__(self, step: object) -> bool:
-        import numpy as np
+    def __getitem__(self, index: Any) -> Any:
+        item = super().__getitem__(index)
+        return None if item == NO_STEP else item
 
-        return bool((np.asarray(self._numbers) == (NO_STEP if step is None else step)).any())
+    def __iter__(self) -> Iterator[int | None]:
+        return (None if number == NO_STEP else number for number in self._numbers)
+
+    def __contains__(self, step: object) -> bool:
+        return bool((_numpy(self._numbers) == (NO_STEP if step is None else step)).any())
 
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> "NDArray[Any]":
         return _numpy(tuple(self) if None in self else self._numbers, dtype, copy=copy)
 
-    @staticmethod
-    def _item(number: Any) -> int | None:
-        return None if number == NO_STEP else number
 
-
-def _numpy(numbers: Any, dtype: Any, *, copy: bool | None) -> "NDArray[Any]":
+def _numpy(numbers: Any, dtype: Any = None, *, copy: bool | None = None) -> "NDArray[Any]":
     """NumPy view of the column; it is not a copy if the type matches and no copy is requested."""
     import numpy as np  # importing NumPy takes 0.1 s, which commands that read no values avoid
 
@@ -130,7 +107,7 @@ def series_of(
             views = _on_disk(parts, folder)
     triples = zip(views[::3], views[1::3], views[2::3], strict=True)
     return {
-        name: Series(Steps(steps), Values(values), Values(times))
+        name: Series(Steps(steps), Column(values), Column(times))
         for name, (steps, values, times) in zip(columns, triples, strict=True)
     }
 
@@ -140,11 +117,7 @@ def _on_disk(parts: "list[array[Any]]", folder: Path | None) -> "list[memoryview
         for part in parts:
             file.write(part)
         file.flush()
-        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    views: list[memoryview[Any]] = []
-    begin = 0
-    for part in parts:
-        end = begin + len(part) * part.itemsize
-        views.append(whole[begin:end].cast("q" if part.typecode == "q" else "d"))
-        begin = end
-    return views
+        whole: Any = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    sizes = [len(part) * part.itemsize for part in parts]
+    ends = itertools.accumulate(sizes)
+    return [whole[end - size : end].cast(part.typecode) for part, size, end in zip(parts, sizes, ends, strict=True)]
