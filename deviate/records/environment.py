@@ -7,22 +7,22 @@
 import contextlib
 import dataclasses
 import functools
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from deviate.base.digests import document_digest
 from deviate.base.texts import count, first_few, ranges
 from deviate.errors import RecordError
 from deviate.model.plan import Spec
 from deviate.model.records import Run
-from deviate.records.files import read_record, to_builtins, write_record, writing
+from deviate.records.files import find_record, read_record, to_builtins, write_record, writing
 from deviate.records.layout import attempts, runs_folder, spec_file
 from deviate.records.runs import read_intact_result, read_spec
 
 DIGITS = 16
+"""Hexadecimal digits of its digest that name a platform."""
 PACKAGE = "package "
 """Prefix of facts about packages."""
 PACKAGES = "packages"
@@ -88,23 +88,13 @@ def platform_file(experiment: Path, digest: str) -> Path:
     return experiment / "environments" / f"{digest}.json"
 
 
-def platform_digest(platform: Platform) -> str:
-    return _digest(to_builtins(platform))
-
-
-def _digest(value: object) -> str:
-    """The first hexadecimal digits of the SHA-256 of the canonical JSON."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:DIGITS]
-
-
 def write_platform(experiment: Path, platform: Platform) -> str:
     """Write it unless it is on record; gives its digest.
 
     Raises:
         RecordError: the disk does not take it.
     """
-    digest = platform_digest(platform)
+    digest = document_digest(to_builtins(platform))[:DIGITS]
     path = platform_file(experiment, digest)
     if not path.exists():
         with writing(f"making {path.parent}"):
@@ -113,14 +103,10 @@ def write_platform(experiment: Path, platform: Platform) -> str:
     return digest
 
 
+@functools.lru_cache(maxsize=64)  # the name says what is in it, and thousands of attempts name the same one
 def read_platform(experiment: Path, digest: str) -> Platform:
     """Raises RecordError when the file is missing or damaged."""
-    return _read_platform(platform_file(experiment, digest))
-
-
-@functools.lru_cache(maxsize=64)  # the name says what is in it, and thousands of attempts name the same one
-def _read_platform(path: Path) -> Platform:
-    return read_record(path, "platform", Platform)
+    return read_record(platform_file(experiment, digest), "platform", Platform)
 
 
 def write_environment(attempt: Path, environment: RunEnvironment) -> None:
@@ -130,11 +116,8 @@ def write_environment(attempt: Path, environment: RunEnvironment) -> None:
 
 def read_environment(attempt: Path) -> RunEnvironment | None:
     """What was written; None where there is none, or none that can be read: runs count without."""
-    try:
-        environment = read_record(environment_file(attempt), "environment", RunEnvironment)
-    except RecordError:
-        return None
-    return environment if environment.platform.isalnum() else None  # else it would be another file's name
+    environment = find_record(environment_file(attempt), "environment", RunEnvironment)
+    return environment if environment and environment.platform.isalnum() else None  # else it names another file
 
 
 def platform_facts(platform: Platform) -> dict[str, str]:
@@ -143,7 +126,8 @@ def platform_facts(platform: Platform) -> dict[str, str]:
     if "unknown" not in platform.interpreter:
         facts["interpreter"] = platform.interpreter["build"]
     if platform.packages is not None:
-        facts[PACKAGES] = f"{len(platform.packages)}, digest {_digest(dict(platform.packages))[:8]}"
+        digest = document_digest({PACKAGES: dict(platform.packages)})
+        facts[PACKAGES] = f"{len(platform.packages)}, digest {digest[:8]}"
     facts |= {name: platform.machine[name] for name in COMPARED if name in platform.machine}
     return facts | {f"{VARIABLE}{name}": value for name, value in platform.shell.items() if _is_compared(name)}
 

@@ -167,25 +167,20 @@ class _Steps:
         self.is_announced = False
 
     def begin(self, step: int) -> None:
-        _check(step)
+        self._advance(step, is_over=step <= self.last)
         self.is_announced = True
-        if step <= self.last:
-            self.offset += self.last + 1
-        self.last = step
 
     def at(self, step: int) -> int:
         if not self.is_announced:
-            _check(step)
-            if step < self.last:
-                self.offset += self.last + 1
-            self.last = step
+            self._advance(step, is_over=step < self.last)
         return self.offset + step
 
-
-def _check(step: int) -> None:
-    """One absurd step must not put those that come after it out of reach."""
-    if abs(step) > LARGEST_STEP:
-        raise ValueError("no step")
+    def _advance(self, step: int, *, is_over: bool) -> None:
+        if abs(step) > LARGEST_STEP:  # it would put those that come after it out of reach
+            raise ValueError("no step")
+        if is_over:
+            self.offset += self.last + 1
+        self.last = step
 
 
 def read_events(

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -25,8 +24,6 @@ T = TypeVar("T")
 LOCK = ".lock"
 DAMAGED = "restore it from a backup, or delete it"
 NAMELESS_S = 2  # how long a lock without an owner note may be held
-MISSING = re.compile(r"Object missing required field `(?P<field>.*?)`(?: - at `\$\.?(?P<place>.*)`)?")
-"""The message of msgspec for a missing field."""
 
 
 def write_record(path: Path, file_format: FileFormat, record: object, *, is_durable: bool = True) -> None:
@@ -63,23 +60,25 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
         RecordError: it is missing, damaged, or of another format.
     """
     try:
-        document = json.loads(path.read_bytes())
+        data = path.read_bytes()
     except OSError as error:
         raise RecordError(f"reading {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} is damaged: {error}", DAMAGED) from error
-    if not isinstance(document, dict):
-        raise RecordError(f"{path} is damaged: it is not a JSON object", DAMAGED)
-    check_schema(document, file_format, path)
-    digest = document.pop(FIELD, None)
-    if file_format == "profile":  # the guest writes it, and the result has its digest
-        return document
-    if digest is None:
-        raise RecordError(f"{path} is damaged: its digest is missing", DAMAGED)
     with reading(path):
-        if digest != document_digest(document):
-            raise RecordError(f"{path} is damaged: its content does not match its digest", DAMAGED)
+        document = json.loads(data)
+        if not isinstance(document, dict):
+            raise TypeError("it is not a JSON object")
+        check_schema(document, file_format, path)
+        digest = document.pop(FIELD, None)
+        if file_format != "profile":  # the guest writes it, and the result has its digest
+            if digest is None:
+                raise ValueError("its digest is missing")
+            if digest != document_digest(document):
+                raise ValueError("its content does not match its digest")
     return document
+
+
+PLAIN: Mapping[type, Callable[[Any], object]] = {Path: str, str: str, int: int, float: float, Mapping: dict}
+"""What becomes of values that msgspec does not take."""
 
 
 def to_builtins(record: object, *, order: Literal["deterministic"] | None = None) -> Any:
@@ -93,13 +92,9 @@ def _plain(value: object) -> object:
     Raises:
         TypeError: nothing that JSON has.
     """
-    if isinstance(value, Path):
-        return str(value)
-    for kind in (str, int, float):
+    for kind, plain in PLAIN.items():
         if isinstance(value, kind):
-            return kind(value)
-    if isinstance(value, Mapping):
-        return dict(value)
+            return plain(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
@@ -114,13 +109,17 @@ def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
         return convert(document, kind)
 
 
+def find_record(path: Path, file_format: FileFormat, kind: type[T]) -> T | None:
+    """Read a file as `read_record` does, or return None when it is missing, damaged, or of another format."""
+    try:
+        return read_record(path, file_format, kind)
+    except RecordError:
+        return None
+
+
 def convert(document: object, kind: type[T]) -> T:
     """What JSON holds as a declared type. Raises ValueError where a field is missing or of the wrong kind."""
-    return msgspec.convert(document, kind, dec_hook=_restored)
-
-
-def _restored(kind: type, value: object) -> object:
-    return kind(value)  # a path
+    return msgspec.convert(document, kind, dec_hook=lambda kind, value: kind(value))  # of a path
 
 
 @contextlib.contextmanager
@@ -212,13 +211,8 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def in_words(error: Exception) -> str:
-    """Word a parse error: `'line' is missing in variants[0]`, or the actual and the expected kind of value."""
-    if isinstance(error, KeyError):
-        return f"{error} is missing"
-    match = MISSING.fullmatch(str(error))
-    if match is None:
-        return str(error) or repr(error)
-    return f"{match['field']!r} is missing" + (f" in {match['place']}" if match["place"] else "")
+    """What is missing, or what stands there in place of what."""
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error) or repr(error)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -229,6 +223,14 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def read_end(path: Path, n_bytes: int) -> bytes:
+    """The last bytes of a file; none when it cannot be read."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - n_bytes))
+        return file.read()
+    return b""
 
 
 BAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)

@@ -5,6 +5,7 @@ never ran is none, and a loop around the main loop is the better one where the s
 at least as many metrics are reported between its inner loops as inside them.
 """
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from pathlib import Path
 from deviate.eventlog import Loops, decode
 from deviate.model.analysis import NAMED
 from deviate.records.events import UNKNOWN_MAIN
-from deviate.records.files import BAD, json_lines
+from deviate.records.files import BAD, json_lines, read_end
 from deviate.records.layout import event_files
 from deviate.records.schema import Manifest
 
@@ -64,7 +65,7 @@ def count_loops(attempt: Path) -> dict[int, LoopCount] | None:
 
 
 def _counts(path: Path) -> dict[int, LoopCount] | None:
-    for line in reversed(_tail(path).split(b"\n")):
+    for line in reversed(read_end(path, TAIL_BYTES).split(b"\n")):
         if line.startswith(MARK):
             with suppress(*BAD):
                 event = decode(line)
@@ -117,14 +118,7 @@ def _trained_elsewhere(ran: Mapping[int, LoopCount], attempt: Path) -> bool:
     """Whether a model was seen to be trained, and in no loop: by one `fit` of an estimator."""
     if any(count.n_updated > 0 or count.n_anew > 0 for count in ran.values()):
         return False
-    return any(TRAINED in _tail(path) for path in event_files(attempt))
-
-
-def _tail(path: Path) -> bytes:
-    with suppress(OSError), path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-        return file.read()
-    return b""
+    return any(TRAINED in read_end(path, TAIL_BYTES) for path in event_files(attempt))
 
 
 def _longest(ran: Mapping[int, LoopCount]) -> LoopCount | None:
@@ -139,27 +133,21 @@ def _better_outer(
     ran: Mapping[int, LoopCount], main: int, attempt: Path, sites: Container[int | None]
 ) -> LoopCount | None:
     """The outermost loop around the main one that goes on training the same weights and reports at least as much."""
-    candidates = [
-        ran[outer]
-        for outer in _around(main, ran)
-        if outer in ran and ran[outer].n_steps >= FEWEST_STEPS and ran[outer].n_updated > 0
-    ]
+    around_main = [ran[outer] for outer in _around(main, ran)]
+    candidates = [count for count in around_main if count.n_steps >= FEWEST_STEPS and count.n_updated > 0]
     if not candidates:
         return None
     inside: set[int] = set()
-    steps_beside: dict[int, dict[int, set[int]]] = {count.loop: {} for count in candidates}
+    beside: dict[tuple[int, int], set[int]] = {}
     for site, around in _values(attempt):
-        if site in sites:
-            if main in around:
-                inside.add(site)
-            for loop, steps in steps_beside.items():
-                if loop in around and main not in around:
-                    steps.setdefault(site, set()).add(around[loop])
-    for count in reversed(candidates):
-        repeated = [steps for steps in steps_beside[count.loop].values() if len(steps) >= FEWEST_STEPS]
-        if repeated and len(repeated) >= len(inside):
-            return count
-    return None
+        if site in sites and main in around:
+            inside.add(site)
+        elif site in sites:
+            for loop in [count.loop for count in candidates if count.loop in around]:
+                beside.setdefault((loop, site), set()).add(around[loop])
+    n_repeated = Counter(loop for (loop, _), steps in beside.items() if len(steps) >= FEWEST_STEPS)
+    better = (count for count in reversed(candidates) if n_repeated[count.loop] >= max(1, len(inside)))
+    return next(better, None)
 
 
 def _around(loop: int, counts: Mapping[int, LoopCount]) -> list[int]:

@@ -2,6 +2,8 @@
 
 import dataclasses
 import hashlib
+import math
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -38,7 +40,13 @@ def measure(logs: Sequence[ProcessLog], folder: Path | None = None) -> dict[str,
         name: _join_processes([(points, delays[id(log)]) for log, points in _pick_ranks(parts)])
         for name, parts in _by_metric(logs).items()
     }
-    return series_of({name: (log.steps, log.values, log.times) for name, log in counted.items()}, folder)
+    columns = {name: (points.steps, points.values, _known(points.times)) for name, points in counted.items()}
+    return series_of(columns, folder)
+
+
+def _known(times: "array[float]") -> "array[float]":
+    """The times; none of them if they are NaN: not known where the run was imported from."""
+    return times[:0] if times and math.isnan(times[0]) else times
 
 
 def process_warnings(logs: Sequence[ProcessLog], metrics: Sequence[SelectedMetric]) -> list[str]:
@@ -163,16 +171,14 @@ def weights_of_ranks(logs: Sequence[ProcessLog]) -> tuple[Weights, ...]:
     """
     weights: list[Weights] = []
     for logs_of_attempt in _by_attempt(logs).values():
-        by_rank: dict[int, list[ProcessLog]] = {}
-        for log in logs_of_attempt:
-            if log.rank is not None and log.weights:
-                by_rank.setdefault(log.rank, []).append(log)
-        without_rank = [log for log in logs_of_attempt if log.rank is None]
-        weights += union_over_processes(without_rank, lambda log: log.weights)
+        by_rank: dict[int | None, list[ProcessLog]] = {}
+        for log in sorted(logs_of_attempt, key=lambda log: log.rank or 0):
+            by_rank.setdefault(log.rank, []).append(log)
+        weights += union_over_processes(by_rank.pop(None, []), lambda log: log.weights)
         together: dict[tuple[str, str, int], list[Weights]] = {}
-        for rank in sorted(by_rank):
+        for of_rank in by_rank.values():
             n_before: Counter[tuple[str, str]] = Counter()
-            for part in union_over_processes(by_rank[rank], lambda log: log.weights):
+            for part in union_over_processes(of_rank, lambda log: log.weights):
                 key = part.framework, part.moment
                 together.setdefault((*key, n_before[key]), []).append(part)
                 n_before[key] += 1
@@ -201,12 +207,11 @@ def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
     first = main_process(logs)
     if first is None or not (first.is_whole or first.draws):
         return {}
-    order = get_args(Stream)
-    streams_of: dict[str, set[str]] = {}
-    for log in logs:
-        for library, streams in log.draws.items():
-            streams_of.setdefault(library, set()).update(streams)
-    return {library: tuple(sorted(streams_of[library], key=order.index)) for library in sorted(streams_of)}
+    drawn = {(library, stream) for log in logs for library, streams in log.draws.items() for stream in streams}
+    libraries = sorted({library for log in logs for library in log.draws})
+    return {
+        library: tuple(stream for stream in get_args(Stream) if (library, stream) in drawn) for library in libraries
+    }
 
 
 def not_captured(spec: Spec, files: Sequence[Artifact], logs: Sequence[ProcessLog]) -> tuple[NotCaptured, ...]:

@@ -3,11 +3,11 @@
 import dataclasses
 import functools
 import math
-import os
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec.structs
 
@@ -24,6 +24,7 @@ from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP
 from deviate.records.environment import differences, facts_of, missing_facts
 from deviate.records.events import Points, ProcessLog, read_events
+from deviate.records.files import read_end
 from deviate.records.layout import (
     attempt_number,
     attempts,
@@ -57,8 +58,6 @@ TAP_FAILED = "a tap failed; the script was not affected"
 
 MOST_NAMED = 3
 """Maximum number of damaged files that are named."""
-MANY_VALUES = 500_000
-"""Number of values of a run from which the report states their size."""
 TAIL_LINES = 20
 TAIL_BYTES = 16_384
 
@@ -74,7 +73,7 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     manifest = read_manifest(snapshot)
     specs, unreadable = _specs(folder)
     first, _ = _first_completed(plan, specs)
-    reader = _reader(plan, manifest, first)
+    reader = RunReader(plan, manifest, first)
     catalog, main_loop = reader.catalog, reader.main_loop
     if damaged := damaged_sources(snapshot, manifest, "originals", "tree", "git.diff"):
         unreadable.append(
@@ -82,10 +81,8 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         )
     read = [(variant, *_read_runs(folder, specs, variant, catalog)) for variant in plan.variants]
     every = [run for _, runs, _ in read for run in runs]
-    leading = next((run for run in every if first is not None and run.folder == first), None)
-    primary = plan.selection.primary
-    if leading is not None:
-        primary = choose_primary(plan, catalog, leading.series, leading.trained_s)
+    leading = next((run for run in every if run.folder == first), None)
+    primary = reader.choose_primary(leading.series, leading.trained_s) if leading else plan.selection.primary
     reported = {name for run in every for name in run.series}
     metrics = _metrics(plan, catalog, primary, reported)
     revised, injected = revision(snapshot, manifest.git), list_injected(snapshot)
@@ -94,15 +91,15 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
     experiments: list[Experiment] = []
     for variant, runs, warnings in read:
         differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
-        notes = tuple(_cost_of_many_values(runs))
-        judged = sorted((_as_reported(run, plan, catalog) for run in runs), key=lambda run: run.replicate)
+        judged = sorted((judge_run(run, catalog.metrics) for run in runs), key=lambda run: run.replicate)
         experiments.append(
-            dataclasses.replace(
-                experiment_of_plan(plan, variant, metrics, judged),
-                command=redact_words(plan.command),
+            experiment_of_plan(
+                plan,
+                variant,
+                metrics,
+                judged,
                 folder=folder,
-                warnings=(*shared, *warnings, *differing, *notes),
-                notes=notes,
+                warnings=(*shared, *warnings, *differing),
                 revision=revised,
                 injected=injected,
                 counter=counter,
@@ -128,22 +125,20 @@ def _metrics(
     return [dataclasses.replace(one, margin=margin) if one.name == primary.name else one for one in metrics]
 
 
-@dataclass
 class RunReader:
     """Reads runs of one experiment, with the names that its first completed run gives to what they report.
 
-    Attributes:
-        primary: the metric that leads: what the user or the plan names, else what that run announced.
+    Args:
+        first: the attempt of that run, None where there is none yet.
     """
 
-    plan: Plan
-    catalog: Catalog
-    main_loop: MainLoop
-    first: Path | None
-
-    @property
-    def metrics(self) -> tuple[SelectedMetric, ...]:
-        return self.catalog.metrics
+    def __init__(self, plan: Plan, manifest: Manifest, first: Path | None) -> None:
+        self.plan, self.first = plan, first
+        self.main_loop = MainLoop(manifest.main_loop) if first is None else confirm_main_loop(manifest, first)
+        manifest = msgspec.structs.replace(manifest, main_loop=self.main_loop.id)
+        self.catalog = Catalog(manifest, plan.selection, bool(plan.imported), self.main_loop.n_anew)
+        if first is not None:
+            self.catalog.learn(read_output(collect_continued(first), manifest.sites, self.main_loop.id))
 
     def logs(self, attempt: Path) -> list[ProcessLog]:
         """What the processes of an attempt recorded, and those of the attempts that it continues."""
@@ -152,39 +147,22 @@ class RunReader:
 
     @functools.cached_property
     def primary(self) -> PrimaryChoice | None:
-        if self.first is None:
-            return None
-        logs = self.logs(self.first)
-        return choose_primary(self.plan, self.catalog, merge_processes.measure(logs), trained_s(logs))
+        """The metric that leads, as `choose_primary` gives it."""
+        logs = [] if self.first is None else self.logs(self.first)
+        return self.choose_primary(merge_processes.measure(logs), trained_s(logs)) if logs else None
+
+    def choose_primary(self, series: Mapping[str, Series], trained: float | None) -> PrimaryChoice | None:
+        """The metric that leads: the one that the plan names, else what the first completed run announced."""
+        if self.plan.selection.primary is not None:
+            return self.plan.selection.primary
+        headline = choose_headline(self.catalog.metrics, series, trained)
+        return None if headline is None or (headline.is_by_order and self.plan.imported) else headline.choice
 
 
 def open_runs(experiment: Path, plan: Plan) -> RunReader | None:
     """What reads the runs of an experiment; None before the run that gives the names has ended."""
-    manifest = read_manifest(snapshot_folder(experiment))
     first, is_decided = _first_completed(plan, _specs(experiment)[0])
-    if not is_decided:
-        return None
-    return _reader(plan, manifest, first)
-
-
-def _reader(plan: Plan, manifest: Manifest, first: Path | None) -> RunReader:
-    main_loop = MainLoop(manifest.main_loop) if first is None else confirm_main_loop(manifest, first)
-    catalog = Catalog(
-        msgspec.structs.replace(manifest, main_loop=main_loop.id), plan.selection, bool(plan.imported), main_loop.n_anew
-    )
-    if first is not None:
-        catalog.learn(read_output(collect_continued(first), manifest.sites, main_loop.id))
-    return RunReader(plan, catalog, main_loop, first)
-
-
-def choose_primary(
-    plan: Plan, catalog: Catalog, series: Mapping[str, Series], trained: float | None
-) -> PrimaryChoice | None:
-    """The metric that leads an experiment: the one that its plan names, else what a run announced."""
-    if plan.selection.primary is not None:
-        return plan.selection.primary
-    headline = choose_headline(catalog.metrics, series, trained)
-    return None if headline is None or (headline.is_by_order and plan.imported) else headline.choice
+    return RunReader(plan, read_manifest(snapshot_folder(experiment)), first) if is_decided else None
 
 
 def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
@@ -195,15 +173,18 @@ def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
         if not attempts(path):
             continue
         try:
-            spec = read_spec(spec_file(path))
-            reason = "its spec belongs to another run"
+            specs.append((path, _spec_of(path)))
         except RecordError as error:
-            spec, reason = None, error.message
-        if spec is not None and run_id(spec) == path.name:
-            specs.append((path, spec))
-        else:
-            damaged.append(f"run {path.name} is damaged and left out ({reason}); {_cure(folder)}")
+            damaged.append(f"run {path.name} is damaged and left out ({error.message}); {_cure(folder)}")
     return specs, damaged
+
+
+def _spec_of(run: Path) -> Spec:
+    """Raises RecordError when it is damaged or belongs to another run."""
+    spec = read_spec(spec_file(run))
+    if run_id(spec) != run.name:
+        raise RecordError("its spec belongs to another run")
+    return spec
 
 
 def _first_completed(plan: Plan, specs: Sequence[tuple[Path, Spec]]) -> tuple[Path | None, bool]:
@@ -211,18 +192,16 @@ def _first_completed(plan: Plan, specs: Sequence[tuple[Path, Spec]]) -> tuple[Pa
 
     Returns: the attempt, and whether no run that is before it in the plan may still complete.
     """
-    order = {variant.name: number for number, variant in enumerate(plan.variants)}
-    runs = {(order[spec.variant], spec.replicate): (path, spec) for path, spec in specs if spec.variant in order}
+    runs = {(spec.variant, spec.replicate): (path, spec) for path, spec in specs}
     is_decided = True
-    for number, variant in enumerate(plan.variants):
+    for variant in plan.variants:
         for replicate in range(variant.n_runs):
-            planned = runs.get((number, replicate))
-            run = None if planned is None else _candidate(*planned)
-            if run is not None and run.result is not None:
-                if run.result.status == "completed" and not run.damaged:
-                    return run.attempt, is_decided
-            else:
+            found = runs.get((variant.name, replicate))
+            run = None if found is None else _candidate(*found)
+            if run is None or run.result is None:
                 is_decided = False
+            elif run.result.status == "completed" and not run.damaged:
+                return run.attempt, is_decided
     return None, False
 
 
@@ -239,21 +218,23 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
 
 
 PLANNED = (
-    "name", "command", "created", "sources_hash", "jobs", "n_threads", "looks", "precision", "spending", "imported",
+    "name", "created", "sources_hash", "jobs", "n_threads", "looks", "precision", "spending", "imported",
     "tasks", "streams", "scores", "past_comparisons",
 )  # fmt: skip
 """Fields that an experiment has from its plan as they are."""
 
 
 def experiment_of_plan(
-    plan: Plan, variant: VariantPlan, metrics: Sequence[SelectedMetric], runs: Sequence[Run]
+    plan: Plan, variant: VariantPlan, metrics: Sequence[SelectedMetric], runs: Sequence[Run], **more: Any
 ) -> Experiment:
-    """A variant with its runs, and with all that the plan says of them."""
+    """A variant with its runs, all that the plan says of them, and more fields of an experiment."""
     n_ended = sum(run.status not in {"lost", "cancelled"} for run in runs)
     is_cut_short = plan.is_cut_short(variant.n_runs, n_ended)
+    fields = {name: getattr(plan, name) for name in PLANNED} | {"primary": plan.selection.primary}
     return Experiment(
-        **{name: getattr(plan, name) for name in PLANNED},
+        **(fields | more),
         variant=variant.name,
+        command=redact_words(plan.command),
         n_planned=variant.n_runs,
         metrics=tuple(metrics),
         runs=tuple(runs),
@@ -263,7 +244,6 @@ def experiment_of_plan(
         n_unplanned_looks=plan.n_unplanned_looks(is_cut_short=is_cut_short),
         n_pending=plan.n_pending(variant.n_runs, n_ended),
         is_cut_short=is_cut_short,
-        primary=plan.selection.primary,
     )
 
 
@@ -273,26 +253,19 @@ class _Candidate:
 
     Attributes:
         result: None when the attempt has not ended, or what it says cannot be believed.
+        claim: where there is no result; None where it cannot be read.
         damaged: files that are not what they were when it ended.
     """
 
     spec: Spec
     attempt: Path
-    claim: Claim | None
     result: Result | None = None
+    claim: Claim | None = None
     damaged: tuple[str, ...] = ()
 
     @property
-    def run_id(self) -> str:
-        return self.attempt.parent.name
-
-    @property
-    def started(self) -> float:
-        return self.result.started if self.result else self.claim.started if self.claim else 0.0
-
-    @property
     def is_running(self) -> bool:
-        if self.damaged or self.result is not None or self.claim is None:
+        if self.damaged or self.claim is None:
             return False
         return abs(time.time() - self.claim.heartbeat) < STALE_S  # clocks differ either way
 
@@ -303,10 +276,10 @@ def _candidate(run: Path, spec: Spec) -> _Candidate:
         try:
             result = read_result(attempt)
         except RecordError:
-            return _Candidate(spec, attempt, read_claim(attempt), damaged=(result_file(attempt).name,))
+            return _Candidate(spec, attempt, claim=read_claim(attempt), damaged=(result_file(attempt).name,))
         if result is not None:
-            return _Candidate(spec, attempt, read_claim(attempt), result, damaged_files(attempt, result))
-    return _Candidate(spec, numbered[-1], read_claim(numbered[-1]))
+            return _Candidate(spec, attempt, result, damaged=damaged_files(attempt, result))
+    return _Candidate(spec, numbered[-1], claim=read_claim(numbered[-1]))
 
 
 def _read_runs(
@@ -328,7 +301,7 @@ def _read_runs(
         warnings.append(f"still running just now, and not read: replicate{'s' * (len(running) > 1)} {replicates}")
     warnings += [
         f"replicate {run.spec.replicate} is damaged and left out: {first_few(run.damaged, MOST_NAMED)} in "
-        f"{run.run_id}/{run.attempt.name} changed after the run ended; {_cure(experiment)}"
+        f"{run.attempt.parent.name}/{run.attempt.name} changed after the run ended; {_cure(experiment)}"
         for run in chosen
         if run.damaged
     ]
@@ -340,20 +313,17 @@ def _read_runs(
     return runs, warnings
 
 
-def _cost_of_many_values(runs: Sequence[Run]) -> list[str]:
-    """What runs cost that report so many values that it may surprise."""
-    n_values = {run.id: sum(len(series.values) for series in run.series.values()) for run in runs}
-    largest = max(runs, key=lambda run: n_values[run.id], default=None)
-    if largest is None or n_values[largest.id] < MANY_VALUES:
-        return []
-    n_bytes = sum(path.stat().st_size for part in collect_continued(largest.folder) for path in event_files(part))
-    return [f"a run reports up to {n_values[largest.id]:,} values, which take {n_bytes / 1e6:,.0f} MB on disk"]
+OUTCOME = ("status", "exit_code", "wall_time_s", "reason", "device", "n_sharing")
+"""Fields of a result that its run has as they are."""
+NO_RESULT = "ended without a result: the machine or deviate stopped"
 
 
 def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
-    spec, attempt, started = candidate.spec, candidate.attempt, candidate.started
+    spec, attempt, result = candidate.spec, candidate.attempt, candidate.result
+    begun = result or candidate.claim
+    started = begun.started if begun else 0.0
     run = Run(
-        id=candidate.run_id,
+        id=attempt.parent.name,
         replicate=spec.replicate,
         variant=spec.variant,
         status="lost",
@@ -365,6 +335,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         seeds=dict(spec.seeds),
         controls=dict(spec.controls),
         attempt=attempt_number(attempt) or 1,
+        reason=NO_RESULT,
     )
     if candidate.damaged:  # only that it was there is told: any of its values may be another one than was recorded
         names = first_few(candidate.damaged, MOST_NAMED)
@@ -375,26 +346,25 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
     several = merge_processes.process_warnings(logs, catalog.metrics)
     files_kept = merge_processes.artifacts(logs)
     continued = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
-    result = candidate.result or Result(
-        spec_hash="",
-        status="lost",
-        exit_code=None,
-        signal=None,
-        started=started,
-        wall_time_s=max([log.ended - started for log in logs], default=0.0),
-        reason="ended without a result: the machine or deviate stopped",
-    )
+    outcome: dict[str, Any] = {"wall_time_s": max([log.ended - started for log in logs], default=0.0)}
+    if result is not None:
+        outcome = {name: getattr(result, name) for name in OUTCOME}
+    is_completed = result is not None and result.status == "completed"
     return dataclasses.replace(
         run,
-        status=result.status,
-        exit_code=result.exit_code,
-        wall_time_s=result.wall_time_s,
+        **outcome,
         series=merge_processes.measure(logs, attempt),
         seed_events=merge_processes.union_over_processes(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **merge_processes.environment(logs)},
-        reason=result.reason,
-        stderr_tail=() if result.status == "completed" else stderr_tail(attempt / "stderr.log"),
-        warnings=(*result.warnings, *continued, *beyond, *_warnings(logs), *several, *_missing(files_kept)),
+        stderr_tail=() if is_completed else stderr_tail(attempt / "stderr.log"),
+        warnings=(
+            *(result.warnings if result else ()),
+            *continued,
+            *beyond,
+            *_warnings(logs),
+            *several,
+            *_missing(files_kept),
+        ),
         notes=tuple(continued),
         control_events=merge_processes.union_over_processes(logs, lambda log: log.controls),
         trained_s=trained_s(logs),
@@ -405,10 +375,8 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         flips=merge_processes.lowest_rank_facts(logs, lambda log: log.flips),
         operations=merge_processes.union_over_processes(logs, lambda log: log.operations),
         uncontrolled=merge_processes.uncontrolled(logs),
-        device=result.device,
-        n_sharing=result.n_sharing,
         artifacts=files_kept,
-        not_captured=merge_processes.not_captured(spec, files_kept, logs) if result.status == "completed" else (),
+        not_captured=merge_processes.not_captured(spec, files_kept, logs) if is_completed else (),
     )
 
 
@@ -453,17 +421,6 @@ def _event_files(chain: Sequence[Path]) -> tuple[list[Path], list[str]]:
                 sentences.append(f"{path.name} has grown since the run ended: no digest covers the added part")
             files.append(path)
     return files, sentences
-
-
-def _as_reported(run: Run, plan: Plan, catalog: Catalog) -> Run:
-    """A run as its outcome is told; times that are NaN were not known where the run was imported from."""
-    if plan.imported:
-        series = {
-            name: dataclasses.replace(series, times=()) if series.times and math.isnan(series.times[0]) else series
-            for name, series in run.series.items()
-        }
-        run = dataclasses.replace(run, series=series)
-    return judge_run(run, catalog.metrics)
 
 
 def judge_run(run: Run, metrics: Sequence[SelectedMetric]) -> Run:
@@ -535,9 +492,4 @@ def stderr_tail(path: Path) -> tuple[str, ...]:
 
 def log_end(path: Path) -> str:
     """The last TAIL_BYTES of a log; empty when there is none."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return read_end(path, TAIL_BYTES).decode("utf-8", "replace")

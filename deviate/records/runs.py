@@ -3,20 +3,19 @@
 A claim stands there while the attempt is running, a result when it has ended.
 """
 
+import contextlib
 import dataclasses
 import functools
-import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.base.digests import file_digest
+from deviate.base.digests import document_digest, file_digest
 from deviate.errors import RecordError
 from deviate.model.plan import Spec
 from deviate.model.records import Status
-from deviate.records.files import read_record, reading, to_builtins, write_record
+from deviate.records.files import find_record, read_record, reading, to_builtins, write_record
 from deviate.records.layout import WORK, artifacts_folder, attempt_folder, claim_file, result_file
 from deviate.records.schema import Cause
 
@@ -25,9 +24,7 @@ ID_DIGITS = 16
 
 def spec_hash(spec: Spec) -> str:
     """SHA-256 of the canonical JSON: keys sorted, no spaces, so that every machine computes the same."""
-    document = to_builtins(dataclasses.replace(spec, varied=()))
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return document_digest(to_builtins(dataclasses.replace(spec, varied=())))
 
 
 def run_id(spec: Spec) -> str:
@@ -42,12 +39,8 @@ def write_spec(path: Path, spec: Spec) -> None:
 
 def keep_spec(path: Path, spec: Spec) -> None:
     """Write the spec where it is missing or damaged: a power cut may have taken it."""
-    try:
-        if read_spec(path) == spec:
-            return
-    except RecordError:
-        pass
-    write_spec(path, spec)
+    if find_record(path, "spec", Spec) != spec:
+        write_spec(path, spec)
 
 
 def read_spec(path: Path) -> Spec:
@@ -121,10 +114,7 @@ def write_claim(attempt: Path, claim: Claim) -> None:
 
 def read_claim(attempt: Path) -> Claim | None:
     """The claim, or None when there is none that can be read: the executor died while it wrote."""
-    try:
-        return read_record(claim_file(attempt), "claim", Claim)
-    except RecordError:
-        return None
+    return find_record(claim_file(attempt), "claim", Claim)
 
 
 def write_result(attempt: Path, result: Result) -> Result:
@@ -179,10 +169,9 @@ def _find_damaged(attempt: Path, result: Result) -> list[str]:
         path = attempt / name
         if artifacts_folder(attempt) in path.parents and not path.exists():
             continue  # `deviate clean --captured` removes them, and the report says that they are gone
-        try:
+        is_same = False
+        with contextlib.suppress(OSError, ValueError):
             is_same = path.is_file() and path.stat().st_size >= size and _digest(path, size) == digest
-        except (OSError, ValueError):
-            is_same = False
         damaged += [] if is_same else [name]
     return damaged
 

@@ -33,11 +33,9 @@ def check_schema(document: dict[str, Any], file_format: FileFormat, path: Path) 
     """Refuse files of another format instead of misreading them.
 
     Raises:
-        RecordError: the number is missing or is not the one known here.
+        RecordError: the number is not the one known here.
     """
     number = document.get("schema")
-    if not isinstance(number, int) or isinstance(number, bool):
-        raise RecordError(f"{path} is damaged: it has no schema number", "restore it from a backup, or delete it")
     if number != SCHEMA[file_format]:
         raise RecordError(
             f"{path} has schema {number}; this deviate reads {SCHEMA[file_format]}",

@@ -116,7 +116,7 @@ class ExperimentScores:
     def quality(self) -> list[SelectedMetric]:
         """Quality metrics, the primary one first."""
         reader = self._open()
-        metrics = [metric for metric in reader.metrics if metric.role == "quality"] if reader else []
+        metrics = [metric for metric in reader.catalog.metrics if metric.role == "quality"] if reader else []
         return order_of_results(metrics, self.primary())
 
     def primary(self) -> str | None:
@@ -166,10 +166,10 @@ class ExperimentScores:
     def _read(self, reader: RunReader, attempt: Path, spec: Spec) -> RunScores:
         logs = reader.logs(attempt)
         series = measure(logs)
-        metrics = [metric for metric in reader.metrics if metric.role == "quality" and metric.name in series]
+        metrics = [metric for metric in reader.catalog.metrics if metric.role == "quality" and metric.name in series]
         is_diverged = any(not math.isfinite(series[metric.name].values[-1]) for metric in metrics)
         scores = {
-            metric.name: score_of(series, self._with_aggregate(metric), reader.metrics)
+            metric.name: score_of(series, self._with_aggregate(metric), reader.catalog.metrics)
             for metric in metrics
             if not is_diverged
         }

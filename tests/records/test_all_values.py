@@ -62,9 +62,3 @@ def test_they_are_in_the_record_the_curve_and_the_data(reinforced: Path) -> None
     assert len(plot.groups[0].counted[0].values) == 256
     assert "Several values within a step" in plot.caption
     assert "up to 256 in a run" in plot.caption
-
-
-def test_runs_of_many_values_say_what_they_cost(reinforced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not [text for text in read(reinforced).warnings if "on disk" in text]
-    monkeypatch.setattr("deviate.records.read.MANY_VALUES", 256)
-    assert "a run reports up to 256 values, which take 0 MB on disk" in read(reinforced).warnings

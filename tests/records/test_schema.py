@@ -53,12 +53,15 @@ def test_the_sample_is_read_in_full() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cwd": ...}, "'cwd' is missing"),
-        ({"selection": {"metrics": [{"name": "acc"}]}}, r"'metric' is missing in selection\.metrics\[0\]"),
+        ({"cwd": ...}, "Object missing required field `cwd`"),
+        (
+            {"selection": {"metrics": [{"name": "acc"}]}},
+            r"Object missing required field `metric` - at `\$\.selection\.metrics\[0\]`",
+        ),
         ({"jobs": "two"}, r"Expected `int`, got `str` - at `\$\.jobs`"),
         (
             {"variants": [{"name": "a", "n_runs": 1, "definition": {}}]},
-            r"'name' is missing in variants\[0\]\.definition",
+            r"Object missing required field `name` - at `\$\.variants\[0\]\.definition`",
         ),
         ({"settings": {"retries": "two"}}, r"Expected `int`, got `str` - at `\$\.settings\.retries`"),
     ],

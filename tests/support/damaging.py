@@ -29,7 +29,7 @@ class Seen:
 
 
 def look(folder: Path) -> Seen:
-    environment._read_platform.cache_clear()  # a process reads a file once
+    environment.read_platform.cache_clear()  # a process reads a file once
     try:
         experiments = read_experiment(folder)
         arrays = tuple(pickle.dumps(captured_of(it)) for it in experiments)

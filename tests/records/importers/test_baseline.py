@@ -59,7 +59,7 @@ METRIC = {"role": "quality", "direction": "max", "margin": None, "aggregate": "l
         ({"schema": 2}, "has schema 2; this deviate reads up to 1"),
         ({"schema": "one"}, "is a damaged baseline: "),
         ({"runs": 3}, "is a damaged baseline"),
-        ({"runs": [{"replicate": 0}]}, "'status' is missing in runs"),
+        ({"runs": [{"replicate": 0}]}, r"Object missing required field `status` - at `\$\.runs"),
         (
             {"runs": [{"replicate": 0, "status": "fine", "seeds": {}, "scores": {}}]},
             r"Invalid enum value 'fine' - at `\$\.runs\[0\]\.status`",
