@@ -283,10 +283,7 @@ def _candidate(run: Path, spec: Spec) -> _Candidate:
 
 
 def _read_runs(
-    experiment: Path,
-    specs: Sequence[tuple[Path, Spec]],
-    variant: VariantPlan,
-    catalog: Catalog,
+    experiment: Path, specs: Sequence[tuple[Path, Spec]], variant: VariantPlan, catalog: Catalog
 ) -> tuple[list[Run], list[str]]:
     candidates = [
         _candidate(path, spec)
@@ -343,12 +340,12 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
     logs = read_logs(files, chain, catalog)
-    several = merge_processes.process_warnings(logs, catalog.metrics)
     files_kept = merge_processes.artifacts(logs)
     continued = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     outcome: dict[str, Any] = {"wall_time_s": max([log.ended - started for log in logs], default=0.0)}
+    told: tuple[str, ...] = ()
     if result is not None:
-        outcome = {name: getattr(result, name) for name in OUTCOME}
+        outcome, told = {name: getattr(result, name) for name in OUTCOME}, result.warnings
     is_completed = result is not None and result.status == "completed"
     return dataclasses.replace(
         run,
@@ -357,14 +354,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         seed_events=merge_processes.union_over_processes(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **merge_processes.environment(logs)},
         stderr_tail=() if is_completed else stderr_tail(attempt / "stderr.log"),
-        warnings=(
-            *(result.warnings if result else ()),
-            *continued,
-            *beyond,
-            *_warnings(logs),
-            *several,
-            *_missing(files_kept),
-        ),
+        warnings=(*told, *continued, *beyond, *_warnings(logs, catalog.metrics), *_missing(files_kept)),
         notes=tuple(continued),
         control_events=merge_processes.union_over_processes(logs, lambda log: log.controls),
         trained_s=trained_s(logs),
@@ -438,7 +428,7 @@ def judge_run(run: Run, metrics: Sequence[SelectedMetric]) -> Run:
     return dataclasses.replace(run, status="diverged", reason=", ".join(broken)) if broken else run
 
 
-def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
+def _warnings(logs: Sequence[ProcessLog], metrics: Sequence[SelectedMetric]) -> list[str]:
     warnings: list[str] = []
     n_torn, n_bad = sum(log.n_torn for log in logs), sum(log.n_bad for log in logs)
     if n_torn:
@@ -453,7 +443,7 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
     ]
     errors = merge_processes.union_over_processes(logs, lambda log: log.errors)
     warnings += [f"{TAP_FAILED}: {error}" for error in errors]
-    return warnings
+    return warnings + merge_processes.process_warnings(logs, metrics)
 
 
 def _outside(paths: Iterable[str]) -> list[str]:
