@@ -148,8 +148,10 @@ class RunReader:
     @functools.cached_property
     def primary(self) -> PrimaryChoice | None:
         """The metric that leads, as `choose_primary` gives it."""
-        logs = [] if self.first is None else self.logs(self.first)
-        return self.choose_primary(merge_processes.measure(logs), trained_s(logs)) if logs else None
+        if self.first is None:
+            return None
+        logs = self.logs(self.first)
+        return self.choose_primary(merge_processes.measure(logs), trained_s(logs))
 
     def choose_primary(self, series: Mapping[str, Series], trained: float | None) -> PrimaryChoice | None:
         """The metric that leads: the one that the plan names, else what the first completed run announced."""
