@@ -83,9 +83,9 @@ def align(values: Sequence[Recorded], lines: Sequence[Line]) -> dict[int, tuple[
         statement = statements.setdefault(execution[0].statement, _Statement())
         if statement.is_elsewhere:
             continue
-        starts: Iterable[int] = _starts(pointer, len(numbered), statement, by_shape)
-        starts = _around(execution, in_full, pointer) or starts
+        starts = _starts(pointer, len(numbered), statement, by_shape)
         match = _find(execution, lines, numbered, starts, statement, taken, near=pointer)
+        match = _prefer_full(match, execution, lines, numbered, in_full, pointer, taken)
         if match is not None:
             following = (
                 one
@@ -138,8 +138,9 @@ def _is_chance(
     if match.start == pointer and (match.is_known or match.digits >= TELLING_DIGITS):
         return False
     for execution in following:
-        places = _around(execution, in_full, pointer) or range(pointer, match.start + 1)
+        places = range(pointer, match.start + 1)
         other = _find(execution, lines, numbered, places, _Statement(), taken)
+        other = _prefer_full(other, execution, lines, numbered, in_full, pointer, taken)
         if other is None or other.first < TELLING_DIGITS:
             continue
         if other.start < match.start or (other.start == match.start and other.first > match.digits):
@@ -168,14 +169,28 @@ def _written_in_full(lines: Sequence[Line], numbered: Sequence[int]) -> dict[flo
     return in_full
 
 
-def _around(execution: Sequence[Recorded], in_full: Mapping[float, Sequence[int]], pointer: int) -> Sequence[int]:
-    """Where an execution may begin of which one of the next lines shows a value in full, the last place first."""
+def _prefer_full(
+    match: _Match | None,
+    execution: Sequence[Recorded],
+    lines: Sequence[Line],
+    numbered: Sequence[int],
+    in_full: Mapping[float, Sequence[int]],
+    pointer: int,
+    taken: set[tuple[int, int]],
+) -> _Match | None:
+    """The match, or the one around a line that shows a value in full, of which the match shows few digits or none."""
     for value in execution:
         places = in_full.get(value.value, ())
         index = bisect_left(places, pointer)
         if index < len(places) and places[index] < pointer + AHEAD:
-            return range(places[index], max(pointer, places[index] + 1 - MOST_LINES) - 1, -1)
-    return ()
+            shown = [] if match is None else [one for one in match.shown if one[0] == value.ordinal]
+            is_elsewhere = bool(shown) and shown[0][1] != numbered[places[index]]
+            if is_elsewhere and _digits([value], shown, lines) >= TELLING_DIGITS:
+                return match
+            starts = range(places[index], max(pointer, places[index] + 1 - MOST_LINES) - 1, -1)
+            full = _find(execution, lines, numbered, starts, _Statement(), taken)
+            return full if full is not None and (not shown or len(full.shown) == len(execution)) else match
+    return match
 
 
 def _executions(values: Sequence[Recorded]) -> list[list[Recorded]]:

@@ -65,6 +65,12 @@ def test_a_line_with_all_digits_of_a_value_is_its_line_whatever_comes_before() -
     assert [line for line, _ in shown(values, nodes + lines).values()] == [6, 6, 7, 7, 8, 8]
 
 
+def test_a_line_with_fewer_digits_goes_before_one_further_down_that_has_all() -> None:
+    values = record((0, 0.4243232), (0, 0.5573007545913121), (1, 0.5573007545913121), (2, 0.72))
+    log = "loss 0.4243\nloss 0.5573\n{'val_loss': 0.5573007545913121, 'val_acc': 0.72}\n"
+    assert [line for line, _ in shown(values, log).values()] == [0, 1, 2, 2]
+
+
 def test_a_value_that_no_line_shows_is_passed_over_and_costs_no_other() -> None:
     values = record((0, 0.5123), (9, 123.456), (1, 0.8765), (0, 0.4123), (9, 234.567), (1, 0.8865))
     found = shown(values, "loss 0.5123\nacc 0.8765\nloss 0.4123\nacc 0.8865\n")
