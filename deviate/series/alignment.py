@@ -284,7 +284,8 @@ def _match(
         for place in range(len(lines[index].numbers))
         if (index, place) not in taken
     ]
-    shown = _in_order(execution, tokens, lines)
+    ways = [_in_order(execution, tokens, lines, is_finest=True), _in_order(execution, tokens, lines)]
+    shown = max(ways, key=lambda way: (len(way), -way[-1][1] if way else 0))
     if len(shown) < len(execution):  # decimals are seldom left out
         loose = _in_order(execution, tokens, lines, is_exact=False)
         shown = loose if len(loose) > len(shown) else shown
@@ -292,25 +293,36 @@ def _match(
 
 
 def _in_order(
-    execution: Sequence[Recorded], tokens: Sequence[tuple[int, int]], lines: Sequence[Line], *, is_exact: bool = True
+    execution: Sequence[Recorded],
+    tokens: Sequence[tuple[int, int]],
+    lines: Sequence[Line],
+    *,
+    is_exact: bool = True,
+    is_finest: bool = False,
 ) -> Shown:
     """The first number for each value, behind that of the one before.
 
     Args:
         is_exact: whether a number without decimals shows whole values only.
+        is_finest: whether the number of the most decimals in the same line is taken, and not the first.
     """
     shown: Shown = []
     begin = 0
     for value in execution:
+        found: int | None = None
         for token in range(begin, len(tokens)):
             index, place = tokens[token]
             number = lines[index].numbers[place]
+            if found is not None and (not is_finest or index != tokens[found][0]):
+                break
             if is_exact and number.is_whole and not value.value.is_integer():
                 continue
-            if number.shows(value.value):
-                shown.append((value.ordinal, index, place))
-                begin = token + 1
-                break
+            is_finer = found is None or number.rounding < lines[index].numbers[tokens[found][1]].rounding
+            if is_finer and number.shows(value.value):
+                found = token
+        if found is not None:
+            shown.append((value.ordinal, *tokens[found]))
+            begin = found + 1
     return shown
 
 

@@ -299,6 +299,50 @@ def _may_label(layout: _Layout, index: int, slot: _Slot) -> bool:
     return not is_counted
 
 
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """The words before a number.
+
+    Attributes:
+        carried: a word for the data, which holds for what follows in the line too.
+        has_data: whether its own words name the data. closes: whether a mapping ends before it.
+    """
+
+    own: str
+    section: str
+    carried: str
+    has_data: bool
+    closes: bool
+
+
+@dataclass(slots=True)
+class _Words:
+    """The words of a line that hold for its next number.
+
+    Attributes:
+        own: of the value before. section: under which the line stands. carried: a word for the data.
+        around: of the value before brackets that are open.
+    """
+
+    own: str = ""
+    section: str = ""
+    carried: str = ""
+    around: str = ""
+
+    def take(self, found: _Clause) -> str:
+        """Take over the words of a number; gives its section. Words for the data go before those of others."""
+        if found.closes:
+            self.section = self.carried = ""
+        if found.section:
+            self.section, self.carried = found.section, ""
+        is_measure = bool(words_of(found.own) & (MERITS | LOSSES))
+        self.own = found.own if is_measure else f"{self.around} {found.own}".strip()
+        is_of_other = found.has_data and not found.section and bool(data_of(self.section))
+        section = self.section if found.has_data else self.carried or self.section
+        self.carried = found.carried or self.carried
+        return "" if is_of_other else section
+
+
 def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
     pieces = _words_before(pieces)
     roles = _roles(pieces, numbers)
@@ -307,8 +351,7 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
     prefix: list[str] = []
     trainings = ""
     counts_trainings = True
-    waiting = section = own = around = ""
-    n_bare = 0
+    words, waiting, n_bare = _Words(), "", 0
     for index, role in enumerate(roles):
         waiting += pieces[index]
         if role == "label":
@@ -319,30 +362,26 @@ def _lay_out(pieces: Sequence[str], numbers: Sequence[Number]) -> _Layout:
             slots.append(_Slot("size"))
             continue
         if role == "counter":
-            words = split_identifier(waiting)
-            counted = [word for word in words if word in COUNTERS | TRAININGS]
+            before = split_identifier(waiting)
+            counted = [word for word in before if word in COUNTERS | TRAININGS]
             counts_trainings = counts_trainings and not COUNTERS.intersection(counted)
             trainings = next((word for word in counted if word in TRAININGS), trainings)
-            prefix += [word for word in words if word not in COUNTERS | TRAININGS and len(word) > 1]
+            prefix += [word for word in before if word not in COUNTERS | TRAININGS and len(word) > 1]
             slots.append(_Slot("counter"))
         elif role == "size":
-            slots.append(_Slot("size", own, section))
+            slots.append(_Slot("size", words.own, words.section))
         else:
             found = _clause(waiting)
-            around = _around_brackets(waiting, slots, own, around)
+            words.around = _around_brackets(waiting, slots, words)
             if found is not None:
-                if found.closes:
-                    section = ""
-                own = found.own if words_of(found.own) & (MERITS | LOSSES) else f"{around} {found.own}".strip()
-                section = found.section or section
-                slots.append(_Slot("value", own, data.get(index, found.section if found.has_data else section)))
-                section = found.carried or section
+                section = words.take(found)
+                slots.append(_Slot("value", words.own, data.get(index, section)))
                 n_bare = 0
             elif index in data:
-                slots.append(_Slot("value", own, data[index]))
+                slots.append(_Slot("value", words.own, data[index]))
             else:
                 after = pieces[index + 1]
-                slots.append(_behind(waiting, numbers[index], after, slots, own, section, " ".join(prefix)))
+                slots.append(_behind(waiting, numbers[index], after, slots, words, " ".join(prefix)))
                 n_bare += slots[-1].role == "cell"
                 if n_bare == 2:
                     _make_cells(slots, keeps_first=pieces[index].strip() != pieces[index - 1].strip())
@@ -371,11 +410,11 @@ def _name_data(slots: Sequence[_Slot], behind: str) -> None:
             slot.section = slot.section or last
 
 
-def _around_brackets(text: str, slots: Sequence[_Slot], own: str, around: str) -> str:
+def _around_brackets(text: str, slots: Sequence[_Slot], words: _Words) -> str:
     """The words of the value that stands before the open brackets: `acc 0.91 (best 0.93)`."""
     if slots and slots[-1].role == "value" and OPENED.match(text):
-        return own
-    return "" if CLOSED.search(text) else around
+        return words.own
+    return "" if CLOSED.search(text) else words.around
 
 
 def _passed(pieces: Sequence[str], roles: Sequence[str]) -> int | None:
@@ -423,14 +462,13 @@ def _make_cells(slots: list[_Slot], *, keeps_first: bool) -> None:
             break
 
 
-def _behind(
-    text: str, number: Number, after: str, slots: Sequence[_Slot], own: str, section: str, prefix: str
-) -> _Slot:
+def _behind(text: str, number: Number, after: str, slots: Sequence[_Slot], words: _Words, prefix: str) -> _Slot:
     """A number without words of its own: by what stands between it and the one before.
 
     Args:
         after: the text behind it. prefix: the words of the line before its counters.
     """
+    own, section = words.own, words.carried or words.section
     before = next((slot for slot in reversed(slots) if slot.role != "label"), None)
     if before is None or before.role == "counter":
         if own or "\x00" in text:
@@ -522,22 +560,6 @@ def _in_parentheses(pieces: Sequence[str]) -> set[int]:
         if depth:
             opened.append(index)
     return inside
-
-
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """The words before a number.
-
-    Attributes:
-        carried: a word for the data, which holds for what follows in the line too.
-        has_data: whether its own words name the data. closes: whether a mapping ends before it.
-    """
-
-    own: str
-    section: str
-    carried: str
-    has_data: bool
-    closes: bool
 
 
 def _clause(text: str) -> _Clause | None:
@@ -659,13 +681,12 @@ def _header(line: Line, row: Line | None) -> _Table | None:
 def _read_row(line: Line, table: _Table) -> list[Caption] | None:
     """The captions of a row under a header; None where the line is no row of it."""
     head = line.text[: line.numbers[0].start]
-    if (
-        re.search("[:=]", head)
-        or len(line.numbers) > len(table.columns) + 1
-        or ("|" in line.text and not table.has_bars)
-    ):
+    between = (line.text[one.after : other.start] for one, other in pairwise(line.numbers))
+    is_spread = [False, *(PLUS_MINUS.search(text) is not None for text in between)]
+    n_cells = is_spread.count(False)
+    if re.search("[:=]", head) or n_cells > len(table.columns) + 1 or ("|" in line.text and not table.has_bars):
         return None
-    if len(line.numbers) < 2 and len(table.columns) > 2:
+    if n_cells < 2 and len(table.columns) > 2:
         return None
     cells = [match for match in (WORD if table.is_by_word else CELL).finditer(line.text) if LETTERS.search(match[0])]
     if any(re.search("[:=]", cell[0]) for cell in cells) or len(cells) > len(table.columns):
@@ -676,23 +697,25 @@ def _read_row(line: Line, table: _Table) -> list[Caption] | None:
         if not any(n.start >= cell.start() and n.end <= cell.end() for n in line.numbers)
     )
     columns = table.columns_of(line)
-    if len(set(columns)) < len(columns):
+    of_cells = [column for column, is_of_cell in zip(columns, is_spread, strict=True) if not is_of_cell]
+    if len(set(of_cells)) < n_cells:
         return None
     captions = []
     if columns[0] is None and (table.is_by_class or line.numbers[0].unit == "%"):
         row = row or f"{line.numbers[0].value:g}"
-    for number, place in zip(line.numbers, columns, strict=True):
+    for number, place, is_sd in zip(line.numbers, columns, is_spread, strict=True):
         column = "" if place is None else _clean(table.columns[place][2])
         words = frozenset(split_identifier(column))
         is_counter = place is None or (number.is_whole and bool(words & (COUNTERS | TRAININGS)))
         captions.append(
             Caption(
                 "",
-                "counter" if is_counter else "spread" if words & SPREADS else "value",
+                "counter" if is_counter else "spread" if is_sd or words & SPREADS else "value",
                 row=_clean(row),
                 column=column,
                 trainings=_training_column(table),
                 unit=number.unit,
+                suffix="sd" if is_sd else "",
                 is_whole=number.is_whole,
             )
         )

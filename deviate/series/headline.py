@@ -29,6 +29,7 @@ SIDES_OF_MERIT = word_set(
 """Words of one side of a trade-off, of a wider criterion, of a complement and of how long an episode was."""
 ENDS = word_set("max min best worst")
 """Words of the ends of a range."""
+PART = re.compile(rf"\b(?:{'|'.join(sorted(PARTS))})[\W_]*(?:\d|[a-z]\b)", re.IGNORECASE)
 NUMBERED = re.compile(r"_\d+$")
 """End of the name of one of several that an integer labels."""
 FEWEST_DUMPED = 3
@@ -170,7 +171,9 @@ def _rules(
 
     def part(metric: SelectedMetric) -> bool:
         found = words[metric.name]
-        is_one = bool(found & PARTS or metric.metric.over or NUMBERED.search(metric.name))
+        text = _text(metric).replace("_", " ")
+        is_numbered = NUMBERED.search(metric.name) and "@" not in text  # "R@5" is a measure
+        is_one = bool(PART.search(text) or metric.metric.over or is_numbered)
         return not found & WHOLES and (is_one or any(whole < plain[metric.name] for whole in wholes))
 
     sides = _sides(words.values())

@@ -1,6 +1,7 @@
 """Words of the field: what they measure, of which data, and which of them are no results."""
 
 import re
+from itertools import pairwise
 from typing import Literal
 
 from deviate.model.metric_vocabulary import (
@@ -24,14 +25,17 @@ counter or a size, which is recorded and is no result; nothing that is kept."""
 
 TEST_WORDS = word_set("test tst testing heldout holdout unseen testdaten testset outofsample dtest")
 HELD_OUT = re.compile(r"\b(held|hold)[- ]out\b|\bout[- ]of[- ]sample\b", re.IGNORECASE)
-CROSS_VALIDATION = re.compile(r"\bcross[- _]?val(?:idat\w+)?", re.IGNORECASE)
-"""It tests on all data in turn, and not on those that a model is chosen by."""
+NO_DATA = re.compile(
+    r"\bcross[- _]?val(?:idat\w+)?|\b(?:before|after|during|end[ _]of|start[ _]of)[ _](?:the[ _])?training\b",
+    re.IGNORECASE,
+)
+"""Cross-validation tests on all data in turn; "after training" says when."""
 VALIDATION_WORDS = word_set("val valid validation eval evaluation dev valset validierung dval dvalid")
 TRAINING_WORDS = word_set("train training trn tr trainset trainingsdaten dtrain")
 DATA_WORDS = TEST_WORDS | VALIDATION_WORDS | TRAINING_WORDS
 COUNTERS = word_set(
     "epoch epochs ep step steps iter iters iteration iterations batch batches episode episodes eps round rounds "
-    "generation generations gen timestep timesteps update updates it epoche"
+    "generation generations gen timestep timesteps update updates it epoche époque epoca época"
 )
 TRAININGS = word_set(
     "fold folds split splits run runs seed seeds repeat repeats repetition repetitions rep trial trials restart"
@@ -85,6 +89,7 @@ SCOPE = re.compile(
     r"\b(?:over|across|after|of|in|from|for|last|past)\s+(?:the\s+)?(?:last\s+|past\s+)?\d+\s+[a-z]\w*", re.IGNORECASE
 )
 """How much a number was computed over: `Evaluation over 20 episodes: 6.78`."""
+PER_TIME = re.compile(r"[ _]per[ _](?:s|sec|seconds?|minute|hour)\b", re.IGNORECASE)
 TOOK = re.compile(r"\b(finished|done|completed?|took|takes|trained|fitted|ran|built|loaded)\b.*\bin\W*$", re.IGNORECASE)
 """Words before a time that has no unit: `Finished squared error in: 0.54`."""
 
@@ -96,7 +101,14 @@ def name_words(text: str) -> list[str]:
     (['accuracy', 'test'], ['val', 'iou'], ['hit', '1'])
     """
     words = [word for word in re.split(r"[\W_]+", text) if word]
-    kept = [word for word in words if word.lower() not in STOP or word == "A"]  # "Model A"
+    pairs = pairwise([*words, ""])
+    kept = [
+        word
+        for word, following in pairs
+        if word.lower() not in STOP
+        or word == "A"  # "Model A"
+        or (word.lower(), following.lower()) == ("after", "training")
+    ]
     return [word.lower() for word in kept or words]
 
 
@@ -106,7 +118,7 @@ def data_of(text: str) -> Data:
     >>> data_of("loss on the test set"), data_of("val_acc"), data_of("MSE Dev"), data_of("dev loss")
     ('test', 'validation', '', 'validation')
     """
-    text = CROSS_VALIDATION.sub("", text)
+    text = NO_DATA.sub("", text)
     ordered = [word for word in split_identifier(text) if word != "split"]
     words = words_of(text) - ({"dev"} if ordered[:1] != ["dev"] else set())
     if words & TEST_WORDS or HELD_OUT.search(text):
@@ -139,7 +151,8 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
     if TOOK.search(text):
         return "time"
     measures = words & (MEASURES - NEUTRAL)
-    if words & (SHORT_TIMES | SPEEDS | MEMORY | ESTIMATES) and not measures - word_set("return returns score"):
+    is_time = PER_TIME.search(text) or words & (SHORT_TIMES | SPEEDS | MEMORY | ESTIMATES)
+    if is_time and not measures - word_set("return returns score"):
         return "time"
     if ordered and (ordered[-1] in RATES or (not measures and (words & RATES or ordered[-1] in SETTINGS))):
         return "setting"

@@ -110,6 +110,12 @@ def test_a_number_without_decimals_shows_a_value_with_them_only_where_nothing_sh
     assert shown(record((0, 212.6)), "return 213\n") == {0: (0, 213.0)}
 
 
+def test_of_numbers_in_one_line_the_one_with_most_decimals_shows_a_value() -> None:
+    log = "update 8  returns [0.7 0.2 1.1 1. ]  mean 0.75\nupdate 9  returns [2.1 1.9]  mean 1.74\n"
+    found = shown(record((0, 8.0), (1, 0.74792), (0, 9.0), (1, 1.74022), statement=TEST), log)
+    assert list(found.values()) == [(0, 8.0), (0, 0.75), (1, 9.0), (1, 1.74)]
+
+
 def test_no_number_shows_two_values() -> None:
     values = record((0, 0.5), (1, 0.5))
     assert list(shown(values, "loss 0.5\n")) == [0]
