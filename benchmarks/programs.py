@@ -268,10 +268,10 @@ def compare_values(
 def published_values(project: Path, report: dict, replicate: int) -> Values:
     """What the data of the report holds of a run: its curves, and scores of what has no curve."""
     values: Values = defaultdict(list)
-    with (project / ".deviate" / "reports" / NAME / "curves.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            if int(row["replicate"]) == replicate:
-                values[row["metric"]].append(float(row["value"]))
+    curves = project / ".deviate" / "reports" / NAME / "curves.csv"
+    for row in csv.DictReader(curves.read_text().splitlines() if curves.exists() else ()):
+        if int(row["replicate"]) == replicate:
+            values[row["metric"]].append(float(row["value"]))
     for metric in report["experiments"][0]["metrics"]:
         if metric["metric"] not in values:
             scores = (score["score"] for score in metric["scores"] if score["replicate"] == replicate)
@@ -320,8 +320,9 @@ def holders(label: dict, reported: list[list[str]], values: list[Values]) -> set
 def holds(label: dict, texts: list[str], values: list[float]) -> bool:
     if label.get("is_percent") and holds(label | {"is_percent": False}, texts, [100 * value for value in values]):
         return True  # the program formats a share as percent
-    if "count" in label:  # a progress bar shows some of the values, and some more than once
-        return len(values) == label["count"] and is_subsequence([text for text, _ in groupby(texts)], values)
+    if "count" in label or label.get("is_sampled"):  # some of the values are shown, and some more than once
+        is_whole = len(values) == label.get("count", len(values))
+        return is_whole and is_subsequence([text for text, _ in groupby(texts)], values)
     return len(texts) == len(values) and all(map(agrees, texts, values))
 
 
