@@ -5,15 +5,15 @@ every completed run of all experiments, with at least three distinct values. Suc
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model.comparisons import Description
 from deviate.model.plan import SelectedMetric
-from deviate.model.records import Experiment, Run, Series
+from deviate.model.records import Experiment, Series
 from deviate.series.headline import order_of_results
 
 Floats = NDArray[np.float64]
@@ -69,10 +69,10 @@ def distinct_metrics(experiments: Sequence[Experiment], keeps: Collection[str] =
         keeps: names of metrics that stay, for the user asked about them.
     """
     experiments, never_reported = _without_silent(experiments, keeps)
-    columns = _Columns(experiments)
     stays = {*keeps, *(one.name for item in experiments for one in item.metrics if _is_declared(one))}
     planned = [experiment.primary.name for experiment in experiments if experiment.primary is not None]
     metrics = {metric.name: metric for experiment in reversed(experiments) for metric in experiment.metrics}
+    columns = {name: _column(experiments, name) for name in metrics}
     ordered = order_of_results(list(metrics.values()), planned[0] if planned else None)
     ordered.sort(key=lambda metric: (metric.name not in stays, metric.name not in planned))
     aliases: dict[str, list[str]] = {}
@@ -80,7 +80,7 @@ def distinct_metrics(experiments: Sequence[Experiment], keeps: Collection[str] =
     judged: list[str] = []
     for metric in ordered:
         name = metric.name
-        found = None if name in stays or name in planned else columns.find(metrics, judged, name)
+        found = None if name in stays or name in planned else _find(columns, metrics, judged, name)
         if found is None:
             judged.append(name)
         elif found[1] == "{}":
@@ -133,80 +133,73 @@ def _without_silent(
     return spoken, tuple(dict.fromkeys(metric.name for metric in metrics if is_silent(metric)))
 
 
-@dataclass(slots=True)
-class _Columns:
-    """The values of each metric in completed runs, the last one of each step."""
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The values of a metric in completed runs, the last one of each step.
 
-    experiments: Sequence[Experiment]
-    _values: dict[str, Floats] = field(default_factory=dict)
-    _firsts: dict[str, tuple[float, float]] = field(default_factory=dict)
-    _places: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    Attributes:
+        places: run and step of each value. rounding: as `rounding_of` gives it for those that are finite.
+    """
 
-    def find(self, metrics: Mapping[str, SelectedMetric], judged: Sequence[str], name: str) -> tuple[str, str] | None:
-        """The metric that another one is a copy of, and how."""
-        for base in judged:
-            if metrics[base].role != metrics[name].role or metrics[base].aggregate != metrics[name].aggregate:
-                continue
-            is_aligned = self.places(base) == self.places(name)
-            if self._may_relate(base, name) if is_aligned else len(metrics) <= MOST_PAIRED:
-                relation = self._relation(base, name, is_aligned=is_aligned)
-                if relation is not None and _may_be(metrics[base], metrics[name], relation[0]):
-                    return base, relation[2]
-        return None
+    places: tuple[tuple[int, int], ...]
+    values: Floats
+    rounding: float
 
-    def places(self, name: str) -> tuple[tuple[int, int], ...]:
-        """Run and step of each value."""
-        if name not in self._places:
-            places: list[tuple[int, int]] = []
-            values: list[float] = []
-            for number, run in enumerate(self._runs()):
-                last = _last_of_steps(run.series[name]) if name in run.series else {}
-                places += [(number, step) for step in last]
-                values += last.values()
-            self._places[name] = tuple(places)
-            self._values[name] = np.asarray(values, dtype=np.float64)
-            finite = self._values[name][np.isfinite(self._values[name])]
-            self._firsts[name] = (values[0], rounding_of(finite)) if values else (math.nan, 0.0)
-        return self._places[name]
 
-    def _may_relate(self, base: str, name: str) -> bool:
-        """Whether the first values of two aligned series allow a relation: of hundreds, few pairs are left."""
-        (x, rounded_x), (y, rounded_y) = self._firsts[base], self._firsts[name]
-        if not (math.isfinite(x) and math.isfinite(y)):
-            return True
-        return any(
-            abs(y - factor * x - constant)
-            <= abs(factor) * rounded_x + rounded_y + 2 * SINGLE * (abs(y) + abs(constant))
-            for factor, constant, _ in RELATIONS
-        )
+def _column(experiments: Sequence[Experiment], name: str) -> _Column:
+    completed = (run for experiment in experiments for run in experiment.runs if run.status == "completed")
+    of_runs = [_last_of_steps(run.series[name]) if name in run.series else {} for run in completed]
+    places = tuple((number, step) for number, last in enumerate(of_runs) for step in last)
+    values = np.array([value for last in of_runs for value in last.values()], dtype=np.float64)
+    return _Column(places, values, rounding_of(values[np.isfinite(values)]))
 
-    def _runs(self) -> Iterator[Run]:
-        return (run for experiment in self.experiments for run in experiment.runs if run.status == "completed")
 
-    def _relation(self, base: str, name: str, *, is_aligned: bool) -> tuple[float, float, str] | None:
-        first, second = self.places(base), self.places(name)
-        x, y = self._values[base], self._values[name]
-        if not is_aligned:
-            if {run for run, _ in second} - {run for run, _ in first}:
-                return None
-            at = {place: number for number, place in enumerate(first)}
-            shared = [(at[place], number) for number, place in enumerate(second) if place in at]
-            if len(shared) < len(second):
-                return None
-            x, y = x[[one for one, _ in shared]], y[[other for _, other in shared]]
-        is_finite = np.isfinite(x)
-        if not np.array_equal(x[~is_finite], y[~np.isfinite(y)], equal_nan=True):
+def _find(
+    columns: Mapping[str, _Column], metrics: Mapping[str, SelectedMetric], judged: Sequence[str], name: str
+) -> tuple[str, str] | None:
+    """The metric that another one is a copy of, and how."""
+    for base in judged:
+        if metrics[base].role != metrics[name].role or metrics[base].aggregate != metrics[name].aggregate:
+            continue
+        relation = _relation(columns[base], columns[name], is_aligned=len(metrics) > MOST_PAIRED)
+        if relation is not None and _may_be(metrics[base], metrics[name], relation[0]):
+            return base, relation[1]
+    return None
+
+
+def _relation(first: _Column, second: _Column, *, is_aligned: bool) -> tuple[float, str] | None:
+    """Factor and text of what the second column is of the first one.
+
+    Args:
+        is_aligned: whether columns of other places are told apart without a look.
+    """
+    x, y = first.values, second.values
+    if first.places != second.places:
+        at = {place: number for number, place in enumerate(first.places)}
+        if is_aligned or not set(second.places) <= at.keys():
             return None
-        x, y = x[is_finite], y[is_finite]
-        if min(len(np.unique(x)), len(np.unique(y))) < FEWEST_DISTINCT:
-            return None
-        for factor, constant, text in RELATIONS:
-            of_x, of_y = abs(factor) * rounding_of(x), rounding_of(y)
-            rounded = 0.0 if math.isclose(of_x, of_y) else max(of_x, of_y)  # with equal decimals they agree exactly
-            tolerance = rounded + SINGLE * (np.abs(y) + abs(constant))
-            if np.all(np.abs(y - factor * x - constant) <= tolerance * 1.001):
-                return factor, constant, text
-        return None
+        x = x[[at[place] for place in second.places]]
+    for factor, constant, text in RELATIONS:
+        of_x = abs(factor) * first.rounding
+        # With equal decimals they agree exactly.
+        rounded = 0.0 if math.isclose(of_x, second.rounding) else max(of_x, second.rounding)
+        tolerance = (rounded + SINGLE * (np.abs(y) + abs(constant))) * 1.001
+        # Of hundreds of columns, few pairs agree in their first values.
+        for n in (1, len(y)):
+            wanted = factor * x[:n] + constant
+            is_same = (np.abs(y[:n] - wanted) <= tolerance[:n]) | ~np.isfinite(x[:n])
+            if not is_same.all():
+                break
+        else:
+            return (factor, text) if _is_alike(x, y) else None
+    return None
+
+
+def _is_alike(x: Floats, y: Floats) -> bool:
+    """Whether what is not finite is the same, and the rest has enough distinct values to tell."""
+    is_finite = np.isfinite(x)
+    is_same = np.array_equal(x[~is_finite], y[~np.isfinite(y)], equal_nan=True)
+    return is_same and min(len(np.unique(x[is_finite])), len(np.unique(y[is_finite]))) >= FEWEST_DISTINCT
 
 
 def _last_of_steps(series: Series) -> dict[int, float]:
