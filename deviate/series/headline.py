@@ -9,7 +9,6 @@ before no word; a measure of merit before a loss; the whole before a part; what 
 """
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -86,25 +85,6 @@ def find_primary(metrics: Sequence[SelectedMetric], planned: PrimaryChoice | Non
         return planned.name
     headline = choose_headline(metrics, {})
     return None if headline is None else headline.choice.name
-
-
-def ask_for_primary(metrics: Sequence[SelectedMetric]) -> str:
-    """The sentence that asks for a primary metric where none can be chosen."""
-    declared = [metric.name for metric in metrics if metric.is_primary]
-    results = [metric.name for metric in metrics if is_result(metric)]
-    if not metrics:
-        return "There is no primary metric, because there are no metrics: name one in deviate.toml."
-    reason = (
-        "several metrics are declared primary"
-        if declared
-        else "their order tells nothing"
-        if results
-        else "no result was reported"
-    )
-    names = declared or results or [metric.name for metric in metrics]
-    options = " or ".join(f"--metric {shlex.quote(name)}" for name in names)
-    lasting = "for later experiments, set primary = true in its section of deviate.toml"
-    return f"There is no primary metric, so no headline verdict: {reason}. Add {options}; {lasting}."
 
 
 def is_result(metric: SelectedMetric) -> bool:

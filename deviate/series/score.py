@@ -1,4 +1,4 @@
-"""From the measurements of one run to its score, or a reason why there is none, and notes on what stood in the way."""
+"""From the measurements of one run to its score, or a reason why there is none."""
 
 import math
 import statistics
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from deviate.base.texts import count
 from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST, refuse_aggregate
 from deviate.model.analysis import Direction
-from deviate.model.estimates import Estimate, Reason, Unavailable, value_text
+from deviate.model.estimates import Estimate, Reason, Unavailable
 from deviate.model.plan import SelectedMetric
-from deviate.model.records import Experiment, Run, Series
+from deviate.model.records import Series
 
 _OF_ALL: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
@@ -123,54 +123,3 @@ def _name(value: float) -> str:
     if math.isfinite(value):
         return f"{value:.1e}, effectively infinite,"
     return "NaN" if math.isnan(value) else "infinite value"
-
-
-# NaN and infinite values before the end of a completed run, noted beside its score.
-
-
-def non_finite_note(runs: Sequence[Run], metric: str) -> str:
-    """The note `NaN at step 3 in 2 of 5 runs`, of runs that end with a finite value; empty if all values are finite."""
-    completed = [run for run in runs if run.status == "completed" and metric in run.series]
-    hits = [hit for run in completed if (hit := _first(run.series[metric])) is not None]
-    if not hits:
-        return ""
-    names = " or ".join(dict.fromkeys(name for name, _ in hits))
-    steps = [step for _, step in hits if step is not None]
-    if not steps:
-        place = "outside the main loop"
-    elif min(steps) == max(steps):
-        place = f"at step {steps[0]}"
-    else:
-        place = f"first at steps {min(steps)} to {max(steps)}"
-    return f"{names} {place} in {len(hits)} of {count(len(completed), 'run')}"
-
-
-def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
-    """A sentence for each quality metric that some completed run reported as NaN or infinite and then as finite."""
-    return [
-        f"{label}: {metric.name} was {note}, but finite at the end. These runs count as completed."
-        for experiment, label in zip(experiments, labels, strict=True)
-        for metric in experiment.metrics
-        if metric.role == "quality" and (note := non_finite_note(experiment.runs, metric.name))
-    ]
-
-
-def _first(series: Series) -> tuple[str, int | None] | None:
-    """The first value that is not finite, and its step; None if there is none, or the series ends with one."""
-    values = series.values
-    if not len(values) or not math.isfinite(values[-1]) or math.isfinite(sum(values)):
-        return None
-    places = zip(series.steps, values, strict=True)
-    return next(((value_text(value), step) for step, value in places if not math.isfinite(value)), None)
-
-
-# Times that were measured while other runs shared the device.
-
-
-def contention(runs: Iterable[Run]) -> str:
-    """The note `measured while up to 2 other runs shared the device`; empty if no run shared it."""
-    sharing = [run for run in runs if run.n_sharing > 0]
-    if not sharing:
-        return ""
-    shared = "device" if any(run.device for run in sharing) else "machine"
-    return f"measured while up to {count(max(run.n_sharing for run in sharing), 'other run')} shared the {shared}"

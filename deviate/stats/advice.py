@@ -1,5 +1,6 @@
 """Warnings for the user about limits of the numbers, each with what to do."""
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -11,13 +12,13 @@ from deviate.model.estimates import NOT_ASKED, Estimate, Reason, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
-from deviate.series.headline import is_on_test_data
-from deviate.series.score import non_finite_warnings
+from deviate.series.headline import is_on_test_data, is_result
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.estimates.proof import evaluation_warnings, select_completed
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm
+from deviate.stats.remarks import non_finite_warnings
 from deviate.stats.statements import unrouted_words
 from deviate.stats.tests.paired import differing_rules, pairing_cost
 
@@ -516,3 +517,22 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
             )
         warnings += costs
     return warnings
+
+
+def ask_for_primary(metrics: Sequence[SelectedMetric]) -> str:
+    """The sentence that asks for a primary metric where none can be chosen."""
+    declared = [metric.name for metric in metrics if metric.is_primary]
+    results = [metric.name for metric in metrics if is_result(metric)]
+    if not metrics:
+        return "There is no primary metric, because there are no metrics: name one in deviate.toml."
+    reason = (
+        "several metrics are declared primary"
+        if declared
+        else "their order tells nothing"
+        if results
+        else "no result was reported"
+    )
+    names = declared or results or [metric.name for metric in metrics]
+    options = " or ".join(f"--metric {shlex.quote(name)}" for name in names)
+    lasting = "for later experiments, set primary = true in its section of deviate.toml"
+    return f"There is no primary metric, so no headline verdict: {reason}. Add {options}; {lasting}."

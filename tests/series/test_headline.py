@@ -18,7 +18,6 @@ from deviate.series.headline import (
     DECLARED,
     FIRST,
     ONLY,
-    ask_for_primary,
     choose_headline,
     find_primary,
     is_result,
@@ -113,14 +112,9 @@ def test_the_planned_one_is_primary_while_it_is_there() -> None:
     assert find_primary(metrics, PrimaryChoice("gone", FIRST)) == "test_acc"
 
 
-def test_without_a_result_nothing_leads_and_the_sentence_says_what_to_do() -> None:
+def test_without_a_result_nothing_leads() -> None:
     assert choose_headline([], {}) is None
     assert choose_headline([reported("lr"), reported("epoch time")], {}) is None
-    assert "no result was reported. Add --metric lr" in ask_for_primary([reported("lr")])
-    both = [replace(reported(words), is_primary=True) for words in ("acc", "f1")]
-    assert "several metrics are declared primary. Add --metric acc or --metric f1" in ask_for_primary(both)
-    assert "their order tells nothing" in ask_for_primary([reported("acc"), reported("f1")])
-    assert "there are no metrics" in ask_for_primary([])
 
 
 def test_where_training_ended_tells_what_is_announced_even_without_a_loop() -> None:

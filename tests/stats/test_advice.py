@@ -10,7 +10,7 @@ from samples import experiment, metric, sample
 from deviate.model.findings import ExperimentFindings
 from deviate.model.records import Experiment, Series
 from deviate.stats import judge
-from deviate.stats.advice import tail_warnings
+from deviate.stats.advice import ask_for_primary, tail_warnings
 from deviate.stats.describe import describe_runs
 
 HEAVY = [93.1, 93.2, 93.3, 88.0, 93.4, 93.25, 93.15, 93.35]
@@ -92,3 +92,11 @@ def test_runs_that_both_sides_share_are_no_independent_evidence(
     warnings = judge([side("base", 0.0), side("new", 0.03)]).warnings
     assert any(text.startswith(sentence) for text in warnings) == is_warned
     assert any("bitwise identical" in text for text in warnings) == is_warned
+
+
+def test_where_nothing_leads_a_sentence_says_what_to_do() -> None:
+    assert "no result was reported. Add --metric lr" in ask_for_primary([metric("lr", role="other")])
+    both = [metric(name, is_primary=True) for name in ("acc", "f1")]
+    assert "several metrics are declared primary. Add --metric acc or --metric f1" in ask_for_primary(both)
+    assert "their order tells nothing" in ask_for_primary([metric("acc"), metric("f1")])
+    assert "there are no metrics" in ask_for_primary([])

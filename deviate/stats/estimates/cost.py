@@ -10,10 +10,10 @@ from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime,
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Overhead
 from deviate.model.records import Experiment, Run
-from deviate.series.score import contention
 from deviate.stats.estimates.proof import select_completed
 from deviate.stats.estimates.sample import Values, moments, refusal, without_spread
 from deviate.stats.registry import statistic
+from deviate.stats.remarks import contention
 
 MOST_KERNELS = 20
 """Source: Zhuang et al. (2022), top-20 kernels by cumulative time."""

@@ -11,10 +11,10 @@ from deviate.model.comparisons import Comparison, CompletionComparison, Descript
 from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
 from deviate.model.records import Experiment
-from deviate.series.score import contention
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.interim_analysis import standing
+from deviate.stats.remarks import contention
 from deviate.stats.tests.curves import compare_curves
 from deviate.stats.tests.failures import compare_completion, worst_rank
 from deviate.stats.tests.paired import differing_rules
