@@ -128,7 +128,7 @@ LONGEST_CELL = 40
 """Characters that a cell may stand beside its header."""
 CELL = re.compile(r"[^\s|](?:[^\s|]| (?=[^\s|]))*")
 WORD = re.compile(r"[^\s,|]+")
-RULE = re.compile(r"[\s|+=_~*-]*")
+RULE = re.compile(r"[\s|+=_~*:-]*")
 LETTERS = re.compile(r"[^\W\d_]")
 PLUS_MINUS = re.compile(r"±|\+/?-|\+\s*/\s*-")
 BRACKETED = re.compile(r"[\[<(]\s*([A-Za-z][\w \-/@]*?)\s*[\])>]")

@@ -235,3 +235,12 @@ def test_training_is_what_a_script_does_unless_it_names_other_data() -> None:
     assert texts("Training:\nloss: 0.5\nValidation:\nloss: 0.6\n") == [
         (0.5, "training loss"), (0.6, "validation loss"),
     ]  # fmt: skip
+
+
+def test_cells_with_a_spread_have_the_column_of_their_value() -> None:
+    log = "| Method | AUROC       | AUPRC       |\n|:-------|:------------|:------------|\n"
+    found = captioned(log + "| LOF    | 93.1 ± 0.50 | 94.4 ± 0.84 |\n")
+    assert [(value, caption.row, caption.column, caption.suffix) for value, caption in found] == [
+        (93.1, "LOF", "AUROC", ""), (0.5, "LOF", "AUROC", "sd"),
+        (94.4, "LOF", "AUPRC", ""), (0.84, "LOF", "AUPRC", "sd"),
+    ]  # fmt: skip
