@@ -165,7 +165,7 @@ class Catalog:
         caption = stream.caption
         words, kind = _own_text(stream), _kind(stream)
         if (
-            words_of(caption.heading) & LISTINGS
+            words_of(f"{caption.heading} {caption.section}") & LISTINGS
             or stream.key.phase == "before"
             or is_count(caption.column, caption.row)
         ):

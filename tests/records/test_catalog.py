@@ -169,6 +169,12 @@ def test_a_number_without_any_words_that_is_the_mean_of_a_series_is_called_so(tm
     assert it.name(Source(0, None, (), None, bare.caption)) == "mean_r2"
 
 
+def test_arguments_that_are_written_with_results_are_settings(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [])
+    it.learn(output('{"args": {"noise": 0.25}, "test": {"acc": 0.91}}')[0])
+    assert [(one.name, one.role) for one in it.metrics] == [("noise", "other"), ("test_acc", "quality")]
+
+
 def test_of_tables_rows_that_count_are_settings(tmp_path: Path) -> None:
     it = catalog(tmp_path, [])
     it.learn(output("        test_f1  test_auc\ncount  10.00  10.00\nmean    0.95   0.99\n25%     0.94   0.98\n")[0])
