@@ -18,7 +18,18 @@ from deviate.records.output import Output, key_of
 from deviate.records.schema import Manifest
 from deviate.series.captions import COUNT, Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
-from deviate.series.words import DATA_WORDS, LISTINGS, MEASURES, WHOLES, Kind, is_count, kind_of, name_words, words_of
+from deviate.series.words import (
+    DATA_WORDS,
+    LISTINGS,
+    MEASURES,
+    SCOPE,
+    WHOLES,
+    Kind,
+    is_count,
+    kind_of,
+    name_words,
+    words_of,
+)
 
 JOINT = ": "
 """Separator of the value of a label variable and the item that is reported under it, as the guest writes them."""
@@ -171,7 +182,7 @@ class Catalog:
         ):
             kind = "setting"
         is_anew = bool(self.n_trainings) and stream.phase == "along" and len(stream.values) != 1
-        direction = None if caption.form == "spread" else direction_of(split_identifier(words))
+        direction = None if caption.form == "spread" else direction_of(split_identifier(SCOPE.sub(" ", words)))
         role = "other" if caption.form == "spread" else ROLES[kind]
         metric = Metric(
             id=-1,

@@ -15,6 +15,7 @@ from deviate.series.alignment import Recorded, align
 from deviate.series.captions import SILENT, Caption, captions_of
 from deviate.series.lines import Line, read_lines
 from deviate.series.naming import Phase, Stream, StreamKey
+from deviate.series.words import LOSSES, MERITS, words_of
 
 LARGEST_LOG = 256 << 20
 """Bytes of a log beyond which only its first part is read for words."""
@@ -304,7 +305,7 @@ def _unrecorded(
         for place, (one, caption) in enumerate(zip(line.numbers, captions, strict=True)):
             if (index, place) in shown or caption.form not in ("value", "spread") or caption.key in words_known:
                 continue
-            if not is_begun and steps_of_lines and n_steps:
+            if not is_begun and steps_of_lines and n_steps and not words_of(caption.text) & (MERITS | LOSSES):
                 continue  # before training: what is known of the data
             stream, steps = streams.setdefault(
                 caption.key, (Stream(StreamKey(caption.key), caption, order=(number, index, place)), [])

@@ -69,3 +69,9 @@ def test_more_keys_than_results_have_are_data(tmp_path: Path) -> None:
     named = [["named", key, 1, [], 0.1, 0.5] for key in keys]
     assert read(tmp_path, named, "").dumped == set(keys)
     assert not read(tmp_path, named[1:], "").dumped
+
+
+def test_results_above_the_first_line_of_training_are_series_and_sizes_are_not(tmp_path: Path) -> None:
+    log = "data 0.25 kept\nlogreg accuracy 0.94\nforest accuracy 0.95\n"
+    found = read(tmp_path, [step(0), value(0.95, at=0)], log)
+    assert [key.words[3] for key in found.unrecorded] == ["logreg accuracy"]
