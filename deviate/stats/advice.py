@@ -10,6 +10,7 @@ from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Reason, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
+from deviate.model.metric_vocabulary import word_set
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.series.headline import is_on_test_data, is_result
@@ -22,6 +23,8 @@ from deviate.stats.remarks import non_finite_warnings
 from deviate.stats.statements import unrouted_words
 from deviate.stats.tests.paired import differing_rules, pairing_cost
 
+CHOSEN = word_set("model checkpoint weights epoch params parameters estimator configuration config run threshold")
+"""What may be the best of several by other data: `test accuracy of the best model`."""
 N_NAMED = 5
 """Maximum number of metrics, seeds or experiments that a warning names; it counts the rest."""
 
@@ -82,7 +85,9 @@ def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[s
                     f"{metric.aggregate} of {metric.name} chooses its step on test data, which makes it too good: "
                     "report last, or choose the step on validation data."
                 )
-            if metric.is_primary and "best" in words_of(metric.metric.words) and is_on_test_data(metric.metric.words):
+            words = words_of(metric.metric.words)
+            is_best = "best" in words and not words & CHOSEN
+            if metric.is_primary and is_best and is_on_test_data(metric.metric.words):
                 warnings.append(f"{metric.name} is the best of several looks at test data, so it is optimistic.")
     baseline = {description.metric.name: description.metric for description in described[0].descriptions}
     for findings in described[1:]:
