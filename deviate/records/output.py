@@ -305,7 +305,8 @@ def _unrecorded(
         for place, (one, caption) in enumerate(zip(line.numbers, captions, strict=True)):
             if (index, place) in shown or caption.form not in ("value", "spread") or caption.key in words_known:
                 continue
-            if not is_begun and steps_of_lines and n_steps and not words_of(caption.text) & (MERITS | LOSSES):
+            is_result = not one.is_whole and words_of(caption.text) & (MERITS | LOSSES)
+            if not is_begun and steps_of_lines and n_steps and not is_result:
                 continue  # before training: what is known of the data
             stream, steps = streams.setdefault(
                 caption.key, (Stream(StreamKey(caption.key), caption, order=(number, index, place)), [])

@@ -141,6 +141,7 @@ RANGES = ("-", "–", ",", "to ", "…")
 PARENTHESES = re.compile(r"\(|\)\s*[:=]|\)")
 ASIDE = re.compile(r"\(([^()]*)\)(?=\s*[:=])")
 """What stands in parentheses before the sign of a value belongs to its words."""
+HOW_LONG = re.compile(r"\b(?:for|over|across|after|within|in|from|last|past)\s+$", re.IGNORECASE)
 COUNTED_THINGS = re.compile(r"\s+[A-Za-z]+\s*[,;\])]")
 ACTIVITY = re.compile(r"\W*training\W*", re.IGNORECASE)
 """What a script does, and no data where it names no others."""
@@ -520,7 +521,7 @@ def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
             roles.append("value" if before.rstrip()[-1:] in (":", "=") and LETTERS.search(before) else "counter")
         elif words & MEASURES or before.rstrip()[-1:] in (":", "="):
             roles.append("value")
-        elif COUNTED_THINGS.match(after):
+        elif COUNTED_THINGS.match(after) or (is_last and HOW_LONG.search(before) and LETTERS.match(after.lstrip())):
             roles.append("size")
         elif not is_last and LETTERS.search(before) and _closes_label(after, words):
             roles.append("label")

@@ -43,6 +43,7 @@ def texts(log: str) -> list[tuple[float, str]]:
         ("Total 500 samples, acc 0.9", [(0.9, "acc")]),
         ("92.3% accuracy on test set", [(92.3, "accuracy on test set")]),
         ("0.93 accuracy, 0.51 loss", [(0.93, "accuracy"), (0.51, "loss")]),
+        ("Training until validation scores don't improve for 10 rounds", []),
         ("[1] Standard errors assume nothing", []),
         ("acc 0.91 (loss 0.5)", [(0.91, "acc"), (0.5, "loss")]),
         ("load took 12.5 msec (total = 0.61 sec)", [(12.5, "load took"), (0.61, "load took total")]),
