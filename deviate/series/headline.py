@@ -28,7 +28,9 @@ SIDES_OF_MERIT = word_set(
 """Words of one side of a trade-off, of a wider criterion, of a complement and of how long an episode was."""
 ENDS = word_set("max min best worst")
 """Words of the ends of a range."""
-PART = re.compile(rf"\b(?:{'|'.join(sorted(PARTS))})[\W_]*(?:\d|[a-z]\b)", re.IGNORECASE)
+ONE_OF = "|".join(sorted(PARTS))
+PART = re.compile(rf"\b(?:{ONE_OF})[\W_]*(?:\d|[a-z]\b)|\b(?:per|each|by)[\W_]*(?:{ONE_OF})\b", re.IGNORECASE)
+"""Words of one of several: `class 3`, `task A`, `per-class results`."""
 NUMBERED = re.compile(r"_\d+$")
 """End of the name of one of several that an integer labels."""
 FEWEST_DUMPED = 3
@@ -152,7 +154,8 @@ def _rules(
     def part(metric: SelectedMetric) -> bool:
         found = words[metric.name]
         text = _text(metric).replace("_", " ")
-        is_numbered = NUMBERED.search(metric.name) and "@" not in text  # "R@5" is a measure
+        stem = NUMBERED.sub("", metric.name)
+        is_numbered = stem != metric.name and ("@" not in text or stem in plain)  # "R@5" is a measure, without "R"
         is_one = bool(PART.search(text) or metric.metric.over or is_numbered)
         return not found & WHOLES and (is_one or any(whole < plain[metric.name] for whole in wholes))
 

@@ -133,6 +133,14 @@ def test_what_is_reported_again_and_again_in_a_pass_comes_after_what_is_reported
     assert found.choice == PrimaryChoice("acc", "a whole pass before a part of it", ("test_acc_avg",))
 
 
+def test_a_measure_with_a_number_is_no_part_unless_it_is_reported_without() -> None:
+    assert headline([], ["R@5", "MRR"])[0] == "R@5"
+    assert headline([], ["FID@2", "FID"])[0] == "FID"
+    assert headline([], ["task accuracy", "F1"])[0] == "task accuracy"
+    for part in ("task 1 accuracy", "task B accuracy", "per class results road IoU"):
+        assert headline([], [part, "F1"])[0] == "F1"
+
+
 def test_a_series_over_trainings_is_a_part() -> None:
     fold = reported("AUC")
     fold = replace(fold, metric=replace(fold.metric, over="fold"))
