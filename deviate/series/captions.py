@@ -45,7 +45,8 @@ class Caption:
         heading: the line above, without numbers of its own, under which the line stands.
         row, column: of a table; empty elsewhere. prefix: other words of the line, before all of its numbers.
         trainings: the word by which the line counts trainings ("fold"), if it does.
-        suffix: "avg" of a mean in parentheses behind a value, "sd" of a spread, "count" of what a share is of.
+        suffix: "avg" of a mean in parentheses behind a value, "sd" of a spread, "count" of what a share is of, "second"
+            of two behind the same words.
         is_attribute: whether it is one of an object that is written whole: `Adam(lr=0.1)`.
         is_progress: whether its line tells how far a pass has come, again and again: `Test: [5/8] Acc 87.5`.
     """
@@ -477,6 +478,8 @@ def _behind(text: str, number: Number, after: str, slots: Sequence[_Slot], words
         return _Slot("value", prefix) if prefix and ":" in text else _Slot("cell")  # "Loss after epoch 3: 0.43"
     if PLUS_MINUS.search(text):
         return _Slot("spread", own, section, suffix="sd")
+    if text.strip() == "/" and before.role == "value" and not number.is_whole:
+        return _Slot("value", own, section, suffix="second")  # "D(G(z)): 0.47 / 0.46"
     is_share = before.role == "size" and text.strip() == "="
     if is_share or ("(" in text and "[" not in text):
         if before.role == "size":  # the share of a count in its size is the result, and not the count

@@ -245,3 +245,11 @@ def test_cells_with_a_spread_have_the_column_of_their_value() -> None:
         (93.1, "LOF", "AUROC", ""), (0.5, "LOF", "AUROC", "sd"),
         (94.4, "LOF", "AUPRC", ""), (0.84, "LOF", "AUPRC", "sd"),
     ]  # fmt: skip
+
+
+def test_two_values_behind_the_same_words_are_two_series() -> None:
+    found = captioned("D(G(z)): 0.47 / 0.46\nBLEU = 69.8 90.1/75.2/60.3\n")
+    assert [(value, caption.form, caption.suffix) for value, caption in found][:2] == [
+        (0.47, "value", ""), (0.46, "value", "second"),
+    ]  # fmt: skip
+    assert [caption.form for _, caption in found][2:] == ["value", "cell", "cell", "cell"]
