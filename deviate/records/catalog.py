@@ -14,7 +14,7 @@ from deviate.model.analysis import TRACKERS, Metric, Place, Role, Site
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, snake, split_identifier
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
-from deviate.records.output import Output, key_of
+from deviate.records.output import Keys, Output, key_of
 from deviate.records.schema import Manifest
 from deviate.series.captions import COUNT, Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
@@ -61,8 +61,8 @@ class Catalog:
     _sources: dict[Source, str | None] = field(default_factory=dict)
     _streams: dict[StreamKey, str | None] = field(default_factory=dict)
     _places: dict[int | None, dict[tuple[Place, ...], None]] = field(default_factory=dict)
-    _divided: frozenset[tuple[str, ...]] = frozenset()
-    _phased: frozenset[tuple[str, ...]] = frozenset()
+    _divided: Keys = frozenset()
+    _phased: Keys = frozenset()
     _copies: set[str] = field(default_factory=set)
     _dumped: frozenset[int | str] = frozenset()
     _has_main: bool = False
@@ -119,12 +119,8 @@ class Catalog:
         if caption is None:
             return self._by_source(source)
         key = self._key(source, caption)
-        if (
-            caption.has_words
-            or source.label is not None
-            or caption.form in ("counter", "size")
-            or self._streams.get(key) is not None
-        ):
+        says = caption.has_words or source.label is not None or caption.form in ("counter", "size")
+        if says or self._streams.get(key) is not None:
             return self._by_words(source, caption, key)
         return self._by_source(source)
 
@@ -175,11 +171,8 @@ class Catalog:
     def _append_stream(self, stream: Stream, name: str) -> None:
         caption = stream.caption
         words, kind = _own_text(stream), _kind(stream)
-        if (
-            words_of(f"{caption.heading} {caption.section}") & LISTINGS
-            or stream.key.phase == "before"
-            or is_count(caption.column, caption.row)
-        ):
+        is_listed = words_of(f"{caption.heading} {caption.section}") & LISTINGS
+        if is_listed or stream.key.phase == "before" or is_count(caption.column, caption.row):
             kind = "setting"
         is_anew = bool(self.n_trainings) and stream.phase == "along" and len(stream.values) != 1
         direction = None if caption.form == "spread" else direction_of(split_identifier(SCOPE.sub(" ", words)))

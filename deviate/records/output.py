@@ -25,6 +25,10 @@ PROGRESS = ("%|", "it/s", "s/it", "ETA")
 """What stands in a line that is drawn over: its numbers are reported by what draws it."""
 
 
+Keys = frozenset[tuple[str, ...]]
+"""Words of series, as `Caption.key` has them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """What the logs of one attempt say of its values.
@@ -44,8 +48,8 @@ class Output:
     captions: Mapping[str, Mapping[int, Caption]]
     streams: tuple[Stream, ...] = ()
     unrecorded: Mapping[StreamKey, tuple[Sequence[int | None], Sequence[float]]] = field(default_factory=dict)
-    divided: frozenset[tuple[str, ...]] = frozenset()
-    phased: frozenset[tuple[str, ...]] = frozenset()
+    divided: Keys = frozenset()
+    phased: Keys = frozenset()
     has_main: bool = False
     named: Mapping[str, float] = field(default_factory=dict)
     dumped: frozenset[int | str] = frozenset()
@@ -97,11 +101,7 @@ class _Log:
         return number.unit == "%" and abs(number.value - self.shown[line, place].recorded.value) > abs(number.value) / 2
 
 
-def read_output(
-    attempts: Sequence[Path],
-    sites: Sequence[Site],
-    main_loop: int | None,
-) -> Output:
+def read_output(attempts: Sequence[Path], sites: Sequence[Site], main_loop: int | None) -> Output:
     """Find the words of all values of a run.
 
     Args:
@@ -197,13 +197,7 @@ def _show(log: _Log, process: _Process, captions: dict[int, Caption], interned: 
         log.shown[line, place] = left[ordinal]
 
 
-def key_of(
-    caption: Caption,
-    place: str,
-    phase: Phase,
-    divided: frozenset[tuple[str, ...]],
-    phased: frozenset[tuple[str, ...]],
-) -> StreamKey:
+def key_of(caption: Caption, place: str, phase: Phase, divided: Keys, phased: Keys) -> StreamKey:
     """What series a value with a caption belongs to."""
     words = caption.key
     return StreamKey(words, place if words in divided else "", phase if words in phased else "")
@@ -263,7 +257,7 @@ def _read(path: Path, printed: Mapping[int, Place], main_loop: int | None) -> _P
 _Found = tuple[_Value, Caption, bool, tuple[int, int, int]]
 
 
-def _divided(found: Sequence[_Found]) -> frozenset[tuple[str, ...]]:
+def _divided(found: Sequence[_Found]) -> Keys:
     """Words that two places report at one moment of the loops: their lines are of different data."""
     moments: dict[tuple[str, ...], dict[tuple[int, ...], set[str]]] = defaultdict(lambda: defaultdict(set))
     for value, caption, *_ in found:
@@ -273,7 +267,7 @@ def _divided(found: Sequence[_Found]) -> frozenset[tuple[str, ...]]:
     )
 
 
-def _phased(found: Sequence[_Found], *, has_main: bool) -> frozenset[tuple[str, ...]]:
+def _phased(found: Sequence[_Found], *, has_main: bool) -> Keys:
     """Words that are reported both along the way and before or after it."""
     phases: dict[tuple[str, ...], set[Phase]] = defaultdict(set)
     for value, caption, *_ in found:

@@ -115,22 +115,18 @@ def _without_silent(
     experiments: Sequence[Experiment], keeps: Collection[str]
 ) -> tuple[list[Experiment], tuple[str, ...]]:
     runs = [run for experiment in experiments for run in experiment.runs]
-    reported = {name for run in runs for name in run.series}
-    is_any_completed = any(run.status == "completed" for run in runs)
-    has_failed = any(run.status != "completed" for run in runs)
-    planned = {experiment.primary.name for experiment in experiments if experiment.primary is not None}
-
-    def is_silent(metric: SelectedMetric) -> bool:
-        decides = metric.is_primary or metric.name in planned
-        may_be = decides and has_failed  # a run that failed may have been about to report what decides
-        return is_any_completed and metric.name not in reported and metric.name not in keeps and not may_be
-
-    metrics = [metric for experiment in experiments for metric in experiment.metrics]
+    known = {name for run in runs for name in run.series} | set(keeps)
+    is_completed = {run.status == "completed" for run in runs}
+    if False in is_completed:  # a run that failed may have been about to report what decides
+        known |= {experiment.primary.name for experiment in experiments if experiment.primary is not None}
+        known |= {metric.name for experiment in experiments for metric in experiment.metrics if metric.is_primary}
+    every = dict.fromkeys(metric.name for experiment in experiments for metric in experiment.metrics)
+    silent = tuple(name for name in every if name not in known) if True in is_completed else ()
     spoken = [
-        replace(experiment, metrics=tuple(metric for metric in experiment.metrics if not is_silent(metric)))
+        replace(experiment, metrics=tuple(metric for metric in experiment.metrics if metric.name not in silent))
         for experiment in experiments
     ]
-    return spoken, tuple(dict.fromkeys(metric.name for metric in metrics if is_silent(metric)))
+    return spoken, silent
 
 
 @dataclass(frozen=True, slots=True)
