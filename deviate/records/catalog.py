@@ -14,7 +14,7 @@ from deviate.model.analysis import TRACKERS, Metric, Place, Role, Site
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, snake, split_identifier
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
-from deviate.records.output import Keys, Output, key_of
+from deviate.records.output import Output, key_of
 from deviate.records.schema import Manifest
 from deviate.series.captions import COUNT, Caption
 from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
@@ -61,11 +61,8 @@ class Catalog:
     _sources: dict[Source, str | None] = field(default_factory=dict)
     _streams: dict[StreamKey, str | None] = field(default_factory=dict)
     _places: dict[int | None, dict[tuple[Place, ...], None]] = field(default_factory=dict)
-    _divided: Keys = frozenset()
-    _phased: Keys = frozenset()
     _copies: set[str] = field(default_factory=set)
-    _dumped: frozenset[int | str] = frozenset()
-    _has_main: bool = False
+    _output: Output = field(default_factory=lambda: Output({}))
 
     @property
     def keeps_listed(self) -> bool:
@@ -81,8 +78,7 @@ class Catalog:
         """Name the series of a run by their words."""
         if self.selection.is_fixed:
             return
-        self._divided, self._phased = output.divided, output.phased
-        self._dumped, self._has_main = output.dumped, output.has_main
+        self._output = output
         streams = list(_with_means(output.streams))
         kept = [stream for stream in streams if _is_kept(stream)]
         told = {frozenset(name_words(name)) for name in output.named}
@@ -126,7 +122,7 @@ class Catalog:
 
     def _key(self, source: Source, caption: Caption) -> StreamKey:
         path = " < ".join(str(place) for place in reversed(source.path))
-        return key_of(caption, f"{source.site} {path}", source.phase, self._divided, self._phased)
+        return key_of(caption, f"{source.site} {path}", source.phase, self._output.divided, self._output.phased)
 
     # What the user listed, or an import named.
 
@@ -204,8 +200,8 @@ class Catalog:
         if label is not None and not label.isdigit() and not any(map(str.isalpha, label)):  # a time beside the value
             return None
         words = self._tag(label, source.site, found)
-        is_setup = source.phase == "before" and self._has_main
-        is_dumped = source.site in self._dumped or source.name in self._dumped
+        is_setup = source.phase == "before" and self._output.has_main
+        is_dumped = source.site in self._output.dumped or source.name in self._output.dumped
         if words and (is_dumped or is_setup) and not words_of(words) & TELLING:
             return None
         if words in self._copies:  # its line has the same number under the same words

@@ -146,9 +146,7 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
         text = SCOPE.sub(" ", text)
     words = words_of(text)
     ordered = split_identifier(text)
-    if unit and unit not in ("%", "dB"):
-        return "time"
-    if TOOK.search(text):
+    if TOOK.search(text) or (unit and unit not in ("%", "dB")):
         return "time"
     measures = words & (MEASURES - NEUTRAL)
     is_time = PER_TIME.search(text) or words & (SHORT_TIMES | SPEEDS | MEMORY | ESTIMATES)
@@ -159,11 +157,9 @@ def kind_of(text: str, unit: str = "", *, is_whole: bool = False) -> Kind:
     is_of_data = not is_whole and words <= DATA_WORDS  # `Val: 0.81`
     if words <= STOP or (words <= COUNTERS | TRAININGS | DATA_WORDS and not is_of_data):
         return "none"
-    if words & NOTES or ("loaded" in words and words & LOADED):
+    if words & NOTES or ("loaded" in words and words & LOADED) or (words <= EXAMPLES and words != {"output"}):
         return "setting"
-    if ordered and ordered[-1] in COUNTED - MEASURES and not measures:
-        return "setting"
-    if (is_whole and not measures) or (words <= EXAMPLES and words != {"output"}):
+    if not measures and (is_whole or (ordered and ordered[-1] in COUNTED - MEASURES)):
         return "setting"
     if words & LOSSES and not words & (MERITS - LOSSES - {"score", "scores"}):
         return "loss"
