@@ -1,20 +1,18 @@
-"""Importer `mlflow`: stores of MLflow: folders (`mlruns`), read without MLflow, and databases by its `MlflowClient`.
+"""Importer `mlflow`: stores of MLflow: folders (`mlruns`), read without MLflow, databases by `MlflowClient`.
 
 Each experiment of a store is an experiment. Steps are those that the script gave; MLflow writes 0 where it gave none,
 so a metric that is at step 0 throughout is a score, or numbered in the order of logging. Parameters (`param.…`) are the
 environment of a run, without secrets; metrics of the machine (`system/…`) are not read. FINISHED is completed, FAILED
-crashed, KILLED cancelled; RUNNING and SCHEDULED, which a killed process leaves too, count as lost. Left out, and told:
-deleted runs and experiments, and parents of other runs that have no metrics of their own.
+crashed, KILLED cancelled; RUNNING and SCHEDULED, which a killed process leaves too, count as lost. Deleted runs and
+experiments are not read; parents of other runs that have no metrics of their own are left out, and told.
 
 Source: FileStore of MLflow 3.17; what is read here of its files is the same since 1.0.
 """
 
 import contextlib
-import json
 import logging
 import math
 import os
-import re
 import sys
 import urllib.parse
 from collections import Counter
@@ -59,7 +57,6 @@ DEFAULT = "Default"
 class Stored(TrackedRun):
     """A run in an MLflow store, whose metrics are known by name until `load_values` reads them."""
 
-    is_deleted: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
     folder: Path = Path()
 
@@ -75,34 +72,31 @@ class StoredExperiment:
 
     id: str
     name: str
-    is_deleted: bool
     read_runs: Callable[[], list[Stored]]
     load_values: Callable[[Any], None]
 
 
 def is_store(path: Path) -> bool:
-    """Whether a path is a store on disk, or the folder of one experiment or run."""
+    """Whether a path is a store on disk, or the folder of one experiment."""
     return _is_folder_store(path) or _is_database(path) or _is_database(path / DATABASE)
 
 
 @importer("mlflow", claims=is_store, rank=20)
 def read_mlflow(path: Path) -> tuple[Imported, ...]:
-    """The experiments of a store that have runs; also of the folder of one experiment or run.
+    """The experiments of a store that have runs; also of the folder of one experiment.
 
     Raises:
         InputError: there is none, a file is damaged, or the package `mlflow` is needed and not installed.
     """
-    stored = experiments_of(str(path))
-    deleted = note_on((each.name for each in stored if each.is_deleted), "deleted experiments in the store, left out")
-    projects = [_project(each, str(path), deleted) for each in stored if not each.is_deleted]
+    projects = [_project(each, str(path)) for each in experiments_of(str(path))]
     logged = [project for project in projects if any(run.trails for run in project.runs)]
     if not logged:
         raise InputError(f"{path} holds no MLflow runs with metrics", "name the folder mlruns, or the file mlflow.db")
     return tuple(project.as_experiment(path) for project in logged)
 
 
-def _project(experiment: StoredExperiment, address: str, of_store: Sequence[str] = ()) -> Project:
-    """The runs of an experiment by start, without deleted ones and parents that have no metrics of their own."""
+def _project(experiment: StoredExperiment, address: str) -> Project:
+    """The runs of an experiment by start, without parents that have no metrics of their own."""
     runs = sorted(experiment.read_runs(), key=lambda run: (run.started, run.id))
     n_named = Counter(run.name for run in runs)
     names = {run.id: run.name for run in runs if n_named[run.name] == 1}
@@ -113,15 +107,13 @@ def _project(experiment: StoredExperiment, address: str, of_store: Sequence[str]
         run.sweep = names.get(parent) or parent[:8]
         run.labels = {"source": run.facts.get("source", "")}
         run.is_aggregate = AGGREGATE in run.tags
-    kept, notes = trained(run for run in runs if not run.is_deleted and run not in empty)
-    notes += note_on((run.label for run in runs if run.is_deleted), "deleted in MLflow, left out")
-    notes += note_on((run.label for run in empty if not run.is_deleted), "parent run without metrics, left out")
-    notes += of_store
+    kept, notes = trained(run for run in runs if run not in empty)
+    notes += note_on((run.label for run in empty), "parent run without metrics, left out")
     return Project(address, experiment.name, "mlflow", "param.", kept, experiment.load_values, notes=notes)
 
 
 def experiments_of(store: str) -> list[StoredExperiment]:
-    """The experiments of a store, deleted ones too.
+    """The experiments of a store.
 
     Args:
         store: a path, or an address as MLflow takes it: `http://host:5000`, `sqlite:///mlflow.db`.
@@ -152,7 +144,6 @@ def _run(info: Mapping[str, Any], params: dict[str, str], tags: dict[str, str], 
         trails={name: [] for name in metrics if not name.startswith(MACHINE)},
         params=params,
         facts={fact: tags[tag] for tag, fact in FACTS.items() if tag in tags},
-        is_deleted=info.get("lifecycle_stage") == "deleted",
         tags=tags,
     )
 
@@ -173,7 +164,7 @@ def read_mlflow_experiment(place: str) -> Project:
     """
     store, name = _split(place)
     address = f"mlflow:{redact(place)}"
-    return _project(_choose([each for each in experiments_of(store) if not each.is_deleted], name, address), address)
+    return _project(_choose(experiments_of(store), name, address), address)
 
 
 def _split(place: str) -> tuple[str, str]:
@@ -210,35 +201,31 @@ def _is_folder_store(path: Path) -> bool:
 
 
 def _of_folders(path: Path) -> list[StoredExperiment]:
-    if not (path / META).is_file():
-        return [_folder(meta.parent, _run_folders(meta.parent)) for meta in sorted(path.glob(f"*/{META}"))]
-    if "run_id" in _meta(path):
-        return [_folder(path.parent, [path])]
-    return [_folder(path, _run_folders(path))]
+    folders = [path] if (path / META).is_file() else [meta.parent for meta in sorted(path.glob(f"*/{META}"))]
+    return [_folder(folder) for folder in folders]
 
 
-def _run_folders(folder: Path) -> list[Path]:
-    """The folders of runs; models are logged beside them since MLflow 3."""
-    return [meta.parent for meta in sorted(folder.glob(f"*/{META}")) if "run_id" in _meta(meta.parent)]
+def _folder(folder: Path) -> StoredExperiment:
+    """An experiment whose runs have folders; models are logged beside them since MLflow 3."""
+    meta = _meta(folder)
+
+    def read_runs() -> list[Stored]:
+        metas = {path.parent: _meta(path.parent) for path in sorted(folder.glob(f"*/{META}"))}
+        return [
+            _folder_run(place, its)
+            for place, its in metas.items()
+            if "run_id" in its and its.get("lifecycle_stage") != "deleted"
+        ]
+
+    return StoredExperiment(str(meta.get("experiment_id")), str(meta.get("name")), read_runs, _load_values)
 
 
-def _folder(folder: Path, run_folders: Sequence[Path]) -> StoredExperiment:
-    meta = _meta(folder) if (folder / META).is_file() else {}
-    return StoredExperiment(
-        meta.get("experiment_id", folder.name),
-        meta.get("name") or folder.resolve().name,
-        meta.get("lifecycle_stage") == "deleted",
-        lambda: [_folder_run(run_folder) for run_folder in run_folders],
-        _load_values,
-    )
-
-
-def _folder_run(folder: Path) -> Stored:
+def _folder_run(folder: Path, meta: Mapping[str, Any]) -> Stored:
     params, tags = (
         {name: path.read_text(encoding="utf-8", errors="replace") for name, path in _files(folder / kind).items()}
         for kind in ("params", "tags")
     )
-    run = _run(_meta(folder), params, tags, _files(folder / "metrics"))
+    run = _run(meta, params, tags, _files(folder / "metrics"))
     run.folder = folder
     return run
 
@@ -262,24 +249,14 @@ def _load_values(run: Stored) -> None:
                 raise InputError(f"{path} is damaged in line {number}: {line[:80]!r}", CURE) from error
 
 
-def _meta(folder: Path) -> dict[str, str]:
-    """The fields of MLflow's flat YAML, of which long ones go on in indented lines."""
-    text = re.sub(r"\n +", " ", (folder / META).read_text(encoding="utf-8", errors="replace"))
-    fields = dict(re.findall(r"(?m)^([^:\n]+):[ \t]*(.*?)[ \t]*$", text))
-    if not fields:
+def _meta(folder: Path) -> Mapping[str, Any]:
+    with calling("pyyaml", f"reading {folder / META}", CURE):
+        import yaml
+
+        fields = yaml.safe_load((folder / META).read_text(encoding="utf-8"))
+    if not isinstance(fields, dict):
         raise InputError(f"{folder / META} is damaged: it has no fields", CURE)
-    return {name: _unquoted(value) for name, value in fields.items()}
-
-
-def _unquoted(value: str) -> str:
-    """A text of YAML; escapes that JSON does not know stay as they are."""
-    if value.startswith("'"):
-        return value[1:-1].replace("''", "'")
-    if value.startswith('"'):
-        with contextlib.suppress(ValueError):
-            return str(json.loads(value))
-        return value[1:-1]
-    return value
+    return fields
 
 
 # Databases and servers, read by MLflow.
@@ -306,16 +283,14 @@ def _by_client(address: str) -> list[StoredExperiment]:
     doing = f"reading the MLflow store {redact(address)}"
     with calling("mlflow", doing, HINT):
         from mlflow import MlflowClient
-        from mlflow.entities import ViewType
 
         client = MlflowClient(address)
-        experiments = list(_pages(client.search_experiments, view_type=ViewType.ALL))
+        experiments = list(_pages(client.search_experiments))
 
     def experiment_of(experiment: Any) -> StoredExperiment:
         def read_runs() -> list[Stored]:
-            query = {"experiment_ids": [experiment.experiment_id], "run_view_type": ViewType.ALL}
             with calling("mlflow", doing, HINT):
-                found = _pages(client.search_runs, **query, max_results=RUNS_PER_PAGE)
+                found = _pages(client.search_runs, experiment_ids=[experiment.experiment_id], max_results=RUNS_PER_PAGE)
                 return [_run(dict(it.info), dict(it.data.params), dict(it.data.tags), it.data.metrics) for it in found]
 
         def load_values(run: Stored) -> None:
@@ -325,8 +300,7 @@ def _by_client(address: str) -> list[StoredExperiment]:
                     for metric in history:
                         run.log(name, metric.step, _real_number(metric.value), metric.timestamp / 1000)
 
-        is_deleted = experiment.lifecycle_stage == "deleted"
-        return StoredExperiment(str(experiment.experiment_id), experiment.name, is_deleted, read_runs, load_values)
+        return StoredExperiment(str(experiment.experiment_id), experiment.name, read_runs, load_values)
 
     return [experiment_of(experiment) for experiment in experiments]
 
