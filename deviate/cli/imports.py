@@ -154,9 +154,6 @@ def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
         yield f"Settings {n_more} more differ: {clean(', '.join(list(groups[0].differing)[MOST_SETTINGS:]))}"
     for search in dict.fromkeys(group.tuned for group in groups if group.tuned):
         yield f"Tuned    {sum(group.tuned == search for group in groups)} listed: {clean(search)}"
-    if grouping.splitting is not None:
-        key, n_left = grouping.splitting
-        yield f"Hint     {clean(key)} splits the groups: --without {clean(key)} leaves {n_left}"
 
 
 def _shorten(value: str) -> str:

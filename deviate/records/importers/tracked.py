@@ -90,7 +90,6 @@ class Project:
         form: name of the tracker.
         prefix: what stands before the names of settings among the facts of a run.
         load: reads the measurements of a run into its trails, None where they were read with it. Raises InputError.
-        aims: what each sweep was tuned on, where the tracker knows: "val_acc (maximize)".
         has_clock_times: whether measurements have the time of day, not the seconds since their run started.
         notes: sentences for the user on what was left out.
     """
@@ -101,7 +100,6 @@ class Project:
     prefix: str
     runs: Sequence[TrackedRun]
     load: Callable[[Any], None] | None = None
-    aims: Mapping[str, str] = field(default_factory=dict)
     has_clock_times: bool = True
     notes: Sequence[str] = ()
 

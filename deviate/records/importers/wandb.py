@@ -19,7 +19,7 @@ import math
 import os
 import urllib.parse
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -267,7 +267,6 @@ def read_wandb_project(place: str) -> Project:
         options = {"lazy": False} if "lazy" in inspect.signature(api.runs).parameters else {}
         cloud_runs = {run.id: run for run in api.runs(path, per_page=PAGE, **options)}
         runs = [_cloud_run(run) for run in cloud_runs.values()]
-        aims = dict(_aims(list(cloud_runs.values())))
 
     def load(run: TrackedRun) -> None:
         with _calling(f"reading {address}/{run.id}", HINT):
@@ -275,7 +274,7 @@ def read_wandb_project(place: str) -> Project:
 
     kept, notes = trained(runs)
     name = path.rpartition("/")[2]
-    return Project(address, name, "wandb", "config.", kept, load, aims, has_clock_times=False, notes=notes)
+    return Project(address, name, "wandb", "config.", kept, load, has_clock_times=False, notes=notes)
 
 
 def _path(place: str) -> str:
@@ -310,15 +309,6 @@ def _seconds(text: object) -> float:
     except ValueError:
         return 0.0
     return (time if time.tzinfo else time.replace(tzinfo=dt.UTC)).timestamp()
-
-
-def _aims(runs: Sequence[Any]) -> Iterator[tuple[str, str]]:
-    """What the sweeps among the runs were tuned on."""
-    first = {run.sweep_name: run for run in reversed(runs) if run.sweep_name}
-    for name, run in first.items():
-        metric = (run.sweep.config or {}).get("metric") if run.sweep is not None else None
-        if isinstance(metric, dict) and metric.get("name"):
-            yield name, f"{metric['name']} ({metric.get('goal', 'minimize')})"
 
 
 def _load(run: TrackedRun, source: Any) -> None:

@@ -1,8 +1,6 @@
 """Groups runs by their configuration: equal settings are one group, whatever their seeds, names and output folders."""
 
-import contextlib
 import fnmatch
-import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -43,14 +41,11 @@ DATE = re.compile(
     r"|(?<!\d)1[5-9]\d{8}(?:\.\d+)?(?!\d)"
 )
 """A date with or without time, the default folder of `SummaryWriter`, seconds since the epoch."""
-LARGEST_WHOLE = 1e15
 SHORTEST_ID = 5
 NONE = "(none)"
 SWEEP = "sweep"
 MOST_IN_NAMES = 3
 LONGEST_NAME = 60
-FEWEST_SINGLE = 5
-"""Configurations that ran once each, from which on they look like a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +73,12 @@ class Grouping:
     Attributes:
         left_out: names of settings that differ between runs and do not count.
         without: those among them that the user named.
-        splitting: a setting without which there are far fewer groups, and how many there are then; None for none.
     """
 
     project: Project
     groups: tuple[RunGroup, ...]
     left_out: tuple[str, ...]
     without: tuple[str, ...]
-    splitting: tuple[str, int] | None
 
 
 def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
@@ -127,9 +120,11 @@ def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
         as_logged = {**settings, **all_settings[indices[0]]}
         visible = redact_variables({name: _text(as_logged[name]) for name in differing})
         groups.append(RunGroup("", tuple(project.runs[index] for index in indices), visible, settings))
-    texts = zip(groups, _group_names(project.name, groups), _search_labels(project, groups, searches), strict=True)
+    sweeps = [next((run.sweep for run in group.runs if run.sweep in searches), "") for group in groups]
+    labels = [f"one of {sweeps.count(sweep)} configurations of sweep {sweep}" if sweep else "" for sweep in sweeps]
+    texts = zip(groups, _group_names(project.name, groups), labels, strict=True)
     named = tuple(replace(group, name=name, tuned=label) for group, name, label in texts)
-    return Grouping(project, named, tuple(left_out), tuple(without), _splitting(groups, differing, searches))
+    return Grouping(project, named, tuple(left_out), tuple(without))
 
 
 def _columns(
@@ -187,24 +182,15 @@ def _has_value(group: RunGroup, names: Sequence[str], value: str) -> bool:
 def normal_form(text: str) -> str:
     """The form in which values are compared.
 
-    >>> [normal_form(text) for text in ("1e-1", "0.10", "1.0", "True", '{"b": 1, "a": 2.0}', "adam")]
-    ['0.1', '0.1', '1', 'true', '{"a": 2, "b": 1}', 'adam']
+    >>> [normal_form(text) for text in ("1e-1", "0.10", "1.0", "True", "adam")]
+    ['0.1', '0.1', '1', 'true', 'adam']
     """
     text = text.strip()
     if NUMBER.fullmatch(text):
-        return str(_number(text))
+        return repr(float(text)).removesuffix(".0")
     if text.lower() in {"true", "false"}:
         return text.lower()
-    if text[:1] in {"[", "{"}:
-        with contextlib.suppress(ValueError):
-            return json.dumps(json.loads(text, parse_float=_number), sort_keys=True)
     return text
-
-
-def _number(text: str) -> float | int:
-    """Equal numbers are written alike."""
-    number = float(text)
-    return int(number) if number.is_integer() and abs(number) < LARGEST_WHOLE else number
 
 
 def _settings(run: TrackedRun) -> Settings:
@@ -255,42 +241,20 @@ def _mask(value: str, run: TrackedRun, seeds: Iterable[str]) -> str:
     return value
 
 
-def _splitting(
-    groups: Sequence[RunGroup], differing: Sequence[str], searches: Container[str]
-) -> tuple[str, int] | None:
-    """The setting without which there are the fewest groups, if most runs outside of sweeps are alone in theirs."""
-    free = [group for group in groups if group.runs[0].sweep not in searches]
-    if len(free) < FEWEST_SINGLE or 2 * sum(len(group.runs) == 1 for group in free) <= len(free):
-        return None
-    fewer = {name: len({tuple({**group.settings, name: ""}.values()) for group in free}) for name in differing}
-    best = min(fewer, key=lambda name: fewer[name])
-    return (best, fewer[best]) if 2 * fewer[best] <= len(free) else None
-
-
 def _group_names(project: str, groups: Sequence[RunGroup]) -> list[str]:
-    """Names of the fewest settings that tell the groups apart; numbers where that takes many or long ones."""
-    if len(groups) == 1:
-        return [project]
-    differing = list(groups[0].differing)
-    telling = list(differing)
-    for name in reversed(differing):
-        fewer = [other for other in telling if other != name]
-        if len({tuple(group.settings[other] for other in fewer) for group in groups}) == len(groups):
-            telling = fewer
-    shorts = [_last_part(name) for name in telling]
-    labels = [name if shorts.count(short) > 1 else short for name, short in zip(telling, shorts, strict=True)]
-    names = ["-".join([project, *_name_parts(group, labels, telling)]) for group in groups]
-    if len(telling) > MOST_IN_NAMES or max(map(len, names)) > LONGEST_NAME or len(set(names)) < len(names):
+    """Names of the settings that tell the groups apart; numbers where these are many or long."""
+    names = ["-".join([project, *_name_parts(group.differing)]) for group in groups]
+    if len(groups[0].differing) > MOST_IN_NAMES or max(map(len, names)) > LONGEST_NAME or len(set(names)) < len(names):
         return [f"{project}-{number}" for number in range(1, len(groups) + 1)]
     return names
 
 
-def _name_parts(group: RunGroup, labels: Sequence[str], telling: Sequence[str]) -> Iterator[str]:
+def _name_parts(settings: Settings) -> Iterator[str]:
     """What the name of a group says of its settings, in ASCII letters, as names of experiments are."""
-    for label, name in zip(labels, telling, strict=True):
-        value = re.sub(r"<\w+>", "", group.differing[name]).rstrip("/_-.")
+    for name, text in settings.items():
+        value = re.sub(r"<\w+>", "", text).rstrip("/_-.")
         if value != NONE:
-            yield f"{label}={re.sub(r'[^A-Za-z0-9._+-]+', '_', value.rpartition('/')[2]).strip('_')}"
+            yield f"{_last_part(name)}={re.sub(r'[^A-Za-z0-9._+-]+', '_', value.rpartition('/')[2]).strip('_')}"
 
 
 def _text(text: str) -> str:
@@ -302,20 +266,6 @@ def _searches(runs: Sequence[TrackedRun], rows: Sequence[Settings]) -> frozenset
     """The sweeps with several configurations: one over seeds alone chooses nothing."""
     tried = {(run.sweep, *row.values()) for run, row in zip(runs, rows, strict=True) if run.sweep}
     return frozenset(sweep for sweep, n in Counter(sweep for sweep, *_ in tried).items() if n > 1)
-
-
-def _search_labels(project: Project, groups: Sequence[RunGroup], searches: Container[str]) -> Iterator[str]:
-    """For each group, the search that it was chosen in: a sweep, or many configurations that ran once."""
-    sweeps = [next((run.sweep for run in group.runs if run.sweep in searches), "") for group in groups]
-    n_single = sum(len(group.runs) == 1 and not sweep for group, sweep in zip(groups, sweeps, strict=True))
-    for group, sweep in zip(groups, sweeps, strict=True):
-        if sweep:
-            aim = f", tuned on {project.aims[sweep]}" if sweep in project.aims else ""
-            yield f"one of {sweeps.count(sweep)} configurations of sweep {sweep}{aim}"
-        elif len(group.runs) == 1 and n_single >= FEWEST_SINGLE:
-            yield f"one of {n_single} configurations with one run each, as in a search"
-        else:
-            yield ""
 
 
 def import_groups(grouping: Grouping, groups: Sequence[RunGroup]) -> tuple[Imported, ...]:
