@@ -28,7 +28,7 @@ OF_STEPS = word_set("global total env environment trainer training train gradien
 EXPERIMENT = word_set(
     "experiment experiment_name experiment_id exp exp_name method methods model model_name variant algorithm algo "
     "agent approach system classifier learner policy technique group condition setting config configuration "
-    "architecture arch network backbone strategy estimator optimizer loss_function scheme baseline solver"
+    "architecture arch network backbone strategy estimator optimizer loss_function scheme baseline solver name label"
 )
 TASK = word_set(
     "task task_name dataset datasets dataset_name data_set env environment env_id env_name game benchmark problem "
@@ -38,11 +38,9 @@ STATUS = word_set("status state outcome")
 SPLIT = word_set("split phase subset partition stage")
 """The part of the data that the metrics of a row are about: `val` and `loss` are val_loss."""
 CLOCK = word_set("wall_time walltime timestamp wall_clock relative_time_process relative_time_wall runtime")
-AMBIGUOUS = word_set("name id label")
-"""Columns that name metrics if there is one column of numbers, else experiments."""
 MEANS = word_set("mean avg average m")
 SPREADS = word_set("std sd stdev stddev sem se stderr ci ci95 var variance")
-INDEX = re.compile(r"column 1|index|idx|row|rowid|no", re.IGNORECASE)
+INDEX = re.compile(r"column 1|unnamed: 0|index|idx|row|rowid|no", re.IGNORECASE)
 REPEATED = re.compile(r"(?i)(?P<metric>.*?)[\s_./-]*(?:seed|run|rep|repl?icate|repeat|trial|fold)[\s_./-]*\d+")
 OF_WANDB = re.compile(r"(?P<run>.+) - (?P<metric>.+?)(?P<bound>__MIN|__MAX)?")
 """Columns of a chart exported from W&B."""
@@ -51,7 +49,6 @@ STATUSES |= {"failed": "crashed", "error": "crashed", "nan": "diverged", "killed
 SUMMARY_HINT = "import the scores of the runs; deviate.stats compares summaries of n, mean and SD (divisor n or n - 1)"
 NUMBERS_HINT = f"write scores as plain numbers; where cells such as 0.5 ± 0.1 are summaries, {SUMMARY_HINT}"
 OTHERWISE = "if this is wrong, name the columns run, step, metric, value, experiment, task"
-MOST_COLUMNS = 1_000
 MOST_RUNS = 10_000
 MOST_NAMED = 6
 Points = dict[str, list[tuple[int | None, float]]]
@@ -60,11 +57,7 @@ Points = dict[str, list[tuple[int | None, float]]]
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Column names by role; `values` are metrics, `unused` columns are ignored.
-
-    Attributes:
-        settings: numbers that are the same in every row.
-    """
+    """Column names by role; `values` are metrics, `unused` columns are ignored."""
 
     values: tuple[str, ...]
     experiment: tuple[str, ...] = ()
@@ -74,7 +67,6 @@ class Roles:
     metric: str | None = None
     status: str | None = None
     split: str | None = None
-    settings: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
 
@@ -87,8 +79,6 @@ def assemble(table: Table, path: Path, form: str, *, roles: Roles | None = None)
     Raises:
         InputError: it holds no scores, or several measurements of a run that nothing tells apart.
     """
-    if len(table.columns) > MOST_COLUMNS:
-        raise InputError(f"{path} has {len(table.columns)} columns: this looks like data", "name a file with scores")
     table = _melt(table) if roles is None else table
     roles = _told_apart(table, roles or _roles(table, path), path)
     has_tasks = roles.task is not None and len({cell for cell in table.columns[roles.task] if cell}) > 1
@@ -158,19 +148,13 @@ def _roles(table: Table, path: Path) -> Roles:
     steps = [name for name in counters if name in whole and (levels[name] > 1 or table.n_rows == 1)]
     step = take(sorted(steps, key=lambda name: (levels[name], "epoch" not in snake(name)), reverse=True))
     rest = [name for name in numeric if name not in taken and not _is_index(name, columns[name])]
-    if metric is None and len(rest) == 1 and snake(rest[0]) in VALUE:
-        metric = take(texts, AMBIGUOUS)
-    elif not experiment and run is None and (name := take(texts, AMBIGUOUS)):
-        experiment = [name]
-    settings: list[str] = []
     if metric is not None:
         values = ([name for name in rest if snake(name) in VALUE] or rest)[:1]
     else:
         values = [name for name in rest if name not in counters and snake(name) not in CLOCK]
         if table.n_rows > 2:
-            constant = [name for name in values if levels[name] == 1]
-            settings = [name for name in constant if role_of(split_identifier(name)) != "quality"]
-        values = [name for name in values if name not in settings] or values
+            telling = [name for name in values if levels[name] > 1 or role_of(split_identifier(name)) == "quality"]
+            values = telling or values
     if not values:
         listing = first_few(list(columns), MOST_NAMED)
         raise InputError(f"{path.name}: no column holds scores; the columns are {listing}", NUMBERS_HINT)
@@ -179,9 +163,9 @@ def _roles(table: Table, path: Path) -> Roles:
     # A text that differs in every row names the runs, if others name the experiments.
     experiment = [name for name in experiment if levels[name] < table.n_rows] or experiment
     experiment += [name for name in texts if name not in taken and 1 < levels[name] <= table.n_rows / 2]
-    used = {*values, *experiment, *settings, task, run, step, metric, status, split}
+    used = {*values, *experiment, task, run, step, metric, status, split}
     unused = tuple(name for name in columns if name not in used and any(columns[name]))
-    return Roles(tuple(values), tuple(experiment), task, run, step, metric, status, split, tuple(settings), unused)
+    return Roles(tuple(values), tuple(experiment), task, run, step, metric, status, split, unused)
 
 
 def _is_index(name: str, column: Sequence[str]) -> bool:
@@ -209,7 +193,7 @@ def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
     if roles.run is None or _is_unique(table, roles):
         return roles
     columns = table.columns
-    levels = {name: len(set(columns[name])) for name in (*roles.unused, *roles.settings, *roles.values)}
+    levels = {name: len(set(columns[name])) for name in (*roles.unused, *roles.values)}
     free = [name for name, n in levels.items() if n > 1 and direction_of(split_identifier(name)) is None]
     for name in sorted(free, key=lambda name: (is_numeric(columns[name]), levels[name])):
         extended = replace(
@@ -271,9 +255,8 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
             value = number(cell(name, row))
             if value is not None:
                 points.setdefault(f"{task}{part}{cell(roles.metric, row) or name}", []).append((step, value))
-    settings = {name: table.columns[name][0] for name in roles.settings}
     labels = sorted(runs, key=_order) if roles.run else list(runs)
-    return [_run(label, runs[label], statuses[label], roles, settings) for label in labels]
+    return [_run(label, runs[label], statuses[label], roles) for label in labels]
 
 
 def _step(cell: str) -> int | None:
@@ -287,14 +270,14 @@ def _order(label: str) -> tuple[bool, float, str]:
     return value is None, value or 0.0, label if value is None else ""
 
 
-def _run(label: str, points: Points, status: Status, roles: Roles, settings: dict[str, str]) -> ImportedRun:
+def _run(label: str, points: Points, status: Status, roles: Roles) -> ImportedRun:
     series = {name: Series(*zip(*pairs, strict=True)) for name, pairs in points.items()}
     if roles.run is None:
         name = f"{'run' if roles.step else 'row'} {int(label) + 1}"
-        return ImportedRun(name, series, status, environment=dict(settings))
+        return ImportedRun(name, series, status)
     seed = _step(label) if "seed" in snake(roles.run) else None
     seeds = {} if seed is None else {roles.run: seed}
-    return ImportedRun(f"{roles.run} {label}", series, status, environment=dict(settings), seeds=seeds)
+    return ImportedRun(f"{roles.run} {label}", series, status, seeds=seeds)
 
 
 def _tasks(names: Iterable[str]) -> tuple[str, ...]:
@@ -320,13 +303,9 @@ def _notes(table: Table, roles: Roles, n_experiments: int, runs: Sequence[Import
         "metric": roles.metric,
         "value" if roles.metric else "metrics": first_few(roles.values, MOST_NAMED),
         "not used": first_few(roles.unused, MOST_NAMED),
-        "settings, as equal in all rows": first_few(roles.settings, MOST_NAMED),
     }
     parts = (*table.notes, *(f"{role} = {names}" for role, names in told.items() if names))
     made = f"{count(n_experiments, 'experiment')}, {count(len(runs), 'run')}"
     yield f"{count(table.n_rows, 'row')}: {', '.join(parts)}: {made} ({OTHERWISE})"
     if not roles.run and roles.step and len(runs) > n_experiments:
         yield f"a new run begins where {roles.step} restarts"
-    broken = sum(not math.isfinite(value) for run in runs for one in run.series.values() for value in one.values)
-    if broken:
-        yield f"{count(broken, 'cell')} NaN or infinite: a run that ends so counts as diverged"

@@ -36,8 +36,5 @@ def read_dl_variance(path: Path) -> tuple[Imported, ...]:
         values=tuple(name for name in METRICS if name in columns),
         experiment=tuple(name for name in SET if name in columns),
         run="try",
-        unused=tuple(name for name in columns if name not in {*SET, *METRICS, "try"}),
     )
-    experiments = assemble(dataclasses.replace(table, columns=columns), path, "dl_variance", roles=roles)
-    note = "convergent is the time in seconds to the epoch that the criterion chose, convergent_epoch its number"
-    return tuple(dataclasses.replace(experiment, notes=(*experiment.notes, note)) for experiment in experiments)
+    return assemble(dataclasses.replace(table, columns=columns), path, "dl_variance", roles=roles)

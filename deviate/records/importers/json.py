@@ -1,7 +1,7 @@
 """Importer `json`: scores as lists, as lists by metric, as records (also one per line), and our own `--json` reports.
 
 `[0.91, 0.92]`, `{"acc": [0.91, 0.92]}`, `{"baseline": {"acc": […]}, "mine": {"acc": […]}}`,
-`{"seed 0": {"acc": 0.91}}`, `[{"seed": 0, "acc": 0.91}]`. Records are read as the rows of a table are.
+`[{"seed": 0, "acc": 0.91}]`. Records are read as the rows of a table are.
 """
 
 import itertools
@@ -77,9 +77,6 @@ def _records_by_experiment(document: object) -> dict[str, Records]:
     inner = {name: entries for name, entries in document.items() if isinstance(entries, dict)}
     if any(_is_scores(value) for entries in inner.values() for value in entries.values()):
         return {name: records for name, entries in inner.items() if (records := _side_by_side(entries))}
-    by_run = [{"run": name, **run} for name, run in inner.items() if any(map(_is_score, run.values()))]
-    if by_run:
-        return {"": by_run}
     scores = {name: value for name, value in document.items() if _is_score(value)}
     return {"": [scores]} if scores else {}
 

