@@ -57,7 +57,7 @@ def import_command(
     Reads CSV (wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021. Of a project
     of a tracker, the runs with equal settings but different seeds become an experiment.
     """
-    from deviate.records.importing import clean_names
+    from deviate.records.importing import unique_names
     from deviate.records.plans import free_place
     from deviate.records.trackers.addresses import is_address
 
@@ -82,7 +82,7 @@ def import_command(
     if name is not None and len(results) > 1:
         names = ", ".join(result.name for result in results)
         raise InputError(f"--name {name}: there are {len(results)} experiments: {names}", "leave --name out")
-    _write(folder, results, (name,) if name is not None else clean_names([result.name for result in results]))
+    _write(folder, results, (name,) if name is not None else unique_names([result.name for result in results]))
 
 
 def _import_project(
@@ -118,12 +118,12 @@ def _import_project(
 
 def _names(grouping: Grouping, groups: Sequence[RunGroup], name: str | None) -> tuple[str, ...]:
     """Names for the experiments of groups, of which a single one is called `name` itself."""
-    from deviate.records.importing import clean_names
+    from deviate.records.importing import unique_names
 
     if name is not None and len(groups) == 1:
         return (name,)
     project = grouping.project.name
-    return clean_names(
+    return unique_names(
         [group.name if name is None else f"{name}{group.name.removeprefix(project)}" for group in groups]
     )
 

@@ -32,8 +32,6 @@ from deviate.records.read import experiment_of_plan, judge_run
 from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec
 from deviate.records.schema import Manifest
 
-MOST_FILES = 10_000
-"""Maximum number of files of a folder that are read."""
 NUMBERS = re.compile(r"[\W\d_]*(?:(?:seed|run|version|replicate|rep)[\W\d_]*)*$", re.IGNORECASE)
 """Uninformative end of the common part of file names: `acc_seed_` is acc."""
 NO_NAME = re.compile(r"[^\w.+=-]+")
@@ -44,8 +42,6 @@ GENERIC = word_set(
     "data lightning_logs csv_logs events events.out.tfevents training monitor"
 )
 """Usual names of log files and folders, which do not name an experiment."""
-MOST_OTHERS = 500
-"""Maximum number of files of a folder that are checked for other formats."""
 
 
 def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Imported, ...]:
@@ -66,13 +62,8 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
     if again is not None:
         raise InputError(f"{again} is given more than once", "name each file once")
     experiments = _join([_read_path(path, form) for path in paths])
-    names = _unique_names([each.name for each in experiments], NO_NAME)
+    names = unique_names([each.name for each in experiments], NO_NAME)
     return tuple(dataclasses.replace(each, name=name) for each, name in zip(experiments, names, strict=True))
-
-
-def clean_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Names for recording experiments, in ASCII letters, numbered where several are equal."""
-    return _unique_names(names, NO_FOLDER)
 
 
 def refuse_format(form: str) -> None:
@@ -87,11 +78,8 @@ def _read_path(path: Path, form: str | None) -> Sequence[Imported]:
             raise InputError(f"importing {path}: no such file or folder", "check its name")
         importer = IMPORTERS[form] if form is not None else _claiming(path)
         if importer is not None:
-            experiments = importer.read(path)
-            notes = _unread_files(path, importer) if form is None and path.is_dir() else ()
-            return [dataclasses.replace(each, notes=(*each.notes, *notes)) for each in experiments]
-        files = _within(path) if path.is_dir() else []
-        read = [each.read(file) for file in files if (each := _claiming(file)) is not None]
+            return importer.read(path)
+        read = [each.read(file) for file in sorted(path.glob("[!.]*")) if (each := _claiming(file)) is not None]
     if not read:
         known = ", ".join(IMPORTERS)
         raise InputError(f"importing {path}: not a known format", f"name a format with --format: {known}")
@@ -103,21 +91,6 @@ def _claiming(path: Path) -> Importer | None:
     importers, of_others = dict(IMPORTERS), IMPORTERS.added_by_others()
     ranked = sorted(importers.values(), key=lambda each: (each.name not in of_others, each.rank), reverse=True)
     return next((each for each in ranked if each.claims(path)), None)
-
-
-def _unread_files(folder: Path, chosen: Importer) -> tuple[str, ...]:
-    """Notes on files of other formats in a folder that an importer claims as a whole."""
-    files = [file for file in _within(folder)[:MOST_OTHERS] if file.is_file() and not chosen.claims(file)]
-    counts = Counter(other.name for file in files if (other := _claiming(file)) is not None)
-    return tuple(
-        f"{folder.name}: read as {chosen.name}; not read: {n} file{'s' * (n > 1)} of the format {name}"
-        for name, n in counts.items()
-    )
-
-
-def _within(folder: Path) -> list[Path]:
-    """The direct children of a folder, hidden files excluded."""
-    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))[:MOST_FILES]
 
 
 def _join(read: Sequence[Sequence[Imported]], *, name: str = "") -> Sequence[Imported]:
@@ -156,12 +129,12 @@ def _common_name(parts: Sequence[Imported]) -> str:
     letters = os.path.commonprefix([path.stem for path in paths])  # noqa: RUF071  names share letters
     common = NUMBERS.sub("", letters)
     folder = Path(os.path.commonpath([path.parent for path in paths]))
-    names = [name for name in (common, folder.name, folder.parent.name) if len(name) > 1]
-    return next((name for name in names if name.lower() not in GENERIC), "imported")
+    names = (common, folder.name, folder.parent.name, "imported")
+    return next(name for name in names if len(name) > 1 and name.lower() not in GENERIC)
 
 
-def _unique_names(wanted: Sequence[str], without: re.Pattern[str]) -> tuple[str, ...]:
-    """Unique names, numbered where several are equal."""
+def unique_names(wanted: Sequence[str], without: re.Pattern[str] = NO_FOLDER) -> tuple[str, ...]:
+    """Unique names, numbered where several are equal; by default such as recording takes, in ASCII letters."""
     names: list[str] = []
     for one in wanted:
         stem = without.sub("_", one).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"

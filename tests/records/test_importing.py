@@ -6,7 +6,7 @@ import pytest
 
 from deviate.errors import InputError
 from deviate.records.importers import IMPORTERS
-from deviate.records.importing import clean_names, experiment_of, read_files, write_imported
+from deviate.records.importing import experiment_of, read_files, unique_names, write_imported
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -39,15 +39,6 @@ def test_what_loggers_call_every_file_names_no_experiment(tmp_path: Path, place:
     assert imported.name == "mine"
 
 
-def test_files_beside_those_of_the_format_of_a_folder_are_told(tmp_path: Path) -> None:
-    write(tmp_path, "mine/metrics.csv", "epoch,step,acc\n0,1,0.5\n1,2,0.6\n")
-    for seed in (1, 2):
-        write(tmp_path, f"mine/{seed}.json", "[0.1, 0.2]")
-    (imported,) = read_files([tmp_path / "mine"])
-    assert imported.form == "lightning"
-    assert "mine: read as lightning; not read: 2 files of the format json" in imported.notes
-
-
 def test_the_files_of_a_folder_are_one_experiment_named_after_it(tmp_path: Path) -> None:
     for seed in (1, 2):
         write(tmp_path, f"mine/{seed}.csv", CURVE)
@@ -70,7 +61,7 @@ def test_names_keep_their_letters_and_on_record_those_that_a_folder_can_bear(tmp
     path = write(tmp_path, "x.csv", "method,seed,acc\nA (tuned)/1,0,1\nA (tuned) 1,0,2\n../基线,0,3\n模型,0,4\n")
     found = read_files([path])
     assert [it.name for it in found] == ["A_tuned_1", "A_tuned_1-2", "_基线", "模型"]
-    assert clean_names([it.name for it in found]) == ("A_tuned_1", "A_tuned_1-2", "imported", "imported-2")
+    assert unique_names([it.name for it in found]) == ("A_tuned_1", "A_tuned_1-2", "imported", "imported-2")
 
 
 def test_a_file_that_is_given_twice_is_refused(tmp_path: Path) -> None:
@@ -93,8 +84,9 @@ def test_a_step_that_no_record_can_hold_is_refused(tmp_path: Path, step: str) ->
 
 
 def test_the_format_can_be_said(tmp_path: Path) -> None:
-    path = write(tmp_path, "x.csv", "epoch,loss\n0,0.5\n")
-    assert [read_files([path], form=form)[0].form for form in (None, "csv", "keras")] == ["keras", "csv", "keras"]
+    path = write(tmp_path, "metrics.csv", "epoch,step,loss\n0,1,0.5\n")
+    forms = (None, "csv", "lightning")
+    assert [read_files([path], form=form)[0].form for form in forms] == ["lightning", "csv", "lightning"]
     with pytest.raises(InputError, match="unknown import format 'excel'") as caught:
         read_files([path], form="excel")
     assert "csv" in caught.value.hint

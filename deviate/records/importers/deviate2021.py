@@ -31,7 +31,6 @@ RIGHT = {
     "cohen_d": "cohen d, unweighted",
 }
 P_VALUE = "U_test_p-value"
-ONCE = "DLVarLog"
 NOTES = {
     ANALYSIS: "# DEVIATE 2021: SDev_t was the lower bound and SDev_b the upper one: here they are called low and high\n"
     "# SD with ddof 1; chi-square interval at 90%; values have four decimals\n",
@@ -77,7 +76,7 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
         )
     read = [assemble(_count_rows(read_table(log)), log, "deviate2021")[0] for log in logs]
     runs = tuple(
-        dataclasses.replace(run, label=f"run {log.parent.name}" if log.stem.startswith(ONCE) else run.label)
+        dataclasses.replace(run, label=f"run {log.parent.name}" if log.stem.startswith("DLVarLog") else run.label)
         for log, table in zip(logs, read, strict=True)
         for run in table.runs
     )

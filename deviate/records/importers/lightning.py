@@ -5,17 +5,16 @@ the step, and the epoch is not used. Each folder `version_N` is a run; nothing s
 """
 
 import dataclasses
-import re
 from pathlib import Path
 
 from deviate.base.redaction import redact_variables
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.tables import first_row, head, read_table
+from deviate.records.importers.tables import first_row, read_table
+from deviate.records.importers.tracked import read_settings
 
 METRICS = "metrics.csv"
-SETTING = re.compile(r"^([\w.-]+):\s*(\S.*)$")
 
 
 def _claims(path: Path) -> bool:
@@ -51,6 +50,6 @@ def read_lightning(path: Path) -> tuple[Imported, ...]:
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    """Scalar settings of `hparams.yaml`, without secrets."""
-    matches = (SETTING.match(line) for line in head(folder / "hparams.yaml", 65_536).splitlines())
-    return redact_variables({match[1]: match[2] for match in matches if match})
+    """The settings of `hparams.yaml`, without secrets."""
+    path = folder / "hparams.yaml"
+    return redact_variables(read_settings(path)) if path.is_file() else {}

@@ -18,7 +18,7 @@ import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from deviate.errors import InputError
 from deviate.model.records import Status
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.tables import head
-from deviate.records.importers.tracked import Project, TrackedRun, calling, note_on, trained
+from deviate.records.importers.tracked import CURE, Project, TrackedRun, calling, note_on, read_settings, trained
 
 META = "meta.yaml"
 DATABASE = "mlflow.db"
@@ -38,7 +38,6 @@ STATES: Mapping[str, Status] = {
 }  # fmt: skip
 """Status of a run by its state; folders have their numbers. In any other state it is lost."""
 TABLES = {"experiments", "runs", "latest_metrics"}
-CURE = "restore it, or move it away to go on without it"
 MACHINE = "system/"
 FACTS = {"mlflow.source.git.commit": "git_commit", "mlflow.source.name": "source"}
 NAME = "mlflow.runName"
@@ -49,16 +48,6 @@ HINT = "check MLFLOW_TRACKING_URI; a login needs MLFLOW_TRACKING_USERNAME and _P
 STORE = "MLFLOW_TRACKING_URI"
 AGGREGATE = "deviate.experiment"
 """A tag of runs that `deviate report --to mlflow` writes."""
-DEFAULT = "Default"
-"""An experiment that every store has, and most leave empty."""
-
-
-@dataclass(slots=True)
-class Stored(TrackedRun):
-    """A run in an MLflow store, whose metrics are known by name until `load_values` reads them."""
-
-    tags: Mapping[str, str] = field(default_factory=dict)
-    folder: Path = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +61,7 @@ class StoredExperiment:
 
     id: str
     name: str
-    read_runs: Callable[[], list[Stored]]
+    read_runs: Callable[[], list[TrackedRun]]
     load_values: Callable[[Any], None]
 
 
@@ -100,13 +89,10 @@ def _project(experiment: StoredExperiment, address: str) -> Project:
     runs = sorted(experiment.read_runs(), key=lambda run: (run.started, run.id))
     n_named = Counter(run.name for run in runs)
     names = {run.id: run.name for run in runs if n_named[run.name] == 1}
-    parents = {run.tags.get(PARENT) for run in runs}
+    parents = {run.sweep for run in runs}
     empty = [run for run in runs if run.id in parents and not run.trails]
     for run in runs:
-        parent = run.tags.get(PARENT, "")  # searches for settings start their runs below one of their own
-        run.sweep = names.get(parent) or parent[:8]
-        run.labels = {"source": run.facts.get("source", "")}
-        run.is_aggregate = AGGREGATE in run.tags
+        run.sweep = names.get(run.sweep) or run.sweep[:8]
     kept, notes = trained(run for run in runs if run not in empty)
     notes += note_on((run.label for run in empty), "parent run without metrics, left out")
     return Project(address, experiment.name, "mlflow", "param.", kept, experiment.load_values, notes=notes)
@@ -132,10 +118,10 @@ def experiments_of(store: str) -> list[StoredExperiment]:
     return _by_client(f"sqlite:///{database.resolve()}")
 
 
-def _run(info: Mapping[str, Any], params: dict[str, str], tags: dict[str, str], metrics: Iterable[str]) -> Stored:
+def _run(info: Mapping[str, Any], params: dict[str, str], tags: dict[str, str], metrics: Iterable[str]) -> TrackedRun:
     """A run by what MLflow notes of it; times are in milliseconds, and a run that has not ended lacks its end."""
     began = _seconds(info.get("start_time"))
-    return Stored(
+    return TrackedRun(
         id=info["run_id"],
         name=tags.get(NAME, ""),
         status=STATES.get(str(info.get("status")), "lost"),
@@ -144,7 +130,9 @@ def _run(info: Mapping[str, Any], params: dict[str, str], tags: dict[str, str], 
         trails={name: [] for name in metrics if not name.startswith(MACHINE)},
         params=params,
         facts={fact: tags[tag] for tag, fact in FACTS.items() if tag in tags},
-        tags=tags,
+        sweep=tags.get(PARENT, ""),  # searches for settings start their runs below one of their own
+        labels={"source": tags.get("mlflow.source.name", "")},
+        is_aggregate=AGGREGATE in tags,
     )
 
 
@@ -183,8 +171,6 @@ def _split(place: str) -> tuple[str, str]:
 def _choose(experiments: Sequence[StoredExperiment], name: str, address: str) -> StoredExperiment:
     """The experiment of that name or number; without a name the only one."""
     candidates = [each for each in experiments if name in {each.name, each.id}] if name else list(experiments)
-    if not name and len(candidates) > 1:
-        candidates = [each for each in candidates if each.name != DEFAULT]
     if len(candidates) == 1:
         return candidates[0]
     which = f"no experiment {name!r}" if name else f"{len(candidates)} experiments"
@@ -209,7 +195,7 @@ def _folder(folder: Path) -> StoredExperiment:
     """An experiment whose runs have folders; models are logged beside them since MLflow 3."""
     meta = _meta(folder)
 
-    def read_runs() -> list[Stored]:
+    def read_runs() -> list[TrackedRun]:
         metas = {path.parent: _meta(path.parent) for path in sorted(folder.glob(f"*/{META}"))}
         return [
             _folder_run(place, its)
@@ -217,17 +203,17 @@ def _folder(folder: Path) -> StoredExperiment:
             if "run_id" in its and its.get("lifecycle_stage") != "deleted"
         ]
 
-    return StoredExperiment(str(meta.get("experiment_id")), str(meta.get("name")), read_runs, _load_values)
+    return StoredExperiment(
+        meta.get("experiment_id", ""), meta.get("name", ""), read_runs, lambda run: _load_values(folder / run.id, run)
+    )
 
 
-def _folder_run(folder: Path, meta: Mapping[str, Any]) -> Stored:
+def _folder_run(folder: Path, meta: Mapping[str, Any]) -> TrackedRun:
     params, tags = (
         {name: path.read_text(encoding="utf-8", errors="replace") for name, path in _files(folder / kind).items()}
         for kind in ("params", "tags")
     )
-    run = _run(meta, params, tags, _files(folder / "metrics"))
-    run.folder = folder
-    return run
+    return _run(meta, params, tags, _files(folder / "metrics"))
 
 
 def _files(folder: Path) -> dict[str, Path]:
@@ -235,10 +221,10 @@ def _files(folder: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("[!.]*")) if path.is_file()}
 
 
-def _load_values(run: Stored) -> None:
+def _load_values(folder: Path, run: TrackedRun) -> None:
     """Read the values of all metrics, without torn last lines: a number that is cut off would be another one."""
     for name in run.trails:
-        path = run.folder / "metrics" / name
+        path = folder / "metrics" / name
         whole, _, torn = path.read_text(encoding="utf-8", errors="replace").rpartition("\n")
         run.torn += [name] if torn else []
         for number, line in enumerate(whole.splitlines(), 1):
@@ -249,12 +235,9 @@ def _load_values(run: Stored) -> None:
                 raise InputError(f"{path} is damaged in line {number}: {line[:80]!r}", CURE) from error
 
 
-def _meta(folder: Path) -> Mapping[str, Any]:
-    with calling("pyyaml", f"reading {folder / META}", CURE):
-        import yaml
-
-        fields = yaml.safe_load((folder / META).read_text(encoding="utf-8"))
-    if not isinstance(fields, dict):
+def _meta(folder: Path) -> Mapping[str, str]:
+    fields = read_settings(folder / META)
+    if not fields:
         raise InputError(f"{folder / META} is damaged: it has no fields", CURE)
     return fields
 
@@ -288,12 +271,12 @@ def _by_client(address: str) -> list[StoredExperiment]:
         experiments = list(_pages(client.search_experiments))
 
     def experiment_of(experiment: Any) -> StoredExperiment:
-        def read_runs() -> list[Stored]:
+        def read_runs() -> list[TrackedRun]:
             with calling("mlflow", doing, HINT):
                 found = _pages(client.search_runs, experiment_ids=[experiment.experiment_id], max_results=RUNS_PER_PAGE)
                 return [_run(dict(it.info), dict(it.data.params), dict(it.data.tags), it.data.metrics) for it in found]
 
-        def load_values(run: Stored) -> None:
+        def load_values(run: TrackedRun) -> None:
             with calling("mlflow", doing, HINT), ThreadPoolExecutor(N_CONNECTIONS) as pool:  # a request for each metric
                 histories = pool.map(lambda name: client.get_metric_history(run.id, name), run.trails)
                 for name, history in zip(list(run.trails), histories, strict=True):

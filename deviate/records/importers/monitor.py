@@ -5,7 +5,6 @@ steps up to its end. Each file is a run. Nothing says how it ended.
 """
 
 import itertools
-import json
 from pathlib import Path
 
 from deviate.errors import InputError
@@ -21,14 +20,11 @@ def _claims(path: Path) -> bool:
 
 @importer("monitor", claims=_claims, rank=30)
 def read_monitor(path: Path) -> tuple[Imported, ...]:
-    """Read the episodes of one run. Raises InputError for a damaged file."""
+    """Read the episodes of one run. Raises InputError for another file."""
+    if not _claims(path):
+        raise InputError(f"{path} is not a Monitor log", "name one with the columns r, l and t")
     table = read_table(path)
-    try:
-        facts = json.loads(head(path).partition("\n")[0].lstrip("# "))
-        cells = zip(*(map(number, table.columns[name]) for name in "rlt"), strict=True)
-        started = float(facts["t_start"])
-    except (KeyError, ValueError, TypeError) as error:
-        raise InputError(f"{path} is not a Monitor log: {error!r}", "name one with the columns r, l and t") from error
+    cells = zip(*(map(number, table.columns[name]) for name in "rlt"), strict=True)
     whole = [(r, n, t) for r, n, t in cells if r is not None and n is not None and t is not None]
     steps = tuple(itertools.accumulate(int(n) for _, n, _ in whole))
     times = tuple(t for _, _, t in whole)
@@ -36,8 +32,7 @@ def read_monitor(path: Path) -> tuple[Imported, ...]:
         "episode_reward": Series(steps, tuple(r for r, _, _ in whole), times),
         "episode_length": Series(steps, tuple(n for _, n, _ in whole), times),
     }
-    environment = {"environment": str(facts["env_id"])} if facts.get("env_id") else {}
-    run = ImportedRun(path.name, series, "completed", started, max(times, default=0.0), environment)
+    run = ImportedRun(path.name, series, wall_time_s=max(times, default=0.0))
     note = f"{path.name}: {len(whole)} episodes, step = environment steps so far (l), episode_reward = r, time = t"
     name = path.name.removesuffix(".csv").removesuffix(".monitor")
     return (Imported(name, "monitor", (path,), (run,), notes=(note,)),)

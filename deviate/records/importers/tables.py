@@ -116,7 +116,6 @@ def read_table(path: Path) -> Table:
     notes = (
         f"{count(len(comments), 'comment line')} skipped" if comments else "",
         f"separated by {SEPARATORS.get(separator, 'blanks')}" if separator not in {",", ""} else "",
-        f"{count(len(rows) - len(own), 'repeated header line')} skipped" if len(rows) > len(own) else "",
         "commas are decimal" if is_decimal_comma else "",
     )
     return Table(columns, len(own), tuple(filter(None, notes)))

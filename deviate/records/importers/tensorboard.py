@@ -15,7 +15,6 @@ that is installed, which takes seconds.
 Source: https://www.tensorflow.org/tutorials/load_data/tfrecord
 """
 
-import json
 import os
 import re
 import struct
@@ -27,7 +26,7 @@ from typing import IO, Any
 
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
-from deviate.records.importers.tracked import Project, TrackedRun, as_params, calling, note_on, trained
+from deviate.records.importers.tracked import Project, TrackedRun, as_params, calling, note_on, read_settings, trained
 from deviate.series.words import DATA_WORDS
 
 MARK = "tfevents"
@@ -113,10 +112,9 @@ def read_tensorboard_project(place: str) -> Project:
         run.include(log)
         for tag, points in log.trails.items():  # a session has only a final value of a curve
             run.trails.setdefault(_name(tag, folder, home, log), points)
-    unread: list[str] = []
     for home, run in runs.items():
         run.is_aggregate = any(home.glob(AGGREGATE))
-        run.params = {**_settings(home, unread), **run.params}
+        run.params = {**_settings(home), **run.params}
         if not run.params:
             if seed := SEED_IN_NAME.search(run.label):
                 run.params["seed"] = seed[1]
@@ -125,7 +123,6 @@ def read_tensorboard_project(place: str) -> Project:
     if len(kept) > 1:
         notes.append(f"{len(kept)} runs: each folder with event files is one; train, validation and so on are parts")
     notes += note_on((run.label for run in runs.values() if not run.trails), "no scalars in the event files, left out")
-    notes += note_on(unread, "settings that cannot be read")
     return Project(f"tensorboard:{path}", root.resolve().name, "tensorboard", "hparam.", kept, notes=notes)
 
 
@@ -165,24 +162,10 @@ def _name(tag: str, folder: Path, home: Path, log: EventLog) -> str:
     return f"{tag}/{inner[len(tag) + 1 :]}" if _main_tag(folder, home, log) else f"{inner}/{tag}"
 
 
-def _settings(home: Path, unread: list[str]) -> dict[str, str]:
+def _settings(home: Path) -> dict[str, str]:
     """The settings in the first file of settings."""
     path = next((home / name for name in FILES if (home / name).is_file()), None)
-    if path is None:
-        return {}
-    try:
-        with calling("pyyaml", f"reading {path}", ""):
-            text = path.read_text(encoding="utf-8")
-            if path.suffix == ".json":
-                values = json.loads(text)
-            else:
-                import yaml
-
-                values = yaml.safe_load(text)
-    except InputError as error:
-        unread.append(error.message)
-        return {}
-    return as_params(values) if isinstance(values, dict) else {}
+    return {} if path is None else read_settings(path)
 
 
 def _read_files(paths: Sequence[Path]) -> EventLog:

@@ -20,6 +20,7 @@ from deviate.records.importers import Imported, ImportedRun
 
 MOST_NAMED = 5
 LONGEST_MESSAGE = 200
+CURE = "restore it, or move it away to go on without it"
 LOST = "killed or still running, so the run does not count"
 TORN = "the last line is incomplete, left out"
 REPLACED = (
@@ -194,6 +195,19 @@ def flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[st
 def as_params(values: Mapping[str, object]) -> dict[str, str]:
     """Settings under flat names, as text: what is no text is JSON."""
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in flatten(values)}
+
+
+def read_settings(path: Path) -> dict[str, str]:
+    """The values in a file of YAML or JSON under flat names, as they are written; tags of types are passed over.
+
+    Raises:
+        InputError: the file is damaged, or the package `pyyaml` is not installed.
+    """
+    with calling("pyyaml", f"reading {path}", CURE):
+        import yaml
+
+        values = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506  it makes only texts
+    return as_params(values) if isinstance(values, dict) else {}
 
 
 def settings(values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:

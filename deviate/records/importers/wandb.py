@@ -17,7 +17,7 @@ import inspect
 import json
 import math
 import os
-import urllib.parse
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from deviate.errors import InputError
 from deviate.model.records import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import Imported, importer
-from deviate.records.importers.tracked import Project, TrackedRun, as_params, calling, flatten, note_on, trained
+from deviate.records.importers.tracked import CURE, Project, TrackedRun, as_params, calling, flatten, note_on, trained
 
 MAGIC = b":W&B"
 BLOCK = 32_768
@@ -42,7 +42,6 @@ WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 INTERRUPTED = 255
 AGGREGATE = "deviate_experiment"
 """A setting of runs that `deviate report --to wandb` writes."""
-CURE = "restore it, or move its folder away to go on without it"
 STATES: Mapping[str, Status] = {
     "finished": "completed", "crashed": "crashed", "failed": "crashed", "killed": "cancelled",
 }  # fmt: skip
@@ -90,8 +89,6 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
         experiments.setdefault("-".join(filter(None, (run.project, run.group))), []).append(run)
     if not any(run.trails for run in kept):
         raise InputError(f"the W&B runs in {path} logged no numbers", "; ".join(notes) or "name another folder")
-    if len(experiments) > 1:
-        notes = [f"{len(experiments)} experiments: each project and group is one", *notes]
     projects = [
         Project(str(path), name or path.resolve().stem, "wandb", "config.", its, has_clock_times=False, notes=notes)
         for name, its in experiments.items()
@@ -180,7 +177,7 @@ def _take(run: _LoggedRun, record: Any) -> None:
         case "history":
             add_row(run, _values(part.item), part.step.num)
         case "summary":
-            _summarise(run, part)
+            run.summary |= _scores(_values(part.update))
         case "config":
             run.params |= _params(_values(part.update))
         case "run":
@@ -188,19 +185,13 @@ def _take(run: _LoggedRun, record: Any) -> None:
             run.project, run.group = part.project, part.run_group
             run.started = run.started or part.start_time.ToNanoseconds() / 1e9
             run.params |= _params(_values(part.config.update))
-            _summarise(run, part.summary)
+            run.summary |= _scores(_values(part.summary.update))
         case "exit":
             code = part.exit_code
             run.status = "cancelled" if code == INTERRUPTED else "crashed" if code else "completed"
             run.wall_time_s = max(run.wall_time_s, part.runtime)
         case "environment":
             run.facts |= {FACTS[it.name]: str(value) for it, value in part.ListFields() if it.name in FACTS}
-
-
-def _summarise(run: _LoggedRun, record: Any) -> None:
-    run.summary |= _scores(_values(record.update))
-    for item in record.remove:
-        run.summary.pop(_name(item), None)
 
 
 def _values(items: Iterable[Any]) -> dict[str, object]:
@@ -251,13 +242,14 @@ def _calling(doing: str, hint: str) -> Iterator[None]:
 
 
 def read_wandb_project(place: str) -> Project:
-    """Read the runs of `ENTITY/PROJECT`, `PROJECT` of the default entity, or the address of a page of the project.
+    """Read the runs of `ENTITY/PROJECT`, or `PROJECT` of the default entity.
 
     Raises:
         InputError: `wandb` is not installed, there is no API key, no such project, or no answer.
     """
-    path = _path(place)
-    address = f"wandb:{path}"
+    address = f"wandb:{place}"
+    if not re.fullmatch(r"([^/]+/)?[^/]+", place):
+        raise InputError(f"{address} is no project", "write wandb:ENTITY/PROJECT; --group sweep=ID chooses a sweep")
     with _calling(f"reading {address}", HINT):
         import wandb
 
@@ -265,7 +257,7 @@ def read_wandb_project(place: str) -> Project:
         wandb.setup(settings=wandb.Settings(silent=True))
         api: Any = wandb.Api()
         options = {"lazy": False} if "lazy" in inspect.signature(api.runs).parameters else {}
-        cloud_runs = {run.id: run for run in api.runs(path, per_page=PAGE, **options)}
+        cloud_runs = {run.id: run for run in api.runs(place, per_page=PAGE, **options)}
         runs = [_cloud_run(run) for run in cloud_runs.values()]
 
     def load(run: TrackedRun) -> None:
@@ -273,42 +265,23 @@ def read_wandb_project(place: str) -> Project:
             _load(run, cloud_runs[run.id])
 
     kept, notes = trained(runs)
-    name = path.rpartition("/")[2]
+    name = place.rpartition("/")[2]
     return Project(address, name, "wandb", "config.", kept, load, has_clock_times=False, notes=notes)
-
-
-def _path(place: str) -> str:
-    """ENTITY/PROJECT or PROJECT, also from the address of a page."""
-    is_page = "://" in place
-    parts = (urllib.parse.urlsplit(place).path if is_page else place).strip("/").split("/")
-    if not all(parts) or (len(parts) > 2 and not is_page):
-        raise InputError(f"wandb:{place} is no project", "write wandb:ENTITY/PROJECT; --group sweep=ID chooses a sweep")
-    return "/".join(parts[:2])
 
 
 def _cloud_run(run: Any) -> TrackedRun:
     params = _params(run.config)
-    started = _seconds(run.created_at)
+    created = dt.datetime.fromisoformat(run.created_at)
     return TrackedRun(
         id=run.id,
         name=run.name or "",
         status=STATES.get(run.state, "lost"),
-        started=started,
-        wall_time_s=max(0.0, _seconds(getattr(run, "heartbeat_at", None)) - started),
+        started=(created if created.tzinfo else created.replace(tzinfo=dt.UTC)).timestamp(),
         params=params,
         sweep=run.sweep_name or "",
         labels={"group": run.group or "", "job_type": run.job_type or ""},
         is_aggregate=AGGREGATE in params,
     )
-
-
-def _seconds(text: object) -> float:
-    """Seconds since the epoch of a time in ISO 8601, which is UTC; 0 where there is none."""
-    try:
-        time = dt.datetime.fromisoformat(str(text))
-    except ValueError:
-        return 0.0
-    return (time if time.tzinfo else time.replace(tzinfo=dt.UTC)).timestamp()
 
 
 def _load(run: TrackedRun, source: Any) -> None:
