@@ -238,10 +238,7 @@ BAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, Recurs
 
 
 def json_lines(
-    path: Path,
-    *,
-    piece: int = 1 << 14,
-    on_damage: Callable[[Literal["bad", "torn"]], object] = lambda _: None,
+    path: Path, *, piece: int = 1 << 14, on_damage: Callable[[Literal["bad", "torn"]], object] = lambda _: None
 ) -> Iterator[Any]:
     """What the lines of a file hold, in order.
 

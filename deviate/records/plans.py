@@ -188,8 +188,7 @@ def free_place(deviate: Path, name: str) -> Path:
     folder = place_of(deviate, name)
     if experiment_file(folder).exists():
         raise InputError(
-            f"an experiment named {name} exists already",
-            f"choose another name with --name, or delete {folder}",
+            f"an experiment named {name} exists already", f"choose another name with --name, or delete {folder}"
         )
     return folder
 

@@ -98,12 +98,8 @@ def _executions(values: Sequence[Recorded]) -> list[list[Recorded]]:
     for value in values:
         last = executions[-1][-1] if executions else None
         key = value.site, value.label
-        if (
-            last is not None
-            and (last.statement, last.loops) == (value.statement, value.loops)
-            and last.site <= value.site
-            and key not in seen
-        ):
+        is_same = last and (last.statement, last.loops) == (value.statement, value.loops)
+        if last and is_same and last.site <= value.site and key not in seen:
             executions[-1].append(value)
         else:
             executions.append([value])

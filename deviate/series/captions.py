@@ -237,9 +237,8 @@ class Captions:
 
     def _first_row(self, place: int) -> Line | None:
         """The next line with numbers, if at most three lines stand before it."""
-        return next(
-            (line for line in self.lines[place + 1 : place + 5] if line.numbers and not line.is_drawn_over), None
-        )
+        near = self.lines[place + 1 : place + 5]
+        return next((line for line in near if line.numbers and not line.is_drawn_over), None)
 
     def _read(self, line: Line) -> list[Caption]:
         layout = self._layout(line)

@@ -132,7 +132,8 @@ def _candidates(stream: Stream) -> Iterator[str]:
     own = _own_words(stream)
     around = [caption.section, caption.prefix, caption.heading]
     is_of_data = kind_of(" ".join(own), caption.unit) in ("result", "loss") and not data_of(" ".join(own))
-    data = [] if not is_of_data else next((_data_words(text) for text in around if data_of(text)), [])
+    telling = [text for text in around if data_of(text)] if is_of_data else []
+    data = [word for text in telling for word in name_words(text) if word in DATA_WORDS][:1]  # as it is written
     column = [] if set(name_words(caption.column)) <= set(own) else name_words(caption.column)
     yield _joined([*data, *own])
     if column:
@@ -142,11 +143,6 @@ def _candidates(stream: Stream) -> Iterator[str]:
     yield _joined([*name_words(caption.heading), *own])
     every = (caption.heading, caption.prefix, caption.section)
     yield _joined([*(word for text in every for word in name_words(text)), *own])
-
-
-def _data_words(text: str) -> list[str]:
-    """The word of a text that names the data, as it is written."""
-    return [word for word in name_words(text) if word in DATA_WORDS][:1]
 
 
 def _own_words(stream: Stream) -> list[str]:
