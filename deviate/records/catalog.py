@@ -254,8 +254,7 @@ class Catalog:
             return ""
         if found is not None and JOINT not in label:
             entry = self._entry(site)
-            is_beside = entry is not None and entry.label is not None  # the value of a variable
-            if is_beside and not words_of(label) & MEASURES:
+            if entry and entry.label is not None and not words_of(label) & MEASURES:  # the value of a variable
                 return f"{label} {found.words or found.name}"
             if found.words:
                 return f"{found.words}/{label}"

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from deviate.base.texts import count
 from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST, refuse_aggregate
@@ -73,7 +73,8 @@ def score_of(series: Mapping[str, Series], metric: SelectedMetric, metrics: Sequ
     if own.values and all(step is None for step in own.steps):
         return aggregate_series(own, "last")
     direction = next((other.direction for other in metrics if other.name == name), None)
-    deciding: list[Measurement] = [(step, value) for step, value in _pairs(series.get(name)) if step is not None]
+    decider = series.get(name, Series((), ()))
+    deciding = [pair for pair in zip(decider.steps, decider.values, strict=True) if pair[0] is not None]
     if direction is None or not deciding:
         return Unavailable(f"{name} has no {'direction' if deciding else 'value'}, so its best value is unknown")
     best = _finite(deciding, _OF_ALL[direction])
@@ -81,10 +82,6 @@ def score_of(series: Mapping[str, Series], metric: SelectedMetric, metrics: Sequ
         return best
     step = next(step for step, value in deciding if value == best)
     return aggregate_series(own, f"at:{step}")
-
-
-def _pairs(series: Series | None) -> Iterable[tuple[int | None, float]]:
-    return () if series is None else zip(series.steps, series.values, strict=True)
 
 
 def _at_step(measurements: list[Measurement], step: int) -> Estimate:
