@@ -197,14 +197,14 @@ class Catalog:
         """A metric that no line shows: by its tag or key, or by what the source calls it."""
         found = self._of_site(source.site)
         label = source.name if source.label is None else source.label
-        if label is not None and not label.isdigit() and not any(map(str.isalpha, label)):  # a time beside the value
+        head = "" if label is None else label.partition(JOINT)[0]
+        if head and not head.isdigit() and not any(map(str.isalpha, head)):  # a time beside the value
             return None
         words = self._tag(label, source.site, found)
         is_setup = source.phase == "before" and self._output.has_main
         is_dumped = source.site in self._output.dumped or source.name in self._output.dumped
-        if words and (is_dumped or is_setup) and not words_of(words) & TELLING:
-            return None
-        if words in self._copies:  # its line has the same number under the same words
+        is_setting = bool(words) and (is_dumped or is_setup) and not words_of(words) & TELLING
+        if is_setting or words in self._copies:  # in its line the same number stands under the same words
             return None
         if words:
             name, kind = snake(words), kind_of(words)

@@ -208,9 +208,17 @@ def test_a_variable_beside_a_value_without_a_line_stands_before_its_name(tmp_pat
     it = catalog(tmp_path, known)
     first, *others = it.manifest.sites
     it.manifest = msgspec.structs.replace(it.manifest, sites=(replace(first, label="split"), *others))
-    labels = [(0, "train"), (0, "val"), (0, "mae"), (1, "f1"), (1, None), (0, "2026-11-29 10:42:46,803")]
+    labels = [
+        (0, "train"),
+        (0, "val"),
+        (0, "mae"),
+        (1, "f1"),
+        (1, None),
+        (0, "2026-11-29 10:42:46,803"),
+        (0, "2026-11-29 10:42:46,803: alpha"),
+    ]
     assert [it.name(Source(site, None, (), label)) for site, label in labels] == [
-        "train_rmse", "val_rmse", "mae", "best_f1", "best", None,
+        "train_rmse", "val_rmse", "mae", "best_f1", "best", None, None,
     ]  # fmt: skip
 
 
