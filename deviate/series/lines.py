@@ -27,7 +27,7 @@ NUMBER = re.compile(
 UNIT = re.compile(
     r"\s*(?P<percent>%)"
     r"|\s*(?P<unit>(?:[a-zA-Z]*/(?:s|sec|second|step|it|iter|epoch|batch|min|h)\b)|(?:s|sec|secs|seconds?|ms|msecs?|us|µs|min|mins|"
-    r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?![\w]))"
+    r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?![\w]))|[kKMBG](?!\w)"
 )
 R_SQUARED = re.compile(r"\bR\^2")
 COMPOUND = re.compile(r"-[a-z]{2}")
@@ -137,7 +137,7 @@ def _numbers(text: str) -> Iterator[Number]:
             continue  # "2d", "1st", "4f3a": a word
         if COMPOUND.match(text, match.end()):
             continue
-        name = "" if unit is None else "%" if unit["percent"] else unit["unit"]
+        name = "" if unit is None else "%" if unit["percent"] else unit["unit"] or ""
         if match["special"]:
             value, rounding, is_whole = float(match["special"].replace("−", "-")), 0.0, False
         else:
