@@ -62,6 +62,7 @@ class Distinct:
         )
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def distinct_metrics(experiments: Sequence[Experiment], keeps: Collection[str] = ()) -> Distinct:
     """Leave out what no run reported where one completed without it, and copies of another metric.
 
@@ -87,10 +88,9 @@ def distinct_metrics(experiments: Sequence[Experiment], keeps: Collection[str] =
             aliases.setdefault(found[0], []).append(name)
         else:
             functions.setdefault(found[0], []).append((name, f"{name} = {found[1].format(found[0])}"))
-    kept = set(judged)
     return Distinct(
         tuple(
-            replace(item, metrics=tuple(_completed(one, item, aliases) for one in item.metrics if one.name in kept))
+            replace(item, metrics=tuple(_completed(one, item, aliases) for one in item.metrics if one.name in judged))
             for item in experiments
         ),
         never_reported,
@@ -175,18 +175,15 @@ def _relation(first: _Column, second: _Column, *, is_aligned: bool) -> tuple[flo
         if is_aligned or not set(second.places) <= at.keys():
             return None
         x = x[[at[place] for place in second.places]]
+    x0, y0 = (float(one[0]) if len(one) else math.nan for one in (x, y))
     for factor, constant, text in RELATIONS:
         of_x = abs(factor) * first.rounding
         # With equal decimals they agree exactly.
         rounded = 0.0 if math.isclose(of_x, second.rounding) else max(of_x, second.rounding)
+        if abs(y0 - factor * x0 - constant) > (rounded + SINGLE * (abs(y0) + abs(constant))) * 1.001:
+            continue  # of hundreds of columns, few pairs agree in their first values
         tolerance = (rounded + SINGLE * (np.abs(y) + abs(constant))) * 1.001
-        # Of hundreds of columns, few pairs agree in their first values.
-        for n in (1, len(y)):
-            wanted = factor * x[:n] + constant
-            is_same = (np.abs(y[:n] - wanted) <= tolerance[:n]) | ~np.isfinite(x[:n])
-            if not is_same.all():
-                break
-        else:
+        if np.all((np.abs(y - factor * x - constant) <= tolerance) | ~np.isfinite(x)):
             return (factor, text) if _is_alike(x, y) else None
     return None
 

@@ -10,10 +10,9 @@ from headline import Case, ask_deviate, find_problems, read_cases
 CASES = read_cases(Path(__file__).parent / "cases")
 DEVIATE = (sys.executable, "-m", "deviate")
 QUICK = frozenset({
-    "best-printed-each-epoch", "columns-once", "final-table", "many-trainings-in-one-run", "rename-of-primary",
-    "unknown-measure",
+    "best-printed-each-epoch", "columns-once", "unknown-measure",
 })  # fmt: skip
-"""Cases that import nothing that takes seconds, in each of three runs; all others are slow."""
+"""Cases that import nothing that takes seconds, in each of two runs; all others are slow."""
 
 
 def imported(case: Case) -> set[str]:

@@ -20,14 +20,13 @@ ONES = {
     "tiny.py": EXAMPLES / "tiny.py",
     **{path.parent.name: path for path in sorted(EXAMPLES.glob("*/train.py"))},
 }
-QUICK = ["a mean over folds"]
 PACKAGES = ("jax", "keras", "sklearn", "tensorflow", "torch")
 
 
 def as_parameter(name: str):  # type: ignore[no-untyped-def]
     text = "".join(path.read_text() for path in [ONES[name], *ONES[name].glob("*.py")] if path.is_file())
     packages = [package for package in PACKAGES if f"import {package}" in text or f"from {package}" in text]
-    marks = [pytest.mark.requires(*packages), *[pytest.mark.slow] * (name not in QUICK)]
+    marks = [pytest.mark.requires(*packages), pytest.mark.slow]
     return pytest.param(ONES[name], id=name, marks=marks)
 
 

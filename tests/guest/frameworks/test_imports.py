@@ -131,7 +131,7 @@ TIME = {"trained": 1, "start": 2, "end": 1, "step": 3, "value": 4, "named": 4, "
 """Where events begin to tell the time or the process."""
 
 
-@pytest.mark.parametrize("framework", slow_but(SCRIPTS, ["torch", "tensorflow", "jax"]))
+@pytest.mark.parametrize("framework", slow_but(SCRIPTS, ["jax"]))
 def test_a_framework_is_attended_to_when_it_is_imported(tmp_path: Path, require, framework: str) -> None:  # type: ignore[no-untyped-def]
     require(framework)
     script = Script(f"{DATA}{SCRIPTS[framework]}print('acc', acc)\n")

@@ -171,6 +171,7 @@ except RuntimeError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_program_with_regions_does_what_it_does_without(tmp_path: Path, plainly) -> None:  # type: ignore[no-untyped-def]
     script = Script(AS_EVER, main_loop="")
     routed, untouched = script.run(tmp_path / "routed", seeds()), script.run(tmp_path / "untouched", None)
