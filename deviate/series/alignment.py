@@ -17,7 +17,7 @@ from itertools import islice
 from deviate.series.lines import Line, Number
 
 MOST_LINES = 4
-"""Lines that one execution of a statement may write."""
+"""Lines that one execution of a statement may write; more where it reports more values."""
 AHEAD = 400
 """Lines that are searched for an execution."""
 MOST_MISSES = 30
@@ -216,7 +216,7 @@ class _Alignment:
         for start in places:
             if start >= len(self.numbered):
                 break
-            shown = self._match(execution, self.numbered[start : start + MOST_LINES])
+            shown = self._match(execution, self.numbered[start : start + max(MOST_LINES, len(execution))])
             if not shown or shown[0][1] != self.numbered[start]:
                 continue
             digits = self._digits(execution, shown)

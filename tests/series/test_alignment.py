@@ -46,6 +46,12 @@ def test_each_step_of_a_loop_writes_its_own_lines() -> None:
     assert [line for line, _ in shown(values, lines).values()] == list(range(8))
 
 
+def test_a_value_of_its_own_line_each_may_be_of_one_statement() -> None:
+    values = [Recorded(place, 0, f"key{place}", TEST, 0.1 * place + 0.05) for place in range(9)]
+    lines = "".join(f"key{place}: {0.1 * place + 0.05:.2f}\n" for place in range(9))
+    assert [line for line, _ in shown(values, lines).values()] == list(range(9))
+
+
 def test_a_counter_with_the_same_digits_is_not_the_value() -> None:
     values = record((0, 3.0), (0, 4.0))
     found = shown(values, "starting\nepoch 1 reward 3.0\nepoch 2 reward 4.0\n")
