@@ -132,14 +132,14 @@ def test_bytecode_of_the_guest_that_a_full_disk_has_cut_off_changes_no_result(tm
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [400, 900, 1400])
 def test_a_limit_of_file_sizes_that_runs_inherit_costs_runs_and_no_results(tmp_path: Path, limit: int) -> None:
-    """In bytes: less than what a run records, so that its event file is cut off."""
+    """In bytes: less than what a run records, so that its event file is cut off, or first what the script writes."""
     arena = Arena(tmp_path / "limited")
     (arena.project / "train.py").write_text(f"import resource\n{LIMIT.format(limit=limit)}\n" + TRAIN)
     undisturbed = Arena(tmp_path / "calm")
     (undisturbed.project / "train.py").write_text((arena.project / "train.py").read_text())
     limited = arena.run(2, "--retries", "0")
     assert limited.returncode == 3, limited.stdout
-    assert {status for status, _ in arena.table().values()} == {"lost"}
+    assert {status for status, _ in arena.table().values()} <= {"lost", "crashed"}
     (arena.marks / "free").touch()
     (undisturbed.marks / "free").touch()
     assert arena.run(2).returncode == 0
