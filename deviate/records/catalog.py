@@ -85,7 +85,8 @@ class Catalog:
         kept = [one for one in kept if one.key not in output.unrecorded or _words(one) not in told]
         kept = [one for one in kept if not _is_setting(one) or one.key not in output.unrecorded or not _is_dumped(one)]
         if output.has_main:  # sizes and options, before training
-            kept = [one for one in kept if not _is_setting(one) or one.phase != "before"]
+            kept = [one for one in kept if one.phase != "before" or words_of(_own_text(one)) & TELLING]
+            kept = [one for one in kept if one.phase != "before" or not _is_setting(one)]
         names = names_of(kept, (metric.name for metric in self.metrics))
         lasts = {names[stream.key]: stream.values[-1] for stream in kept}
         self._copies = {
