@@ -78,7 +78,7 @@ class Catalog:
         """Name the series of a run by their words."""
         if self.selection.is_fixed:
             return
-        self._output = output
+        self._output = replace(output, captions={}, streams=(), unrecorded={})  # these are as long as the run
         streams = list(_with_means(output.streams))
         kept = [stream for stream in streams if _is_kept(stream)]
         told = {frozenset(name_words(name)) for name in output.named}
@@ -113,17 +113,13 @@ class Catalog:
         if listed is not None or self.selection.is_fixed:
             return listed
         caption = source.caption
-        if caption is None:
-            return self._by_source(source)
-        key = self._key(source, caption)
-        says = caption.has_words or source.label is not None or caption.form in ("counter", "size")
-        if says or self._streams.get(key) is not None:
-            return self._by_words(source, caption, key)
+        if caption is not None:
+            path = " < ".join(str(place) for place in reversed(source.path))
+            key = key_of(caption, f"{source.site} {path}", source.phase, self._output.divided, self._output.phased)
+            says = caption.has_words or source.label is not None or caption.form in ("counter", "size")
+            if says or self._streams.get(key) is not None:
+                return self._by_words(source, caption, key)
         return self._by_source(source)
-
-    def _key(self, source: Source, caption: Caption) -> StreamKey:
-        path = " < ".join(str(place) for place in reversed(source.path))
-        return key_of(caption, f"{source.site} {path}", source.phase, self._output.divided, self._output.phased)
 
     # What the user listed, or an import named.
 

@@ -81,8 +81,8 @@ def _read_path(path: Path, form: str | None) -> Sequence[Imported]:
             return importer.read(path)
         read = [each.read(file) for file in sorted(path.glob("[!.]*")) if (each := _claiming(file)) is not None]
     if not read:
-        known = ", ".join(IMPORTERS)
-        raise InputError(f"importing {path}: not a known format", f"name a format with --format: {known}")
+        formats = ", ".join(IMPORTERS)
+        raise InputError(f"importing {path}: not a known format", f"name a format with --format: {formats}")
     return _join(read, name=path.absolute().name)
 
 

@@ -1,7 +1,6 @@
 """An experiment read back from its folder: runs, measurements, and what a reader must be told."""
 
 import dataclasses
-import functools
 import math
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -79,7 +78,7 @@ def read_experiment(folder: Path) -> tuple[Experiment, ...]:
         unreadable.append(
             f"the code in the report is damaged: {first_few(damaged, MOST_NAMED)} in the snapshot has changed"
         )
-    read = [(variant, *_read_runs(folder, specs, variant, catalog)) for variant in plan.variants]
+    read = [(variant, *_read_runs(folder, specs, variant, reader)) for variant in plan.variants]
     every = [run for _, runs, _ in read for run in runs]
     leading = next((run for run in every if run.folder == first), None)
     primary = reader.choose_primary(leading.series, leading.trained_s) if leading else plan.selection.primary
@@ -137,21 +136,51 @@ class RunReader:
         self.main_loop = MainLoop(manifest.main_loop) if first is None else confirm_main_loop(manifest, first)
         manifest = msgspec.structs.replace(manifest, main_loop=self.main_loop.id)
         self.catalog = Catalog(manifest, plan.selection, bool(plan.imported), self.main_loop.n_anew)
+        self._primary: list[PrimaryChoice | None] = []  # one, once the first run is read
+        self._learnt: Output | None = None  # of that run, until it is read
         if first is not None:
-            self.catalog.learn(read_output(collect_continued(first), manifest.sites, self.main_loop.id))
+            self._learnt = read_output(collect_continued(first), manifest.sites, manifest.main_loop)
+            self.catalog.learn(self._learnt)
 
     def logs(self, attempt: Path) -> list[ProcessLog]:
         """What the processes of an attempt recorded, and those of the attempts that it continues."""
         chain = collect_continued(attempt)
-        return read_logs([path for part in chain for path in event_files(part)], chain, self.catalog)
+        logs = self.read_logs([path for part in chain for path in event_files(part)], chain)
+        if attempt == self.first:
+            self._primary = [self.choose_primary(merge_processes.measure(logs), trained_s(logs))]
+        return logs
 
-    @functools.cached_property
+    def read_logs(self, files: Sequence[Path], attempts: Sequence[Path]) -> list[ProcessLog]:
+        """What the processes of a run recorded, with the numbers that only its output has.
+
+        Args:
+            files: event files, of the attempts in order of time.
+        """
+        catalog, main_loop = self.catalog, self.catalog.manifest.main_loop
+        if catalog.keeps_listed:
+            output = Output({})
+        elif self._learnt is not None and attempts[-1] == self.first:
+            output, self._learnt = self._learnt, None  # it is as long as the run, and is let go
+        else:
+            output = read_output(attempts, catalog.manifest.sites, main_loop)
+        logs = [read_events(path, main_loop, catalog.name, output.captions.get(path.name, {})) for path in files]
+        main = merge_processes.main_process(logs)
+        for key, (steps, values) in output.unrecorded.items():
+            name = catalog.name_unrecorded(key)
+            if main is not None and name is not None:
+                points = main.points.setdefault(name, Points())
+                for step, value in zip(steps, values, strict=True):
+                    points.add(NO_STEP if step is None else step, value, main.ended - main.started)
+        return logs
+
+    @property
     def primary(self) -> PrimaryChoice | None:
         """The metric that leads, as `choose_primary` gives it."""
         if self.first is None:
             return None
-        logs = self.logs(self.first)
-        return self.choose_primary(merge_processes.measure(logs), trained_s(logs))
+        if not self._primary:
+            self.logs(self.first)
+        return self._primary[0]
 
     def choose_primary(self, series: Mapping[str, Series], trained: float | None) -> PrimaryChoice | None:
         """The metric that leads: the one that the plan names, else what the first completed run announced."""
@@ -285,7 +314,7 @@ def _candidate(run: Path, spec: Spec) -> _Candidate:
 
 
 def _read_runs(
-    experiment: Path, specs: Sequence[tuple[Path, Spec]], variant: VariantPlan, catalog: Catalog
+    experiment: Path, specs: Sequence[tuple[Path, Spec]], variant: VariantPlan, reader: RunReader
 ) -> tuple[list[Run], list[str]]:
     candidates = [
         _candidate(path, spec)
@@ -306,7 +335,7 @@ def _read_runs(
     ]
     warnings += missing_facts(run.attempt for run in chosen if not run.damaged)
     with timed_stage("records", "read %s runs of %s:%s", len(chosen), experiment.name, variant.name):
-        runs = [_read_run(run, catalog) for run in chosen]
+        runs = [_read_run(run, reader) for run in chosen]
     for warning in warnings:
         log_decision("records", "%s:%s: %s", experiment.name, variant.name, warning)
     return runs, warnings
@@ -317,7 +346,7 @@ OUTCOME = ("status", "exit_code", "wall_time_s", "reason", "device", "n_sharing"
 NO_RESULT = "ended without a result: the machine or deviate stopped"
 
 
-def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
+def _read_run(candidate: _Candidate, reader: RunReader) -> Run:
     spec, attempt, result = candidate.spec, candidate.attempt, candidate.result
     begun = result or candidate.claim
     started = begun.started if begun else 0.0
@@ -341,7 +370,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         return dataclasses.replace(run, reason=f"damaged: {names} changed after the run ended")
     chain = collect_continued(attempt)
     files, beyond = _event_files(chain)
-    logs = read_logs(files, chain, catalog)
+    logs = reader.read_logs(files, chain)
     files_kept = merge_processes.artifacts(logs)
     continued = [f"continues attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     outcome: dict[str, Any] = {"wall_time_s": max([log.ended - started for log in logs], default=0.0)}
@@ -356,7 +385,7 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
         seed_events=merge_processes.union_over_processes(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **merge_processes.environment(logs)},
         stderr_tail=() if is_completed else stderr_tail(attempt / "stderr.log"),
-        warnings=(*told, *continued, *beyond, *_warnings(logs, catalog.metrics), *_missing(files_kept)),
+        warnings=(*told, *continued, *beyond, *_warnings(logs, reader.catalog.metrics), *_missing(files_kept)),
         notes=tuple(continued),
         control_events=merge_processes.union_over_processes(logs, lambda log: log.controls),
         trained_s=trained_s(logs),
@@ -375,25 +404,6 @@ def _read_run(candidate: _Candidate, catalog: Catalog) -> Run:
 def trained_s(logs: Sequence[ProcessLog]) -> float | None:
     """Seconds from the start of a run to its last training step; None where none was seen."""
     return max((log.trained_s for log in logs if log.trained_s is not None), default=None)
-
-
-def read_logs(files: Sequence[Path], attempts: Sequence[Path], catalog: Catalog) -> list[ProcessLog]:
-    """What the processes of a run recorded, with the numbers that only its output has.
-
-    Args:
-        files: event files, of the attempts in order of time.
-    """
-    main_loop = catalog.manifest.main_loop
-    output = read_output(attempts, catalog.manifest.sites, main_loop) if not catalog.keeps_listed else Output({})
-    logs = [read_events(path, main_loop, catalog.name, output.captions.get(path.name, {})) for path in files]
-    main = merge_processes.main_process(logs)
-    for key, (steps, values) in output.unrecorded.items():
-        name = catalog.name_unrecorded(key)
-        if main is not None and name is not None:
-            points = main.points.setdefault(name, Points())
-            for step, value in zip(steps, values, strict=True):
-                points.add(NO_STEP if step is None else step, value, main.ended - main.started)
-    return logs
 
 
 def _event_files(chain: Sequence[Path]) -> tuple[list[Path], list[str]]:

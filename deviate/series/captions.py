@@ -505,13 +505,8 @@ def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
         word = LAST_WORD.search(before)
         words = frozenset(split_identifier(word[1])) if word else frozenset()
         follows = before.strip()
-        if (
-            not number.is_whole
-            and not number.unit
-            and not is_last
-            and LETTERS.search(before)
-            and after.strip() in SIGNS
-        ):
+        is_inside = not is_last and LETTERS.search(before) and after.strip() in (":", "=")
+        if not number.is_whole and not number.unit and is_inside:
             roles.append("part")
         elif not number.is_whole or number.unit:
             roles.append("value")
@@ -534,14 +529,10 @@ def _roles(pieces: Sequence[str], numbers: Sequence[Number]) -> list[str]:
     return roles
 
 
-LABEL_ENDS = (":", "|", "]", ")")
-SIGNS = (":", "=")
-
-
 def _closes_label(after: str, words: frozenset[str]) -> bool:
     """Whether an integer behind some words is a part of a name, by what follows: `client 3: loss 0.61`."""
     return after.strip() in (":", "=", "):", "]:", ")", "]") or bool(
-        words & PARTS and after.lstrip().startswith(LABEL_ENDS)
+        words & PARTS and after.lstrip().startswith((":", "|", "]", ")"))
     )
 
 

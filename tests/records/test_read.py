@@ -2,15 +2,19 @@
 
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import pytest
 from recorded import edit_record, start, value_line
 
 from deviate.eventlog import encode
 from deviate.model.records import Series
+from deviate.records.output import Output, read_output
 from deviate.records.read import read_experiment
 from deviate.records.runs import Claim, write_claim
+from deviate.workflows.live_estimates import ExperimentScores
 
 AddRun = Callable[..., Path]
 
@@ -29,6 +33,27 @@ def test_runs_come_in_order_of_replicate_with_their_series(experiment: Path, add
     assert read.runs[0].series["acc"].times == (0.1, 0.1)
     assert (read.runs[0].folder, read.runs[0].status, read.runs[0].wall_time_s) == (folder, "completed", 1.5)
     assert (read.name, read.variant, read.n_planned) == ("base", "as-is", 2)
+
+
+def test_the_output_of_each_run_is_read_once(
+    experiment: Path, add_run: AddRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for replicate in (0, 1):
+        add_run(replicate, values(0.5, 0.25))
+    asked: list[str] = []
+
+    def counted(attempts: Sequence[Path], *rest: Any) -> Output:
+        asked.append(attempts[-1].parent.name)
+        return read_output(attempts, *rest)
+
+    monkeypatch.setattr("deviate.records.read.read_output", counted)
+    read_experiment(experiment)
+    assert len(asked) == len(set(asked)) == 2
+    scores = ExperimentScores(experiment)
+    asked.clear()
+    scores.read()
+    assert scores.primary() is not None
+    assert len(asked) == len(set(asked)) == 2
 
 
 def test_a_quality_metric_that_ends_in_nan_makes_the_run_diverged(experiment: Path, add_run: AddRun) -> None:

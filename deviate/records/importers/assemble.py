@@ -294,7 +294,7 @@ def _tasks(names: Iterable[str]) -> tuple[str, ...]:
 
 def _notes(table: Table, roles: Roles, n_experiments: int, runs: Sequence[ImportedRun]) -> Iterator[str]:
     """One sentence on what was guessed, and notes on what needs care."""
-    told = {
+    named = {
         "experiment": " and ".join(roles.experiment),
         "task": roles.task,
         "run": roles.run,
@@ -304,8 +304,8 @@ def _notes(table: Table, roles: Roles, n_experiments: int, runs: Sequence[Import
         "value" if roles.metric else "metrics": first_few(roles.values, MOST_NAMED),
         "not used": first_few(roles.unused, MOST_NAMED),
     }
-    parts = (*table.notes, *(f"{role} = {names}" for role, names in told.items() if names))
-    made = f"{count(n_experiments, 'experiment')}, {count(len(runs), 'run')}"
-    yield f"{count(table.n_rows, 'row')}: {', '.join(parts)}: {made} ({OTHERWISE})"
+    parts = (*table.notes, *(f"{role} = {names}" for role, names in named.items() if names))
+    counts = f"{count(n_experiments, 'experiment')}, {count(len(runs), 'run')}"
+    yield f"{count(table.n_rows, 'row')}: {', '.join(parts)}: {counts} ({OTHERWISE})"
     if not roles.run and roles.step and len(runs) > n_experiments:
         yield f"a new run begins where {roles.step} restarts"

@@ -273,8 +273,8 @@ def _by_client(address: str) -> list[StoredExperiment]:
     def experiment_of(experiment: Any) -> StoredExperiment:
         def read_runs() -> list[TrackedRun]:
             with calling("mlflow", doing, HINT):
-                found = _pages(client.search_runs, experiment_ids=[experiment.experiment_id], max_results=RUNS_PER_PAGE)
-                return [_run(dict(it.info), dict(it.data.params), dict(it.data.tags), it.data.metrics) for it in found]
+                runs = _pages(client.search_runs, experiment_ids=[experiment.experiment_id], max_results=RUNS_PER_PAGE)
+                return [_run(dict(it.info), dict(it.data.params), dict(it.data.tags), it.data.metrics) for it in runs]
 
         def load_values(run: TrackedRun) -> None:
             with calling("mlflow", doing, HINT), ThreadPoolExecutor(N_CONNECTIONS) as pool:  # a request for each metric

@@ -111,14 +111,14 @@ def read_table(path: Path) -> Table:
     if not header and len(rows) == 1:  # a list of numbers in one line
         rows = [[cell] for cell in rows[0]]
     names = _names(header, rows, path)
-    own = [row for row in rows if row != header]
-    columns = {name: [row[at] if at < len(row) else "" for row in own] for at, name in enumerate(names)}
+    data_rows = [row for row in rows if row != header]
+    columns = {name: [row[at] if at < len(row) else "" for row in data_rows] for at, name in enumerate(names)}
     notes = (
         f"{count(len(comments), 'comment line')} skipped" if comments else "",
         f"separated by {SEPARATORS.get(separator, 'blanks')}" if separator not in {",", ""} else "",
         "commas are decimal" if is_decimal_comma else "",
     )
-    return Table(columns, len(own), tuple(filter(None, notes)))
+    return Table(columns, len(data_rows), tuple(filter(None, notes)))
 
 
 def _clean(cells: Sequence[str], *, is_decimal_comma: bool) -> list[str]:
