@@ -14,10 +14,9 @@ from deviate.model.analysis import TRACKERS, Metric, Place, Role, Site
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, snake, split_identifier
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import Source
-from deviate.records.output import Output, key_of
 from deviate.records.schema import Manifest
-from deviate.series.captions import COUNT, Caption
-from deviate.series.naming import EXTREMES, Stream, StreamKey, free_name, names_of, shortest_name
+from deviate.series.caption import COUNT, Caption
+from deviate.series.naming import EXTREMES, Output, Stream, StreamKey, free_name, key_of, names_of, shortest_name
 from deviate.series.words import (
     DATA_WORDS,
     LISTINGS,
@@ -76,8 +75,6 @@ class Catalog:
 
     def learn(self, output: Output) -> None:
         """Name the series of a run by their words."""
-        if self.selection.is_fixed:
-            return
         self._output = replace(output, captions={}, streams=(), unrecorded={})  # these are as long as the run
         streams = list(_with_means(output.streams))
         kept = [stream for stream in streams if _is_kept(stream)]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import convert
 
@@ -36,10 +36,8 @@ from deviate.model.records import (
 from deviate.records.columns import NO_STEP
 from deviate.records.files import BAD, json_lines, read_json, reading
 from deviate.records.layout import event_files
-
-if TYPE_CHECKING:  # a command that only lists or shows compiles no patterns of lines
-    from deviate.series.captions import Caption
-    from deviate.series.naming import Phase
+from deviate.series.caption import Caption
+from deviate.series.naming import Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,8 @@ class Source:
     name: str | None
     path: tuple[Place, ...]
     label: str | None
-    caption: "Caption | None" = None
-    phase: "Phase" = "along"
+    caption: Caption | None = None
+    phase: Phase = "along"
 
 
 @dataclass(slots=True)
@@ -187,7 +185,7 @@ def read_events(
     path: Path,
     main_loop: int | None,
     name: Callable[[Source], str | None],
-    captions: "Mapping[int, Caption]" = MappingProxyType({}),
+    captions: Mapping[int, Caption] = MappingProxyType({}),
 ) -> ProcessLog:
     """Read the events of one process.
 

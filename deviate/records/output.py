@@ -12,9 +12,10 @@ from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files, log_files
 from deviate.series.alignment import Recorded, align
-from deviate.series.captions import SILENT, Caption, captions_of
+from deviate.series.caption import SILENT, Caption
+from deviate.series.captions import captions_of
 from deviate.series.lines import Line, read_lines
-from deviate.series.naming import Phase, Stream, StreamKey
+from deviate.series.naming import Keys, Output, Phase, Stream, StreamKey, key_of
 from deviate.series.words import LOSSES, MERITS, words_of
 
 LARGEST_LOG = 256 << 20
@@ -23,36 +24,6 @@ MOST_KEYS = 24
 """Keys under which a statement reports values that are results; more are data, as of a model that is written whole."""
 PROGRESS = ("%|", "it/s", "s/it", "ETA")
 """What stands in a line that is drawn over: its numbers are reported by what draws it."""
-
-
-Keys = frozenset[tuple[str, ...]]
-"""Words of series, as `Caption.key` has them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What the logs of one attempt say of its values.
-
-    Attributes:
-        captions: name of an event file to the caption of each of its values that a log shows, by its ordinal.
-        streams: the series that have words, in the order in which they were first reported.
-        unrecorded: steps and values of series that no tap recorded, at the precision of the log; the step is None where
-            a number stands outside of the main loop.
-        divided: words that several places report at once, so that the place tells them apart.
-        phased: words that are reported in several phases.
-        has_main: whether the main loop ran.
-        dumped: sites that report so many keys that they are data, and names that are reported in such a way.
-        named: names under which frameworks and trackers reported values, each with its last value.
-    """
-
-    captions: Mapping[str, Mapping[int, Caption]]
-    streams: tuple[Stream, ...] = ()
-    unrecorded: Mapping[StreamKey, tuple[Sequence[int | None], Sequence[float]]] = field(default_factory=dict)
-    divided: Keys = frozenset()
-    phased: Keys = frozenset()
-    has_main: bool = False
-    named: Mapping[str, float] = field(default_factory=dict)
-    dumped: frozenset[int | str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -195,12 +166,6 @@ def _show(log: _Log, process: _Process, captions: dict[int, Caption], interned: 
         caption = log.captions[line][place]
         captions[ordinal] = interned.setdefault(caption, caption)  # one object for all values of a series
         log.shown[line, place] = left[ordinal]
-
-
-def key_of(caption: Caption, place: str, phase: Phase, divided: Keys, phased: Keys) -> StreamKey:
-    """What series a value with a caption belongs to."""
-    words = caption.key
-    return StreamKey(words, place if words in divided else "", phase if words in phased else "")
 
 
 def _text(path: Path) -> str:

@@ -34,7 +34,6 @@ from deviate.records.layout import (
     spec_file,
 )
 from deviate.records.main_loop import MainLoop, confirm_main_loop
-from deviate.records.output import Output, read_output
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
 from deviate.records.runs import (
     STALE_S,
@@ -51,6 +50,7 @@ from deviate.records.runs import (
 from deviate.records.schema import Manifest
 from deviate.records.snapshot import damaged_sources, list_injected, read_manifest, revision
 from deviate.series.headline import choose_headline, order_of_results
+from deviate.series.naming import Output
 
 TAP_FAILED = "a tap failed; the script was not affected"
 """Prefix of warnings about a fault of a tap."""
@@ -139,8 +139,15 @@ class RunReader:
         self._primary: list[PrimaryChoice | None] = []  # one, once the first run is read
         self._learnt: Output | None = None  # of that run, until it is read
         if first is not None:
-            self._learnt = read_output(collect_continued(first), manifest.sites, manifest.main_loop)
+            self._learnt = self._read_output(collect_continued(first))
             self.catalog.learn(self._learnt)
+
+    def _read_output(self, attempts: Sequence[Path]) -> Output:
+        if self.catalog.keeps_listed:
+            return Output({})
+        from deviate.records.output import read_output  # compiles patterns, which what is imported does not need
+
+        return read_output(attempts, self.catalog.manifest.sites, self.main_loop.id)
 
     def logs(self, attempt: Path) -> list[ProcessLog]:
         """What the processes of an attempt recorded, and those of the attempts that it continues."""
@@ -156,17 +163,15 @@ class RunReader:
         Args:
             files: event files, of the attempts in order of time.
         """
-        catalog, main_loop = self.catalog, self.catalog.manifest.main_loop
-        if catalog.keeps_listed:
-            output = Output({})
-        elif self._learnt is not None and attempts[-1] == self.first:
+        if self._learnt is not None and attempts[-1] == self.first:
             output, self._learnt = self._learnt, None  # it is as long as the run, and is let go
         else:
-            output = read_output(attempts, catalog.manifest.sites, main_loop)
-        logs = [read_events(path, main_loop, catalog.name, output.captions.get(path.name, {})) for path in files]
+            output = self._read_output(attempts)
+        loop, words = self.main_loop.id, output.captions
+        logs = [read_events(path, loop, self.catalog.name, words.get(path.name, {})) for path in files]
         main = merge_processes.main_process(logs)
         for key, (steps, values) in output.unrecorded.items():
-            name = catalog.name_unrecorded(key)
+            name = self.catalog.name_unrecorded(key)
             if main is not None and name is not None:
                 points = main.points.setdefault(name, Points())
                 for step, value in zip(steps, values, strict=True):
@@ -176,11 +181,9 @@ class RunReader:
     @property
     def primary(self) -> PrimaryChoice | None:
         """The metric that leads, as `choose_primary` gives it."""
-        if self.first is None:
-            return None
-        if not self._primary:
+        if self.first is not None and not self._primary:
             self.logs(self.first)
-        return self._primary[0]
+        return self._primary[0] if self._primary else None
 
     def choose_primary(self, series: Mapping[str, Series], trained: float | None) -> PrimaryChoice | None:
         """The metric that leads: the one that the plan names, else what the first completed run announced."""
@@ -325,8 +328,8 @@ def _read_runs(
     running = sorted(run.spec.replicate for run in candidates if run.is_running)
     warnings: list[str] = []
     if running:
-        replicates = ", ".join(map(str, running))
-        warnings.append(f"still running just now, and not read: replicate{'s' * (len(running) > 1)} {replicates}")
+        plural, those = "s" * (len(running) > 1), ", ".join(map(str, running))
+        warnings.append(f"still running just now, and not read: replicate{plural} {those}")
     warnings += [
         f"replicate {run.spec.replicate} is damaged and left out: {first_few(run.damaged, MOST_NAMED)} in "
         f"{run.attempt.parent.name}/{run.attempt.name} changed after the run ended; {_cure(experiment)}"
@@ -453,8 +456,7 @@ def _warnings(logs: Sequence[ProcessLog], metrics: Sequence[SelectedMetric]) -> 
         "of that model"
         for path in merge_processes.union_over_processes(logs, lambda log: log.old_models)
     ]
-    errors = merge_processes.union_over_processes(logs, lambda log: log.errors)
-    warnings += [f"{TAP_FAILED}: {error}" for error in errors]
+    warnings += [f"{TAP_FAILED}: {one}" for one in merge_processes.union_over_processes(logs, lambda log: log.errors)]
     return warnings + merge_processes.process_warnings(logs, metrics)
 
 

@@ -3,12 +3,12 @@
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from deviate.model.analysis import Place
-from deviate.series.captions import Caption
+from deviate.series.caption import Caption
 from deviate.series.words import COUNTED, DATA_WORDS, MEASURES, WHOLES, data_of, kind_of, name_words, words_of
 
 Phase = Literal["before", "along", "after"]
@@ -57,6 +57,42 @@ class Stream:
     is_share: bool = False
     order: tuple[int, int, int] = (0, 0, 0)
     restates: str = ""
+
+
+Keys = frozenset[tuple[str, ...]]
+"""Words of series, as `Caption.key` has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What the logs of one attempt say of its values.
+
+    Attributes:
+        captions: name of an event file to the caption of each of its values that a log shows, by its ordinal.
+        streams: the series that have words, in the order in which they were first reported.
+        unrecorded: steps and values of series that no tap recorded, at the precision of the log; the step is None where
+            a number stands outside of the main loop.
+        divided: words that several places report at once, so that the place tells them apart.
+        phased: words that are reported in several phases.
+        has_main: whether the main loop ran.
+        dumped: sites that report so many keys that they are data, and names that are reported in such a way.
+        named: names under which frameworks and trackers reported values, each with its last value.
+    """
+
+    captions: Mapping[str, Mapping[int, Caption]]
+    streams: tuple[Stream, ...] = ()
+    unrecorded: Mapping[StreamKey, tuple[Sequence[int | None], Sequence[float]]] = field(default_factory=dict)
+    divided: Keys = frozenset()
+    phased: Keys = frozenset()
+    has_main: bool = False
+    named: Mapping[str, float] = field(default_factory=dict)
+    dumped: frozenset[int | str] = frozenset()
+
+
+def key_of(caption: Caption, place: str, phase: Phase, divided: Keys, phased: Keys) -> StreamKey:
+    """What series a value with a caption belongs to."""
+    words = caption.key
+    return StreamKey(words, place if words in divided else "", phase if words in phased else "")
 
 
 def names_of(streams: Sequence[Stream], taken: Iterable[str] = ()) -> dict[StreamKey, str]:

@@ -15,11 +15,10 @@ from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP
 from deviate.records.events import Points, ProcessLog, Source
 from deviate.records.merge_processes import measure, process_warnings
-from deviate.records.output import Output
 from deviate.records.snapshot import read_manifest
 from deviate.series.captions import captions_of
 from deviate.series.lines import read_lines
-from deviate.series.naming import Stream, StreamKey
+from deviate.series.naming import Output, Stream, StreamKey
 
 A, B, C = (Place("train.py", line) for line in (10, 20, 30))
 
@@ -78,8 +77,7 @@ def test_labels_tell_listed_metrics_of_one_path_apart(tmp_path: Path) -> None:
 def test_what_the_user_does_not_list_stays_out_whatever_its_words(tmp_path: Path) -> None:
     loss = make_metric("loss", number=2, site=1)
     it = catalog(tmp_path, [make_metric("acc"), loss], select(loss), is_fixed=True)
-    written, sources = output("test acc: 0.5")
-    it.learn(written)
+    _, sources = output("test acc: 0.5")
     assert it.name(sources["test acc"]) is None
     assert [it.name(Source(site, None, (), None)) for site in (1, 2)] == ["loss", None]
     assert (it.name(Source(None, "val_acc", (), None)), it.added) == (None, [])

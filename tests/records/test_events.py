@@ -17,7 +17,7 @@ from deviate.model.records import Artifact, ControlEvent, EvaluationData, Flip, 
 from deviate.records import events
 from deviate.records.columns import NO_STEP
 from deviate.records.events import Points, ProcessLog, Source, read_events
-from deviate.series.captions import Caption
+from deviate.series.caption import Caption
 
 
 def by_site(source: Source) -> str:

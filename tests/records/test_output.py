@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deviate.model.analysis import Site, Span
-from deviate.records.output import MOST_KEYS, Output, read_output
+from deviate.records.output import MOST_KEYS, read_output
+from deviate.series.naming import Output
 
 SINKS = ("print", "tqdm", "file", "logging", "logging.debug")
 SITES = tuple(

@@ -11,9 +11,10 @@ from recorded import edit_record, start, value_line
 
 from deviate.eventlog import encode
 from deviate.model.records import Series
-from deviate.records.output import Output, read_output
+from deviate.records.output import read_output
 from deviate.records.read import read_experiment
 from deviate.records.runs import Claim, write_claim
+from deviate.series.naming import Output
 from deviate.workflows.live_estimates import ExperimentScores
 
 AddRun = Callable[..., Path]
@@ -46,7 +47,7 @@ def test_the_output_of_each_run_is_read_once(
         asked.append(attempts[-1].parent.name)
         return read_output(attempts, *rest)
 
-    monkeypatch.setattr("deviate.records.read.read_output", counted)
+    monkeypatch.setattr("deviate.records.output.read_output", counted)
     read_experiment(experiment)
     assert len(asked) == len(set(asked)) == 2
     scores = ExperimentScores(experiment)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from written import named, streams_of
 
-from deviate.series.captions import Caption
+from deviate.series.caption import Caption
 from deviate.series.naming import LONGEST_NAME, Phase, Stream, StreamKey, free_name, names_of
 
 

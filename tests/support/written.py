@@ -1,6 +1,7 @@
 """Series of short outputs, as a log has them."""
 
-from deviate.series.captions import Caption, captions_of
+from deviate.series.caption import Caption
+from deviate.series.captions import captions_of
 from deviate.series.lines import read_lines
 from deviate.series.naming import Stream, StreamKey, names_of
 
