@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+PROGRAMS_FILE = "DEVIATE_TEST_PROGRAMS"
+"""Names a file that is made once programs such as Chromium are installed, beside the packages of the tests."""
+
+
+def pytest_sessionstart() -> None:
+    """Wait for programs that are still being installed."""
+    awaited = os.environ.get(PROGRAMS_FILE)
+    deadline = time.monotonic() + 600
+    while awaited and not Path(awaited).exists() and time.monotonic() < deadline:
+        time.sleep(1)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Set up what all tests of this process have in common.
 
@@ -55,7 +68,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-collect_ignore = ["support/routes", "series/cases"] + ["xla"] * (importlib.util.find_spec("torch_xla") is None)
+collect_ignore = ["support/routes", "series/cases", "diverge/cases"] + ["xla"] * (
+    importlib.util.find_spec("torch_xla") is None
+)
 """Scripts that tests run: they train, or import what only a run finds; and the tests of `scripts/xla`."""
 
 TURN_SIZE = 8

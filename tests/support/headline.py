@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-RUNS = 2
+RUNS = 1
 SECONDS = 600.0
 """For each command."""
 

@@ -84,28 +84,6 @@ for epoch in range(2):
     net.partial_fit(x, y, classes=[0, 1])
 acc = net.score(x, y)
 """,
-    "lightning": """\
-import lightning.pytorch as L, logging, torch
-logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-class Net(L.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(4, 2)
-    def training_step(self, batch, index):
-        loss = torch.nn.functional.cross_entropy(self.layer(batch[0]), batch[1])
-        self.log("train_loss", loss)
-        return loss
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), 0.1)
-L.seed_everything(0)
-data = torch.utils.data.TensorDataset(torch.tensor(x), torch.tensor(y))
-net = Net()
-for epoch in range(2):
-    trainer = L.Trainer(max_epochs=1, accelerator="cpu", logger=False, enable_progress_bar=False,
-                        enable_model_summary=False, enable_checkpointing=False)
-    trainer.fit(net, torch.utils.data.DataLoader(data, 8))
-acc = float(trainer.callback_metrics["train_loss"])
-""",
     "transformers": """\
 import torch
 from transformers import Trainer, TrainingArguments
