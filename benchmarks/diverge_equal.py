@@ -19,7 +19,6 @@ from typing import NamedTuple
 from diverge_answers import Answer, diverge, is_chosen, parse_options
 
 FOLDER = Path(__file__).parent / "equal"
-AS_IS = ("--seeds", "as-is")
 VOLATILE = frozenset({"clock", "process-id", "entropy", "address"})
 """Sources of inputs that differ between any two runs."""
 
@@ -36,25 +35,25 @@ class Pair(NamedTuple):
 
 
 PAIRS = (
-    Pair("sorted_words", "Python", "sorted set, clock", flags=AS_IS),
-    Pair("sorted_files", "Python", "sorted listing, temporary folder, uuid and process id as a name", flags=AS_IS),
-    Pair("ordered_pools", "Python", "map of pools", flags=AS_IS),
-    Pair("memoised", "Python", "cache, dict of objects, environment variable", flags=AS_IS),
-    Pair("checkpointed", "NumPy", "checkpoints, glob that is sorted, clock", flags=AS_IS),
+    Pair("sorted_words", "Python", "sorted set, clock"),
+    Pair("sorted_files", "Python", "sorted listing, temporary folder, uuid and process id as a name"),
+    Pair("ordered_pools", "Python", "map of pools"),
+    Pair("memoised", "Python", "cache, dict of objects, environment variable"),
+    Pair("checkpointed", "NumPy", "checkpoints, glob that is sorted, clock"),
     Pair("forests", "scikit-learn", "two workers"),
-    Pair("partial", "scikit-learn", "partial_fit", "steps", AS_IS),
+    Pair("partial", "scikit-learn", "partial_fit", "steps"),
     Pair("boosted", "LightGBM", "bagging, two threads", n_threads=2),
     Pair("trees", "XGBoost", "sampling of rows and columns"),
     Pair("workers", "PyTorch", "two workers, progress bar", "operations"),
-    Pair("images", "PyTorch", "dropout, augmentation, checkpoint, clock", "modules", AS_IS),
+    Pair("images", "PyTorch", "dropout, augmentation, checkpoint, clock", "modules"),
     Pair("attention", "PyTorch", "schedule, accumulated gradients", "operations"),
     Pair("sequences", "PyTorch", "packed sequences, early stopping", "modules"),
-    Pair("variational", "PyTorch", "memory that is written before it is read", "operations", AS_IS),
+    Pair("variational", "PyTorch", "memory that is written before it is read", "operations"),
     Pair("trained", "Lightning", "validation, checkpoint, progress bar", "modules"),
     Pair("fitted", "Keras", "dropout, early stopping, log file", "steps"),
     Pair("pipeline", "Keras", "parallel pipeline in order, saved weights"),
     Pair("compiled", "TensorFlow", "dropout, clock", "steps"),
-    Pair("stateful", "Flax", "dropout", "steps", AS_IS),
+    Pair("stateful", "Flax", "dropout", "steps"),
     Pair("functional", "JAX", "keys", "steps"),
 )
 

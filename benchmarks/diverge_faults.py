@@ -1,4 +1,4 @@
-"""Whether `deviate diverge --confirm` finds the step, the line and the cause of a difference that is known.
+"""Whether `deviate diverge` finds the step, the line and the cause of a difference that is known.
 
     python benchmarks/diverge_faults.py [--check] [--only WORD] [--jobs 1] [--answers FOLDER]
 
@@ -11,9 +11,9 @@ that it draws in addition.
 - *line*: one that ends in `# cause`. It is right if the answer shows it as the place of the first difference, of the
   first input that differs and came before, or of the first cause. It is the line of what differs (the listing, the
   clock, the operation), or of the call that hands it to compiled code.
-- *cause*: the first one of the list, as `--confirm` leaves it. Where there is none to name, the answer is misleading if
-  it calls a mechanism likely.
-- *cure*: where one exists that deviate can apply, a pair of runs with it is bitwise equal.
+- *cause*: the first one of the list. Where there is none to name, the answer is misleading if it calls a mechanism
+  proved.
+- *cure*: where one exists that deviate can hold or give, runs that have the same of it are equal.
 
 With `--check` the exit code is 1 unless all steps, 9 in 10 of the lines, 26 in 30 of the causes, and all cures are
 right. `--answers` keeps what the command printed, and its JSON, one file each per script.
@@ -30,10 +30,7 @@ from diverge_answers import SHARED, Answer, diverge, is_chosen, parse_options
 
 FOLDER = Path(__file__).parent / "faults"
 MARK = "# cause"
-AS_IS = ("--seeds", "as-is")
 LEAST_LINES, LEAST_CAUSES = 27 / 30, 26 / 30
-NO_MECHANISM = frozenset({"unknown", "from-outside", "another-way", "data"})
-"""Causes that name a place to inspect; docs/reference/causes.md has them all."""
 
 
 class Fault(NamedTuple):
@@ -42,7 +39,7 @@ class Fault(NamedTuple):
     Attributes:
         step: None if it is chance.
         causes: ids of docs/reference/causes.md that are right; empty if no known mechanism acts.
-        is_curable: whether a switch of deviate removes the difference.
+        is_curable: whether deviate can hold or give what differs.
     """
 
     script: str
@@ -58,8 +55,8 @@ class Fault(NamedTuple):
 
 DATA = ("--data", f"{SHARED}/data")
 FAULTS = (
-    Fault("words", "Python", "order of a set of strings", 0, ("hash-order",), is_curable=True, flags=AS_IS),
-    Fault("folds", "Python", "hash() of strings as folds", 0, ("hash-order",), is_curable=True, flags=AS_IS),
+    Fault("words", "Python", "order of a set of strings", 0, ("hash-order",), is_curable=True),
+    Fault("folds", "Python", "hash() of strings as folds", 0, ("hash-order",), is_curable=True),
     Fault("neurons", "Python", "order of a set of objects", 0, ("address-order",)),
     Fault("decay", "Python", "clock in a condition", 1, ("clock",), is_curable=True),
     Fault("budget", "Python", "time limit of a loop", 2, ("time-limit",), is_curable=True),
@@ -74,11 +71,11 @@ FAULTS = (
     Fault("salt", "NumPy", "os.urandom as a seed", 0, ("entropy", "changing-seed"), is_curable=True),
     Fault("density", "NumPy", "np.empty", 0, ("uninitialised",)),
     Fault("scale", "NumPy", "environment variable", 0, ("environment",), flags=("--second-env", "FEATURE_SCALE=1.1")),
-    Fault("kmeans", "NumPy", "unseeded generator", 0, ("unseeded",), is_curable=True, flags=AS_IS),
+    Fault("kmeans", "NumPy", "unseeded generator", 0, ("unseeded",), is_curable=True),
     Fault("classes", "scikit-learn", "os.listdir", 0, ("file-order",), is_curable=True, arguments=DATA),
-    Fault("forest", "scikit-learn", "unseeded split", 0, ("unseeded",), is_curable=True, flags=AS_IS),
+    Fault("forest", "scikit-learn", "unseeded split", 0, ("unseeded",), is_curable=True),
     Fault("stream", "scikit-learn", "input × (1 + 1e-7)", 3),
-    Fault("columns", "LightGBM", "order of features, of a set", 0, ("hash-order",), is_curable=True, flags=AS_IS),
+    Fault("columns", "LightGBM", "order of features, of a set", 0, ("hash-order",), is_curable=True),
     Fault("boosting", "LightGBM", "clock as a seed", 0, ("clock", "changing-seed"), is_curable=True),
     Fault("rate", "PyTorch MLP", "learning rate × (1 + 1e-7)", 3),
     Fault("sampler", "PyTorch MLP", "two examples exchanged", 3),
@@ -93,7 +90,6 @@ FAULTS = (
         0,
         ("hash-order",),
         is_curable=True,
-        flags=AS_IS,
     ),
     Fault("recurrent", "PyTorch RNN", "gate of a cell × (1 + 1e-7)", 3),
     Fault("identity", "PyTorch RNN", "uuid as a seed", 0, ("entropy", "changing-seed"), is_curable=True),
@@ -107,15 +103,15 @@ FAULTS = (
         flags=("--variant", "impl"),
         n_threads=2,
     ),
-    Fault("balanced", "PyTorch", "torch.empty", 0, ("uninitialised",), flags=AS_IS),
+    Fault("balanced", "PyTorch", "torch.empty", 0, ("uninitialised",)),
     Fault("module", "Lightning", "output of an encoder × (1 + 1e-7)", 3),
     Fault(
         "continued", "Lightning", "left-over file", 0, ("leftover-file",), arguments=("--checkpoint", f"{SHARED}/a.pt")
     ),
     Fault("layer", "Keras fit", "output of a layer × (1 + 1e-7)", 3),
-    Fault("labels", "Keras fit", "order of a set of strings", 0, ("hash-order",), is_curable=True, flags=AS_IS),
+    Fault("labels", "Keras fit", "order of a set of strings", 0, ("hash-order",), is_curable=True),
     Fault("tape", "TensorFlow", "gradient × (1 + 1e-7)", 3),
-    Fault("function", "TensorFlow", "unseeded generator", 0, ("unseeded",), is_curable=True, flags=AS_IS),
+    Fault("function", "TensorFlow", "unseeded generator", 0, ("unseeded",), is_curable=True),
     Fault("average", "Flax", "weights × (1 + 1e-7)", 3),
     Fault("key", "Flax", "clock as a seed", 0, ("clock", "changing-seed"), is_curable=True),
     Fault("noise", "Flax", "a draw in addition", 3),
@@ -127,7 +123,7 @@ class Score(NamedTuple):
 
     Attributes:
         cures: flags that were tried, with the result.
-        is_misleading: whether it calls a mechanism likely where none is known.
+        is_misleading: whether it calls a mechanism proved where none is known.
     """
 
     step: int | None
@@ -159,8 +155,7 @@ def main() -> int:
 
 def answer_of(fault: Fault) -> Answer:
     files = (FOLDER / f"{fault.script}.py", FOLDER / "chance.py")
-    flags = (*fault.flags, "--confirm")
-    return diverge(files, flags=flags, arguments=fault.arguments, n_threads=fault.n_threads)
+    return diverge(files, flags=fault.flags, arguments=fault.arguments, n_threads=fault.n_threads)
 
 
 def marked_lines(script: str) -> tuple[int, ...]:
@@ -184,7 +179,7 @@ def score_of(fault: Fault, document: dict[str, Any], expected: Sequence[int]) ->
         is_line_right=not set(expected).isdisjoint(lines),
         is_cause_right=cause["id"] in fault.causes if fault.causes else None,
         is_cure_right=any(item["is_equal"] for item in confirmations) if fault.is_curable else None,
-        is_misleading=not fault.causes and cause["certainty"] != "possible" and cause["id"] not in NO_MECHANISM,
+        is_misleading=not fault.causes and cause["certainty"] == "proved",
     )
 
 

@@ -3,7 +3,7 @@
     python benchmarks/diverge_noise.py [--check] [--times 10] [--only noise,quiet,ranks]
 
 - *noise*: rows of a table are looked up by index, and two threads add up their gradient in the order in which they
-  arrive. The search has to end at `aten.index_put.default` and the line that looks up the rows, and `--confirm` at
+  arrive. The search has to end at `aten.index_put.default` and the line that looks up the rows, and the proof at
   equal runs.
 - *quiet*: a script on one thread with memory that nothing has written yet, views, and operations in place, down to its
   operations. It has to be equal on every level.
@@ -102,7 +102,7 @@ def describe(document: dict[str, Any]) -> str:
 
 TRIALS = {
     "noise": Trial(
-        FOLDER / "faults" / "lookup.py", is_named_and_removed, least=0.9, flags=(*IMPL, "--confirm"), n_threads=2
+        FOLDER / "faults" / "lookup.py", is_named_and_removed, least=0.9, flags=IMPL, n_threads=2
     ),
     "quiet": Trial(
         FOLDER / "noise" / "padded.py", is_equal, least=1.0, flags=(*IMPL, "--level", "operations")

@@ -157,6 +157,20 @@ class Uncontrolled(NamedTuple):
     line: int
 
 
+class Chance(NamedTuple):
+    """A seed or number that begins by chance, where the run has the control `entropy`.
+
+    `what` is "drawn" of a place of the project that asked the operating system, or of a library (`name`) whose shared
+    generator was drawn from before anything seeded it; "first" of the line that drew first from that generator;
+    "without seed" of what takes NumPy's because it has no seed of its own.
+    """
+
+    what: str
+    name: str
+    file: str
+    line: int
+
+
 class Operation(NamedTuple):
     """An operation was used though it has no deterministic version."""
 
@@ -292,7 +306,8 @@ class End(NamedTuple):
 
 KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "start": Start, "rank": Rank, "path": Path, "value": Value, "named": Named, "step": Step, "seed": Seed,
-    "control": Control, "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "operation": Operation,
+    "control": Control, "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "chance": Chance,
+    "operation": Operation,
     "weights": Weights, "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured,
     "write": Write, "checkpoint": Checkpoint, "old model": OldModel, "signal": Signal, "error": Error,
     "environment": Environment, "loops": Loops, "trained": Trained, "end": End,

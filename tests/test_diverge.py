@@ -122,7 +122,7 @@ def test_equal_runs_that_end_without_a_number_are_told_to_have_diverged(diverge:
 
 def test_equal_runs_are_said_to_be_and_take_one_pair(equal: Told, folder: Path) -> None:
     assert equal.code == 0, equal.err
-    assert "Bitwise equal over 6" in equal.out
+    assert "Equal over 6" in equal.out
     assert (equal.found["is_equal"], equal.found["n_steps"], equal.found["what"]) == (True, 6, "metrics")
     assert [it["rung"] for it in equal.found["rungs"]] == ["metrics"]
     assert "same" in experiments(folder)
@@ -139,11 +139,9 @@ def test_runs_that_part_are_an_answer_and_no_failure(parted: Told) -> None:
     assert "test_loss" in parted.out
 
 
-def test_commands_to_copy_have_the_flags_that_were_given(diverge: Callable[..., Told]) -> None:
+def test_flags_that_were_given_are_on_record(diverge: Callable[..., Told]) -> None:
     told = diverge("train.py", "--env", "A=1 2", "--warn-only", "--timeout", "1h", "--variant", "impl", "--", "part")
     assert told.found["flags"] == ["--env", "A=1 2", "--timeout", "1h", "--warn-only"]
-    again = "deviate diverge train.py --variant impl --env 'A=1 2' --timeout 1h --warn-only --confirm -- part"
-    assert again in told.out
 
 
 def test_the_ladder_ends_where_no_framework_is_seen_and_says_so(parted: Told) -> None:
@@ -183,7 +181,7 @@ def test_a_failure_before_anything_was_reported_is_the_reason_and_told_by_name(
 def test_a_run_that_is_killed_on_a_further_rung_ends_the_ladder_and_is_no_difference(
     diverge: Callable[..., Told],
 ) -> None:
-    told = diverge("closer.py", "--name", "killed", "--", "killed")
+    told = diverge("closer.py", "--name", "killed", "--variant", "control", "--", "killed")
     first, second = told.found["rungs"]
     assert (first["difference"]["main_step"], second["difference"]) == (3, None)
     assert second["why_not"].startswith("run 1 of this level lost: killed from outside by SIGKILL")
@@ -226,7 +224,7 @@ def test_runs_on_record_are_compared_as_far_as_they_reach(
     assert pages == {"diverge.html", "diverge-0-1.html"}, "the page of the ladder stays"
     assert diverge("apart:0", "same:0").code == 0
     assert (folder / ".deviate/reports/apart-vs-same/diverge-0-0.html").is_file()
-    alike = diverge("same:control:0", "same:control:1")
+    alike = diverge("same:as-is:0", "same:as-is:1")
     assert alike.found["is_equal"] is True
     wrong = diverge("same:0", "same:7")
     assert wrong.code == 1
@@ -257,12 +255,9 @@ def test_a_dry_run_writes_and_starts_nothing(tmp_path: Path, deviate_in: Any) ->
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (("--variant", "algo+impl"), "--variant control"),
+        (("--variant", "algo+impl"), "--variant as-is, control"),
         (("--variant", "control,impl"), "--variant control"),
         (("--level", "weights"), "--level metrics"),
-        (("--rung", "weights"), "--level metrics"),
-        (("--seeds", "same"), "--seeds as-is"),
-        (("--seeds", "as-is", "--variant", "impl"), "name one"),
         (("--python", "no-such-python"), "python3.12"),
     ],
 )
@@ -293,7 +288,7 @@ def test_an_interruption_leaves_records_and_says_so(tmp_path: Path) -> None:
 
 def test_an_interruption_on_a_further_rung_tells_what_was_found_before(tmp_path: Path) -> None:
     (tmp_path / "closer.py").write_text(CLOSER)
-    flags = ["--confirm", "--name", "waits", "--env", f"GO={tmp_path / 'go'}"]
+    flags = ["--name", "waits", "--env", f"GO={tmp_path / 'go'}"]
     words = [sys.executable, "-u", "-m", "deviate", "diverge", "closer.py", *flags, "--", "waits"]
     process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     logs = ".deviate/experiments/waits.2/runs/*/attempt-1/stdout.log"

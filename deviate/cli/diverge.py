@@ -1,6 +1,7 @@
 """`deviate diverge`: where two runs that should be equal part."""
 
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from deviate.diverge.requests import Side  # imports arrays, which other commands should not wait for
 
 CONTROL, AS_IS = "control", "as-is"
+HASH_SEED = "PYTHONHASHSEED"
 TWO_PLACES = 4
 """Units in the last place that count as equal between two environments, where the user does not say."""
 LAST_LINES = 5
@@ -41,11 +43,11 @@ LEVELS = (
 
 @command(
     "diverge",
-    epilog="Example: deviate diverge train.py --confirm -- --epochs 1, or of runs on record: "
+    epilog="Example: deviate diverge train.py -- --epochs 1, or of runs on record: "
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
     flags="""
-        command variant hold seeds confirm level rung level_time resume_with ulps warn_only python env second_env name
+        command variant hold budget level level_time resume_with ulps warn_only python env second_env name
         seed prepare wrap gpus gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
     """,
 )
@@ -59,11 +61,8 @@ def diverge_command(
             "runs: NAME:RUN or NAME:VARIANT:RUN. Default: that of deviate.toml.",
         ),
     ] = None,
-    variant: Annotated[str | None, option("NAME", "Variant of both runs: control, impl … Default: control.")] = None,
-    seeds: Annotated[str | None, option("as-is", "Keep the script's own seeds and settings (variant as-is).")] = None,
-    confirm: Annotated[
-        bool, typer.Option("--confirm", help="Run further pairs without the likely causes, and compare.")
-    ] = False,
+    variant: Annotated[str | None, option("NAME", "Variant of both runs: control, impl … Default: as-is.")] = None,
+    budget: Annotated[int, option("N", "Most further runs that prove a cause; 0 for none.", min=0)] = 8,
     hold: Annotated[
         list[str] | None,
         option("NAME,…", "Also hold: listing, clock, entropy, workers, threads, hash. Listings are sorted, and so on."),
@@ -72,7 +71,6 @@ def diverge_command(
         str | None,
         option("NAME", f"Trace level to stop at, even if earlier levels are equal: {', '.join(RUNGS)}."),
     ] = None,
-    rung: Annotated[str | None, option("NAME", "Former name of --level.", hidden=True)] = None,
     ulps: Annotated[
         int | None,
         option(
@@ -116,6 +114,7 @@ def diverge_command(
 
     Each call makes new runs; where they are equal to the end, two are enough.
     """
+    from deviate.diverge.chance import draw_chance
     from deviate.diverge.engine import diverge
     from deviate.diverge.holds import parse_holds
     from deviate.diverge.recorded import compare_recorded, is_of_records
@@ -125,9 +124,6 @@ def diverge_command(
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
     cwd = Path.cwd().resolve()
-    if rung is not None:
-        output.say("Warning  --rung is now --level")
-        level = level or rung
     goal = cast("Rung | None", choice(level, "--level", RUNGS) if level is not None else None)
     folder = workflows.records_folder(cwd)
     if is_of_records(folder, command or ()):
@@ -141,14 +137,17 @@ def diverge_command(
     sides = _sides(command or (), cwd, launch, second_env)
     first = sides[0].prepared
     held = parse_holds(hold or ())
-    chosen = with_levels(_variant(variant, seeds, variant_flags, first), held)
+    chosen = _variant(variant, variant_flags, first, n_sides=len(sides))
+    if chosen.name == AS_IS and len(sides) == 1:
+        is_hash_set = HASH_SEED in {**os.environ, **dict(variables(launch.env))}
+        chosen = draw_chance(chosen, is_hash_set=is_hash_set)
+    chosen = with_levels(chosen, held)
     if len(sides) == 1:
         refuse_varied(chosen)
     settings = dataclasses.replace(execution, jobs=None if execution.gpus else 1, keep="none").settings()
     request = launch.complete(
         Request(runs=2, variants=(chosen,), name=None, seed=seed, settings=settings, needs_metrics=False)
     )
-    request = dataclasses.replace(request, environment=(*request.environment, *held.environment))
     folder = deviate_folder(first.target.root)
     base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
@@ -175,7 +174,7 @@ def diverge_command(
         level_limit_s=seconds(level_time, "--level-time"),
         resume_words=resume_with or "",
     )
-    ladder = diverge(diverge_request, carry, output.say, goal=goal, confirms=confirm)
+    ladder = diverge(diverge_request, carry, output.say, goal=goal, budget=budget)
     values = {
         "--hold": hold,
         "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
@@ -183,6 +182,7 @@ def diverge_command(
         "--gpus-per-run": execution.gpus_per_run if execution.gpus_per_run > 1 else None,
         "--timeout": execution.timeout, "--level-time": level_time, "--resume-with": resume_with,
         "--trackers": None if variant_flags.trackers == "offline" else variant_flags.trackers, "--seed": seed or None,
+        "--budget": None if budget == 8 else budget,
     }  # fmt: skip
     is_warning_only = variant_flags.warn_only
     findings = dataclasses.replace(
@@ -233,16 +233,13 @@ def _publish(
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
-def _variant(name: str | None, seeds: str | None, flags: VariantFlags, first: project.PreparedScript) -> Variant:
+def _variant(name: str | None, flags: VariantFlags, first: project.PreparedScript, *, n_sides: int) -> Variant:
     """The variant of both runs. Raises InputError for several, or an unknown one."""
-    if seeds is not None:
-        choice(seeds, "--seeds", (AS_IS,))
-        if name not in {None, AS_IS}:
-            raise InputError(f"--seeds as-is stands beside --variant {name}", "name one of them")
-        name = AS_IS
     if name is not None and "," in name:
         raise InputError(f"--variant {name}: both runs are of one variant", f"name one: --variant {name.split(',')[0]}")
-    return dataclasses.replace(flags, variants=name or CONTROL).choose(first)[0]
+    name = name or (AS_IS if n_sides == 1 else CONTROL)
+    chosen = dataclasses.replace(flags, variants=name).choose(first)[0]
+    return dataclasses.replace(chosen, are_trackers_offline=flags.trackers != AS_IS)
 
 
 def _sides(

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from deviate.base.notebooks import place_text
 from deviate.base.redaction import redact_words
 from deviate.diverge.causes import Evidence, gather_evidence
 from deviate.diverge.causes.find import find_causes
@@ -17,22 +16,21 @@ from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import (
     RUNGS,
     Cause,
-    Confirmation,
     Difference,
     DivergenceFindings,
     InputDifference,
     Place,
     Rung,
     RungFindings,
-    Switch,
     Trace,
     Ulps,
 )
 from deviate.diverge.forecast import default_limit_s, elapsed_s, estimate_pair_s, proposed_limit
-from deviate.diverge.holds import combine_switches
 from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines, with_uses
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends
+from deviate.diverge.proof import BY_ROUNDING, Proof, Prover
+from deviate.diverge.proved import Namer
 from deviate.diverge.requests import (
     SHORTEST_S,
     DivergeRequest,
@@ -41,15 +39,17 @@ from deviate.diverge.requests import (
     ending,
     is_cut,
     run_pair,
-    with_switch,
     without_following,
 )
 from deviate.diverge.resumption import Resumption
+from deviate.diverge.source import Texts
 from deviate.diverge.traces import columns, kept_arrays
 from deviate.diverge.ulps import float_form, ulps
 from deviate.model.records import Experiment, Run
+from deviate.records.layout import snapshot_folder
 from deviate.records.read import TAP_FAILED
 from deviate.replay.slots import slots
+from deviate.replay.variants import HASH
 from deviate.report.format import counted, duration
 from deviate.workflows import read
 
@@ -69,6 +69,8 @@ LONG_S = 60.0
 """Estimated duration of a level from which it is announced."""
 WARM_UP, FEWEST = 2, 6
 """Number of first updates to ignore in costs, and minimum number of updates to measure."""
+BY_CHANCE = frozenset({"entropy", "unseeded", "hash-order", "environment-seed", "loader-workers"})
+"""Causes that are none where runs with the same numbers of the system and the same hash seed differ."""
 FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "scikit-learn", "lightgbm", "xgboost", "catboost"})
 """Supported frameworks, by their names in the facts of a run."""
 UNLIMITED = "torch"
@@ -77,8 +79,8 @@ WITHOUT_SIZE = frozenset({"state", "loss", "metric"})
 """Kinds of records without numbers, or with numbers in the record itself."""
 MOST_SIZED = 2
 """Maximum number of pairs that record numbers: noise may appear in another record first."""
-MOST_CONFIRMED = 3
-"""Maximum number of causes to confirm."""
+BUDGET = 8
+"""Maximum number of runs that prove a cause, where the user does not say."""
 WHY_NONE = "deviate cannot record this level for the framework of the script"
 NOISE = (
     f"the difference of the level before did not appear again in {MOST_AGAIN} further pairs: the noise is intermittent"
@@ -113,14 +115,14 @@ class Climbed:
 
 
 def diverge(
-    request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None = None, confirms: bool = False
+    request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None = None, budget: int = BUDGET
 ) -> Ladder:
-    """Compare pairs of runs level by level; an interruption after the first level ends the search.
+    """Compare pairs of runs level by level until it is proved why they differ; an interruption ends the search.
 
     Args:
         say: prints a line of progress.
         goal: the last level, which is compared even if the runs are equal; None to stop at a level without difference.
-        confirms: whether to try the switches of causes.
+        budget: the most runs that may be made to prove a cause.
 
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as `run_pair`.
@@ -129,14 +131,17 @@ def diverge(
     try:
         while (level := search.next_level()) is not None:
             search.climb(level)
-        search.measure_size()
+            if level.rung == "steps":
+                search.prove(budget)
+            if search.is_settled and goal is None:
+                break
+        if not search.is_settled:
+            search.measure_size()
     except KeyboardInterrupt:
         search.interrupt()
     finally:
         search.resumption.remove()
     search.explain()
-    if confirms and search.findings.first is not None and not search.is_interrupted:
-        search.confirm()
     return Ladder(search.findings, tuple(search.runs()), search.is_interrupted)
 
 
@@ -145,7 +150,7 @@ class Search:
 
     The first level runs both to the end. While there is a difference, `next_level` names the next level, whose pair is
     traced around it (`climb`); then one more pair records the numbers of the first difference (`measure_size`), its
-    causes are looked up (`explain`), and pairs with their switches are compared to the end (`confirm`).
+    causes are proved by further runs (`prove`) and looked up (`explain`).
 
     Attributes:
         rungs: levels in order; the last one may say why the search ends there.
@@ -156,6 +161,7 @@ class Search:
     """
 
     findings: DivergenceFindings
+    proof: Proof | None = None
 
     def __init__(self, request: DivergeRequest, execute: Execute, say: Say, goal: Rung | None) -> None:
         """Execute and compare the first pair."""
@@ -413,8 +419,17 @@ class Search:
             inputs=self._inputs_of(self._deepest_pair, self.findings.first),
         )
         if self.findings.first is not None:
-            causes = find_causes(self.findings.first, self._evidence())
-            self.findings = dataclasses.replace(self.findings, causes=causes)
+            proof, evidence = self.proof, self._evidence()
+            if proof is not None and proof.is_chance_in_vain and evidence.variant is not None:
+                held = dataclasses.replace(evidence.variant, held=(*evidence.variant.held, HASH))
+                evidence = dataclasses.replace(evidence, variant=held)
+            causes = find_causes(self.findings.first, evidence)
+            if proof is not None and proof.sources:
+                causes = self._name_proved(proof, causes)
+            elif proof is not None and proof.is_chance_in_vain:
+                causes = tuple(cause for cause in causes if cause.id not in BY_CHANCE)
+            tests = () if proof is None else proof.tests
+            self.findings = dataclasses.replace(self.findings, causes=causes, confirmations=tests)
 
     @property
     def _moved(self) -> tuple[int, int] | None:
@@ -482,59 +497,35 @@ class Search:
             runs=request.labels,
         )
 
-    def confirm(self) -> None:
-        """Try the switches of the causes in order, each with those before it, until the runs are equal."""
-        self.say("Confirm: one pair for the switch of each likely cause")
-        confirmations: list[Confirmation] = []
-        switches: list[Switch] = []
-        notes = self.findings.notes
-        try:
-            for cause in self.findings.causes:
-                if cause.switch is None or cause.switch in switches or len(switches) >= MOST_CONFIRMED:
-                    continue
-                switches.append(cause.switch)
-                number = f"-{len(switches)}" if len(switches) > 1 else ""
-                confirmation = self._confirm_cause(cause, combine_switches(switches), f".confirm{number}")
-                self.say(f"         {confirmation.flags}: {confirmation.what}")
-                confirmations.append(confirmation)
-                if confirmation.is_equal:
-                    break
-            if not confirmations:
-                notes = (*notes, "nothing to confirm: the likely causes need a change in the program")
-        except KeyboardInterrupt:
-            notes, self.is_interrupted = (*notes, INTERRUPTED), True
-        removed = {confirmation.cause for confirmation in confirmations if confirmation.is_equal}
-        causes = tuple(sorted(self.findings.causes, key=lambda cause: cause.id not in removed))
-        self.findings = dataclasses.replace(
-            self.findings, causes=causes, confirmations=tuple(confirmations), notes=notes
+    def prove(self, budget: int) -> None:
+        """Repeat run 1 with what run 0 had by chance, and find the fewest sources that make both equal."""
+        first = self.rungs[-1].findings.difference or self.ends.findings.difference
+        if first is None or len(self.request.sides) > 1 or not budget:
+            return
+        self.say(f"Proof: at most {counted(budget, 'run')} with what the first run had by chance")
+        prover = Prover(
+            self.request,
+            self.pair,
+            self.ends.findings.difference,
+            first.phase,
+            self.execute,
+            self.metrics,
+            self.say,
+            budget,
+        )
+        self.proof = prover.prove(
+            self._inputs_of(self._deepest_pair, first), self.request.sides[0].prepared.analysis.hazards
         )
 
-    def _confirm_cause(self, cause: Cause, switch: Switch, suffix: str) -> Confirmation:
-        """Execute a pair with the switch of a cause, and compare it to the end."""
-        request, variant = self.request, with_switch(self.request, switch)
-        pair = run_pair(request, suffix, self.execute, 1, variant=variant, environment=switch.environment)
-        ends = compare_ends(pair, self.metrics, tolerance=request.tolerance)
-        n_steps, first, is_equal = ends.findings.n_steps, ends.findings.difference, ends.is_equal
-        if pair.failed:
-            is_equal, what = None, f"run {pair.failed[0].replicate} {ending(pair.failed[0])}"
-        elif is_equal is None:
-            what = "nothing could be compared"
-        elif is_equal:
-            equal = "bitwise equal" if not request.tolerance else f"equal within {counted(request.tolerance, 'ulp')}"
-            over = f" over {counted(n_steps, 'update')}" if n_steps else ""
-            what = f"{equal}{over}: {ends.compared}"
-        else:
-            at = f" from update {first.step} on" if first is not None and first.step is not None else ""
-            what = f"{first.name if first is not None else 'a value'} still differs{at}"
-            what += self._remaining_input(pair, first)
-        return Confirmation(cause.id, switch.flags, is_equal, n_steps, what, first)
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is proved why the runs differ, and no level can show more: numbers that were given differ."""
+        return self.proof is not None and bool(self.proof.sources) and BY_ROUNDING.isdisjoint(self.proof.sources)
 
-    def _remaining_input(self, pair: Pair, first: Difference | None) -> str:
-        """The first input that still differs before the first difference, as a clause; empty if there is none."""
-        suspects = (item for item in self._inputs_of(pair, first) if item.is_suspect)
-        item = next(suspects, None)
-        place = "" if item is None else place_text(item.place.file, item.place.line)
-        return "" if item is None else f"; {item.call} differs before it ({place})"
+    def _name_proved(self, proof: Proof, causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
+        folder = snapshot_folder(self.pair.runs[0].folder.parent.parent.parent)
+        hazards = self.request.sides[0].prepared.analysis.hazards
+        return tuple(Namer(Texts(folder), self.findings.inputs, hazards, causes).name(proof))
 
     def runs(self) -> Iterator[tuple[str, Run]]:
         """Both runs of the first level, and failed runs of further levels, each with its name."""
@@ -661,8 +652,9 @@ def size_of(difference: Difference, pair: Pair) -> Ulps | None:
 
 
 def quality(experiment: Experiment) -> tuple[str, ...]:
-    """Names of the quantities to compare, the primary one first; clock readings are excluded."""
-    metrics = [metric for metric in experiment.metrics if metric.role == "quality"]
+    """Names of the quantities to compare, the primary one first, then other results; clock readings are excluded."""
+    metrics = sorted(experiment.metrics, key=lambda metric: metric.role != "quality")
+    metrics = [metric for metric in metrics if metric.role != "time"]
     return tuple(metric.name for metric in sorted(metrics, key=lambda metric: not metric.is_primary))
 
 

@@ -337,9 +337,10 @@ class CheckpointRange:
     first_different: Checkpoint | None
 
 
-Certainty = Literal["certain", "likely", "possible"]
-"""`certain`: the evidence leaves no other known explanation; `likely`: the first difference is typical of this cause;
-`possible`: the program has the cause, and the evidence does not distinguish it from others."""
+Certainty = Literal["proved", "certain", "likely", "possible"]
+"""`proved`: runs that have the same of it are equal, and others are not; `certain`: the evidence leaves no other known
+explanation; `likely`: the first difference is typical of this cause; `possible`: the program has the cause, and the
+evidence does not distinguish it from others."""
 
 
 Standing = Literal["upstream", "observed", "possible"]
@@ -351,23 +352,6 @@ STANDINGS: tuple[Standing, ...] = get_args(Standing)
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
-    """What deviate can change against a cause: another variant, levels of factors, or environment variables.
-
-    Attributes:
-        flags: as on the command line, such as "--variant control".
-        variant: name of the variant, built in or a combination; empty to keep the variant.
-        levels: levels of factors in addition to those of the variant, as in `Variant.controls`.
-        environment: variables to set.
-    """
-
-    flags: str
-    variant: str = ""
-    levels: tuple[tuple[str, str], ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Cause:
     """A likely cause.
 
@@ -376,7 +360,6 @@ class Cause:
         title: in a few words.
         why: the evidence for it.
         cure: what to do, in words; code to copy follows on separate lines.
-        switch: None if only a change in the program helps.
         places: in the user's program.
         source: where it is documented.
         standing: evidence for it: observed in the runs, or only in the source.
@@ -386,7 +369,6 @@ class Cause:
     title: str
     why: str
     cure: str
-    switch: Switch | None = None
     places: tuple[Place, ...] = ()
     source: str = ""
     certainty: Certainty = "possible"
@@ -399,7 +381,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """Both runs repeated with a switch.
+    """A test of a cause by further runs.
 
     Attributes:
         is_equal: None if the runs could not be compared.

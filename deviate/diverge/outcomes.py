@@ -8,6 +8,7 @@ from typing import Literal
 
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, Growth, RungFindings, Trace
+from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import columns
 from deviate.diverge.ulps import are_within, float_form, value_ulps
@@ -62,11 +63,15 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndTo
     weights = weights_agreement(pair.runs) if not pair.failed else "not reached"
     in_both = [name for name in reported if all(name in run.series for run in pair.runs)]
     n_values = sum(min(len(run.series[name].values) for run in pair.runs) for name in in_both)
-    n_losses = comparison.n_compared
+    n_losses, n_printed = comparison.n_compared, 0
     first = _earlier(loss, metric)
+    if first is None and not pair.failed and not tolerance:
+        n_printed, first = compare_printed(mine.folder, theirs.folder)
     if first is None and weights == "differ" and not tolerance:
         first = Difference("metrics", "update", None, None, "weights", END)
     parts = {"metrics": n_values, "losses": n_losses, "weights": weights != "not reached" and not tolerance}
+    parts["printed numbers"] = n_printed and not n_values
+    n_values = n_values or n_printed
     compared = ", ".join(name for name, is_there in parts.items() if is_there)
     losses = growth_of_losses(pair.traces[0][0], pair.traces[1][0]) if all(pair.traces) else ()
     growth = tuple(growth for growth in (*losses, *growth_of_metrics(*pair.runs, reported)) if growth.steps)

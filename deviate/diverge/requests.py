@@ -8,7 +8,8 @@ from pathlib import Path
 
 from deviate.diverge.checkpoints import MOST_KEPT, Start
 from deviate.diverge.compare import without_idle
-from deviate.diverge.findings import Difference, Switch, Trace
+from deviate.diverge.findings import Difference, Trace
+from deviate.diverge.holds import Levels
 from deviate.diverge.levels import Window
 from deviate.diverge.traces import columns, read_traces
 from deviate.errors import InputError
@@ -16,8 +17,8 @@ from deviate.model.plan import Snapshot, Variant
 from deviate.model.records import Run
 from deviate.project import PreparedScript
 from deviate.records.layout import PLANT
-from deviate.records.plans import WARNS, on_record
-from deviate.replay.variants import STREAMS, choose_variants
+from deviate.records.plans import on_record
+from deviate.replay.variants import STREAMS
 from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 
 SUFFIX = "-diverge"
@@ -163,7 +164,7 @@ def refuse_varied(variant: Variant) -> None:
     if streams:
         raise InputError(
             f"--variant {variant.name} gives the two runs different seeds for {', '.join(streams)}",
-            "choose a variant that varies no stream: --variant control or --variant impl; or --seeds as-is",
+            "choose a variant that varies no stream: --variant as-is, control or impl",
         )
 
 
@@ -214,6 +215,7 @@ def run_pair(
     keeps_checkpoints: bool = False,
     start: Start | None = None,
     timeout_s: float | None = None,
+    n_runs: int = 2,
 ) -> Pair:
     """Execute two new runs that should be equal, and read their traces.
 
@@ -226,6 +228,7 @@ def run_pair(
         keeps_checkpoints: whether the checkpoints of the runs are recorded and kept.
         start: the checkpoint from which both go on; None to begin anew.
         timeout_s: of each run, if the user has set no shorter one.
+        n_runs: 1 for a single run, which stands for both in the result.
 
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
@@ -257,7 +260,7 @@ def run_pair(
         variables = {**dict(request.request.environment), **dict(side.environment), **dict(environment)}
         of_side = dataclasses.replace(
             request.request,
-            runs=3 - len(request.sides),
+            runs=max(1, n_runs + 1 - len(request.sides)),
             variants=(chosen,),
             environment=tuple(variables.items()),
             capture=tuple(capture.items()),
@@ -268,16 +271,18 @@ def run_pair(
         prepared = side.prepared if start is None else with_words(side.prepared, start.words)
         experiments.append(begin(prepared, of_side, request.folder, name=name, like=like))
     execute(experiments)
-    return read_pair(request.folder, [f"{experiment.name}:{chosen.name}" for experiment in experiments], experiments)
+    names = [f"{experiment.name}:{chosen.name}" for experiment in experiments]
+    return read_pair(request.folder, names, experiments, n_runs)
 
 
-def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[PreparedExperiment]) -> Pair:
+def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[PreparedExperiment], n_runs: int = 2) -> Pair:
     """Read both recorded runs.
 
     Raises:
         InputError: one of them has not begun.
     """
     runs = [run for experiment in read(folder, names) for run in experiment.runs]
+    runs = runs * 2 if len(runs) == n_runs == 1 else runs
     if len(runs) < 2:
         raise InputError(f"only {len(runs)} of 2 runs of {names[0]} are recorded", "run the command again")
     snapshots = tuple(experiment.snapshot for experiment in experiments)
@@ -286,20 +291,9 @@ def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[Prepared
     return Pair(tuple(names), (first, second), traces, snapshots)
 
 
-def with_switch(request: DivergeRequest, switch: Switch) -> Variant:
-    """The variant that a switch names, or else that of the request, with the levels of the switch."""
-    variant = request.variant
-    if switch.variant:
-        defined, warns = request.sides[0].prepared.variants, WARNS in variant.controls
-        chosen = choose_variants([switch.variant], defined, is_warning_only=warns)[0]
-        variant = dataclasses.replace(chosen, are_trackers_offline=variant.are_trackers_offline)
-    return with_levels(variant, switch)
-
-
-def with_levels(variant: Variant, switch: Switch) -> Variant:
-    """A variant with the levels of a switch in addition to its own."""
-    controls = {**dict(variant.controls), **dict(switch.levels)}
-    return dataclasses.replace(variant, controls=tuple(sorted(controls.items())))
+def with_levels(variant: Variant, levels: Levels) -> Variant:
+    """A variant with levels of controls in addition to its own."""
+    return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
 
 
 def with_words(prepared: PreparedScript, words: Sequence[str]) -> PreparedScript:

@@ -32,6 +32,7 @@ class Seeding:
         self.unseeded = 0
         self.n_recorded: dict[tuple[str, str, int], int] = {}
         self.at_unseeded: Callable[[str], object] | None = None
+        self.before_seed: Callable[[str], object] | None = None
 
     def override(
         self,
@@ -63,6 +64,8 @@ class Seeding:
                 return original(*args, **kwargs)
             if not is_global and seeding.project.place(sys._getframe(1).f_code) is None:
                 return original(*args, **kwargs)
+            if is_global and seeding.before_seed is not None:
+                seeding.before_seed(library)
             seed_value = args[0] if args else kwargs.get(keyword)
             seeding.record(call, seed_value)
             if not seeding.streams.is_active or _is_no_seed(seed_value):

@@ -327,6 +327,7 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "environment": _environment,
     "checkpoint": lambda *_: None,  # the executor reads it, as it does signals
     "signal": lambda *_: None,
+    "chance": lambda *_: None,  # `deviate diverge` reads it
     "loops": lambda *_: None,  # read before all else, to know the main loop
 })  # fmt: skip
 """Handlers of the events that occur a few times per run, by kind; an unknown kind is a bad line."""

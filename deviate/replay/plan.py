@@ -69,8 +69,8 @@ def _process_variables(seeds: Mapping[str, int], controls: Mapping[str, str]) ->
     NVIDIA_TF32_OVERRIDE, cuBLAS, Floating Point Emulation and TF32; TF_ENABLE_ONEDNN_OPTS, TensorFlow release 2.9.
     """
     variables: dict[str, str] = {}
-    if HASH in seeds:
-        variables["PYTHONHASHSEED"] = str(seeds[HASH])
+    if HASH in seeds or HASH in controls:
+        variables["PYTHONHASHSEED"] = str(seeds.get(HASH, controls.get(HASH)))
     if controls.get("kernels") == HELD["kernels"]:
         variables["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     if controls.get("precision") == HELD["precision"]:

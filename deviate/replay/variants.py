@@ -27,6 +27,10 @@ NAMES = (*STREAMS, HASH, *GROUPS["impl"], *GROUPS["config"])
 """Every stream and factor."""
 PARTS = ("algo", *STREAMS, HASH, "impl", *GROUPS["impl"], "config", *GROUPS["config"])
 """Names that a combination may have, in its order."""
+ENTROPY = "entropy"
+"""Random numbers of the operating system; a control and no stream, as they are no draws of a generator."""
+DRAWN = "drawn"
+"""Level of the hash seed and of entropy where each run has a seed of its own and nothing else is touched."""
 FREE = "default"
 HELD = {"kernels": "deterministic", "autotune": "off", "precision": "full"}
 """Levels of the implementation factors that are held; free ones have the framework's default."""
@@ -201,6 +205,8 @@ def seed_set(variant: Variant, seed: int, replicate: int) -> tuple[tuple[str, in
     They do not depend on the variant: what varies in two variants has the same seeds in both, and what both hold has
     one seed, so that runs of different variants and experiments pair.
     """
+    if not variant.varied and not variant.held:
+        return ()
     levels = dict(variant.controls)
     seeds = {name: derive_seed(seed, name, replicate) for name in variant.varied if name in {*STREAMS, HASH}}
     seeds |= {name: derive_seed(seed, name, None) for name in variant.held if name in {*STREAMS, HASH}}
@@ -214,6 +220,9 @@ def levels_of(variant: Variant, seed: int, replicate: int) -> Levels:
         levels |= dict(variant.perturbations[replicate % len(variant.perturbations)])
     if ONE_BIT in levels:
         levels[ONE_BIT] = str(derive_seed(seed, ONE_BIT, replicate))
+    for name in (HASH, ENTROPY):
+        if levels.get(name, "").startswith(DRAWN):
+            levels[name] = levels[name].replace(DRAWN, str(derive_seed(seed, name, replicate)))
     return tuple(sorted(levels.items()))
 
 

@@ -127,6 +127,7 @@ def child_environment(
     entries = [to_copy(entry, manifest, copy.root) for entry in theirs.split(os.pathsep)] if theirs else []
     environment = {
         **_without_contradictions(base, spec),
+        "DEVIATE_REPLICATE": str(spec.replicate),  # a test of `deviate diverge` sets that of the run that it repeats
         **dict(spec.environment),
         "PYTHONPATH": os.pathsep.join([guest, *entries]),
         "DEVIATE_RUN_DIR": str(attempt.absolute()),
@@ -135,7 +136,6 @@ def child_environment(
         "DEVIATE_ROOT": manifest.root,
         "DEVIATE_WORK": str(copy.root.absolute()),
         "DEVIATE_VARIANT": spec.variant,
-        "DEVIATE_REPLICATE": str(spec.replicate),
     }
     if "PWD" in base:
         environment["PWD"] = str(copy.cwd.absolute())  # as a shell would set it

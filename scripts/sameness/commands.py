@@ -211,5 +211,5 @@ def _with_runs() -> Iterator[Scene]:
         has_runs=True,
     )  # fmt: skip
     yield Scene("fresh", (f"diverge part.py --name apart {FORMS} -- part",), is_cold=True, has_runs=True)
-    yield Scene("fresh", (f"diverge noisy.py --seeds as-is --confirm {FORMS}",), is_cold=True, has_runs=True)
+    yield Scene("fresh", (f"diverge noisy.py --variant as-is {FORMS}",), is_cold=True, has_runs=True)
     yield Scene("records", ("resume old --jobs 1 --csv a.csv",), is_cold=True, has_runs=True)

@@ -39,7 +39,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
     "networks": (
         "run net.py --runs 5 --name net --variants algo+impl,one-bit --capture predictions,weights --capture-every 1",
         "run net.py --runs 5 --name shuffled --variants shuffle --capture predictions",
-        "diverge noisy.py --name noisy --seeds as-is",
+        "diverge noisy.py --name noisy --variant as-is",
     ),
     "trained": tuple(f"run {name}/train.py --runs 2 --name {name} -- {words}" for name, words in EXAMPLES.items()),
     "costs": ("overhead costly.py --runs 5 --profiled-runs 3 --name costly",),

@@ -107,7 +107,7 @@ def _seeds(result: Result) -> tuple[SeedEvent, ...]:
     return tuple(SeedEvent(*event) for event in result.of("seed"))
 
 
-def test_the_gradient_of_an_index_is_named_with_its_line_and_a_switch(tmp_path: Path) -> None:
+def test_the_gradient_of_an_index_is_named_with_its_line(tmp_path: Path) -> None:
     text = """
     import torch
     torch.manual_seed(0)
@@ -122,11 +122,9 @@ def test_the_gradient_of_an_index_is_named_with_its_line_and_a_switch(tmp_path: 
     """
     found = observe(tmp_path, text, "impl")
     assert (found.first, found.lines) == (("index-put", "likely"), [7])
-    assert found.causes[0].switch is not None
-    assert found.causes[0].switch.variant == "control"
 
 
-def test_classes_from_a_set_of_words_point_to_the_hash_seed_and_control_holds_it(tmp_path: Path) -> None:
+def test_classes_from_a_set_of_words_point_to_the_hash_seed(tmp_path: Path) -> None:
     text = """
     import torch
     torch.manual_seed(0)
@@ -141,8 +139,6 @@ def test_classes_from_a_set_of_words_point_to_the_hash_seed_and_control_holds_it
     # Forked processes have the hash seed of their server in common.
     found = observe(tmp_path / "as-is", textwrap.dedent(text) + TRAIN, "as-is", is_cold=True)
     assert (found.first, found.lines) == (("hash-order", "likely"), [4])
-    assert found.causes[0].switch is not None
-    assert found.causes[0].switch.environment == (("PYTHONHASHSEED", "0"),)
     (tmp_path / "control").mkdir()
     assert observe(tmp_path / "control", textwrap.dedent(text) + TRAIN, "control").difference is None
 

@@ -14,7 +14,6 @@ from deviate.diverge.findings import (
     InputDifference,
     Place,
     RungFindings,
-    Switch,
     Ulps,
 )
 
@@ -44,13 +43,12 @@ INDEX_PUT = Cause(
     "index_put adds up in the order in which threads arrive",
     "the first operation that differs is aten.index_put.default with accumulate=True, on 2 threads",
     "ask for deterministic algorithms\ntorch.use_deterministic_algorithms(True)",
-    switch=Switch("--variant control", "control"),
     places=(LINE,),
     source="https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html",
     certainty="likely",
 )
 THREADS = dataclasses.replace(
-    INDEX_PUT, id="threads", title="sums depend on the number of threads", certainty="possible", switch=None, places=()
+    INDEX_PUT, id="threads", title="sums depend on the number of threads", certainty="possible", places=()
 )
 
 
@@ -129,10 +127,10 @@ def backward() -> DivergenceFindings:
     """With a cause, and what trying its switch showed."""
     tried = Confirmation(
         "index-put",
-        "--variant control",
+        "with deterministic kernels",
         is_equal=True,
         n_steps=120,
-        what="bitwise equal over 120 updates: metrics, losses, weights",
+        what="equal over 120 updates: metrics, losses, weights",
     )
     return parted(variant="impl", confirmations=(tried,))
 
@@ -151,18 +149,24 @@ def inputs() -> DivergenceFindings:
     )
     cause = Cause(
         "file-order", "files in the order of the file system", "os.listdir('data') gave 3: a, b, c in run 1",
-        "sort the file names\nsorted(os.listdir('data'))", Switch("--hold listing"), (listing.place,), "", "likely",
+        "sort the file names\nsorted(os.listdir('data'))", (listing.place,), "", "likely",
         "upstream",
     )  # fmt: skip
     tried = (
         Confirmation(
             "file-order",
-            "--hold listing",
+            "with sorted listings",
             is_equal=False,
             n_steps=12,
             what="loss still differs; os.environ['SCALE'] differs",
         ),
-        Confirmation("environment", "--env SCALE=2 --hold listing", is_equal=True, n_steps=120, what="bitwise equal"),
+        Confirmation(
+            "environment",
+            "with sorted listings and the same numbers at train.py:39",
+            is_equal=True,
+            n_steps=120,
+            what="equal",
+        ),
     )
     return parted(order().first, 2, inputs=found, causes=(cause, THREADS), confirmations=tried)
 
@@ -290,7 +294,7 @@ def spoken(texts: Sequence[str]) -> DivergenceFindings:
         "operations", "program", 3, 1, "operation", say(), 1, 1, say(), say(), at, (1.0, 2.0), 1, say(), ONE_ULP, 4,
         {"reads": say(), "called": dataclasses.replace(at, line=2, text=say()), "during": say()},
     )  # fmt: skip
-    cause = Cause("x", say(), say(), f"{say()}\n{say()}", Switch("--env A=1"), (at,), say())
+    cause = Cause("x", say(), say(), f"{say()}\n{say()}", (at,), say())
     entered = InputDifference("listing", say(), at, 0, 0, (say(), say()), is_upstream=True)
     rungs = tuple(
         dataclasses.replace(it, difference=difference, by_rank=(difference, dataclasses.replace(difference, rank=0)))

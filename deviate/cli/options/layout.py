@@ -39,7 +39,7 @@ COMMON = {
         metric margin baseline against match paired aggregate direction confidence html markdown latex json csv
     """,
     "check": "ref runs metric margin paired undecided require_control confidence html markdown junit github save jobs",
-    "diverge": "name dry_run variant hold seeds level confirm html markdown json python second_env gpus",
+    "diverge": "name dry_run variant hold budget level html markdown json python second_env gpus",
     "report": "metric aggregate direction confidence html markdown latex json csv paper to quiet",
     "overhead": "runs name dry_run variants html markdown latex json csv python gpus profile",
 }

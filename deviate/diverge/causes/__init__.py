@@ -155,8 +155,6 @@ class CauseMatch:
         is_circumstance: whether the evidence is only a circumstance of the runs, such as two versions of a library or
             a line of the source, which would explain any difference: at most likely, and only if nothing else is.
         standing: whether the runs recorded the evidence, and before the first difference.
-        hold: name of the cure for `--hold`, if the table has none.
-        environment: variables that make the evidence equal in both runs.
         position: of the input among those that differ, the earliest of which is the likeliest; ITSELF if the first
             difference is itself the evidence.
     """
@@ -168,8 +166,6 @@ class CauseMatch:
     code: str = ""
     is_circumstance: bool = False
     standing: Standing = "possible"
-    hold: str = ""
-    environment: tuple[tuple[str, str], ...] = ()
     position: int = sys.maxsize
 
 
@@ -190,10 +186,7 @@ class KnownCause:
         code: the same as code; empty if there is none.
         source: where it is documented.
         phases: phases of the first difference that it can explain; empty for all.
-        holds: streams and factors that deviate holds against it.
-        environment: variables that help as well, without a change of streams and factors.
         sources: sources of inputs whose differences are evidence for it.
-        hold: name of the cure for `--hold`; empty if there is none.
         selects: whether a differing input of the sources is evidence for it; None for all.
         code_for: code of the cure for such an input, empty for that of the table; None to use that always.
     """
@@ -208,10 +201,7 @@ class KnownCause:
     detect: Detector
     code: str = ""
     phases: tuple[str, ...] = ()
-    holds: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
     sources: tuple[str, ...] = ()
-    hold: str = ""
     selects: "Selector | None" = None
     code_for: "Coder | None" = None
 
@@ -233,10 +223,7 @@ def cause(
     name: str,
     *,
     phases: tuple[str, ...] = (),
-    holds: tuple[str, ...] = (),
-    environment: tuple[tuple[str, str], ...] = (),
     sources: tuple[str, ...] = (),
-    hold: str = "",
     selects: Selector | None = None,
     code_for: Coder | None = None,
 ) -> Callable[[Detector], Detector]:
@@ -262,10 +249,7 @@ def cause(
                 detect=detect,
                 code=dict(zip(parts[::2], parts[1::2], strict=True)).get("Code", "").strip(),
                 phases=phases,
-                holds=holds,
-                environment=environment,
                 sources=sources,
-                hold=hold,
                 selects=selects,
                 code_for=code_for,
             )

@@ -15,7 +15,7 @@ from deviate.diverge.causes import (
     is_at,
     source_match,
 )
-from deviate.diverge.causes.observed import CURES, SYSTEM_SEED, seed_origin, seed_pairs, used_for_seeds
+from deviate.diverge.causes.observed import SYSTEM_SEED, seed_origin, seed_pairs, used_for_seeds
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
 from deviate.diverge.findings import HARMLESS, MADE, Certainty, Difference, InputDifference, Place, Standing
 from deviate.model.analysis import Hazard
@@ -105,13 +105,11 @@ def _places_of(phrases: list[str]) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(Place(match["file"], int(match["line"])) for match in matches))
 
 
-ALGORITHM = ("init", "shuffle", "augment", "dropout", "other", "split")
-
 DRAWS: list[KnownCause] = []
 draw_cause = functools.partial(cause, DRAWS, "draws")
 
 
-@draw_cause("varied-stream", holds=ALGORITHM)
+@draw_cause("varied-stream")
 def varied_stream(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A stream that the variant varies.
 
@@ -167,7 +165,6 @@ def changing_seed(difference: Difference, evidence: Evidence) -> CauseMatch | No
             places,
             code=_with_number(one.call),
             standing="upstream" if certainty != "possible" else "observed",
-            hold="" if origin is None else CURES.get(origin.source, ""),
         )
     finding = source_match(evidence, SEED_HAZARDS, IN_SOURCE)
     if finding is None or difference.phase not in DRAWN:
@@ -175,7 +172,7 @@ def changing_seed(difference: Difference, evidence: Evidence) -> CauseMatch | No
     return dataclasses.replace(finding, code=_with_constant(hazards_named(evidence, *SEED_HAZARDS)[0]))
 
 
-@draw_cause("unseeded", holds=ALGORITHM)
+@draw_cause("unseeded")
 def unseeded(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """An unseeded generator.
 
@@ -251,7 +248,7 @@ def _standing(difference: Difference) -> Standing:
     return "upstream" if difference.kind == "state" else "observed"
 
 
-@draw_cause("entropy", phases=DRAWN, sources=("entropy",), hold="entropy", code_for=_seeded_draw)
+@draw_cause("entropy", phases=DRAWN, sources=("entropy",), code_for=_seeded_draw)
 def entropy(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Random numbers from the operating system.
 
@@ -302,7 +299,7 @@ def loader_workers(difference: Difference, evidence: Evidence) -> CauseMatch | N
     return source_match(evidence, ("loader-workers",), why, certainty, order)
 
 
-@draw_cause("parallel-draws", phases=DRAWN, hold="workers")
+@draw_cause("parallel-draws", phases=DRAWN)
 def parallel_draws(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Threads or processes that share a generator.
 
@@ -353,7 +350,7 @@ def compiled_draws(difference: Difference, evidence: Evidence) -> CauseMatch | N
     return source_match(evidence, ("compiled-draws",), IN_SOURCE)
 
 
-@draw_cause("environment-seed", phases=DRAWN, holds=("other",))
+@draw_cause("environment-seed", phases=DRAWN)
 def environment_seed(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """An unseeded reinforcement-learning environment.
 

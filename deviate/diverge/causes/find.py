@@ -11,10 +11,9 @@ from deviate.diverge.causes.observed import observed_match
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.diverge.causes.order import ORDER
 from deviate.diverge.causes.state import STATE
-from deviate.diverge.findings import STANDINGS, Cause, Certainty, Difference, Phase, Switch
-from deviate.diverge.holds import HOLDS
+from deviate.diverge.findings import STANDINGS, Cause, Certainty, Difference, Phase
 
-CERTAINTIES: tuple[Certainty, ...] = ("certain", "likely", "possible")
+CERTAINTIES: tuple[Certainty, ...] = ("proved", "certain", "likely", "possible")
 KNOWN_CAUSES: tuple[KnownCause, ...] = (*MACHINE, *DRAWS, *ORDER, *KERNELS, *STATE)
 """Known causes; equally likely ones are listed in this order."""
 MOST = 5
@@ -23,9 +22,6 @@ HIDDEN: tuple[Phase, ...] = ("data", "backward")
 """Phases to assume for a reported value that differs, if only values were compared."""
 VAGUE = frozenset({"data", "another-way", "from-outside", "free-kernels", "no-version"})
 """Causes that name a place to inspect rather than a mechanism; listed after others of the same certainty."""
-CONTROL = "control"
-KEPT = ("threads", "onednn", "on-missing", "hash")
-"""Factors whose levels in a user-defined variant stay when it holds more."""
 UNKNOWN = "unknown"
 FACTORS = ("init", "shuffle", "augment", "dropout", "split", "other", "hash", "kernels", "autotune", "precision")
 COMPUTED = "run once with one thread (--hold threads), and compare the inputs: weights, batches, settings"
@@ -72,8 +68,8 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
     is_upstream = any(match.standing == "upstream" for _, match in weighed_causes)
     # table order among equal ones
     weighed_causes.sort(key=lambda pair: _rank(pair[0], pair[1], difference, is_upstream=is_upstream))
-    causes = [_cause(cause, finding, evidence) for cause, finding in weighed_causes[:MOST]]
-    if all(cause.certainty == "possible" for cause in causes):
+    causes = [_cause(cause, finding) for cause, finding in weighed_causes[:MOST]]
+    if not causes:
         causes.append(what_to_try(difference, evidence))
     return tuple(causes)
 
@@ -124,59 +120,17 @@ def _rank(
     return is_vague and is_upstream, certainty, standing, is_vague, finding.position, is_elsewhere, has_no_place
 
 
-def _cause(cause: KnownCause, finding: CauseMatch, evidence: Evidence) -> Cause:
+def _cause(cause: KnownCause, finding: CauseMatch) -> Cause:
     code = finding.code or cause.code
     return Cause(
         id=cause.id,
         title=cause.title,
         why=f"{finding.why}, and {finding.order}" if finding.order else finding.why,
         cure=f"{cause.cure}\n{code}" if code else cause.cure,
-        switch=_switch(cause, finding, evidence),
         places=finding.places,
         source=cause.source if cause.source.startswith("https:") else "",
         certainty=finding.certainty,
         standing=finding.standing,
-    )
-
-
-def _switch(cause: KnownCause, finding: CauseMatch, evidence: Evidence) -> Switch | None:
-    """The switch against a cause: a level of `--hold`, the variant that holds it, or variables."""
-    if hold := finding.hold or cause.hold:
-        return hold_switch(evidence, hold)
-    if finding.environment:
-        return switch_for(evidence, (), finding.environment)
-    return switch_for(evidence, cause.holds, cause.environment) if cause.holds or cause.environment else None
-
-
-def hold_switch(evidence: Evidence, name: str) -> Switch | None:
-    """The switch `--hold NAME`; None if both runs had it already."""
-    held = HOLDS[name]
-    controls = evidence.variant.controls if evidence.variant is not None else ()
-    if evidence.is_held(name) or (held.levels and set(held.levels) <= set(controls)):
-        return None
-    return held
-
-
-def switch_for(
-    evidence: Evidence, holds: tuple[str, ...], environment: tuple[tuple[str, str], ...] = ()
-) -> Switch | None:
-    """The switch that holds these streams and factors if they are not held yet, or else sets these variables.
-
-    The switch holds everything, because runs with a free factor need not be equal. If the script sets its own seeds, a
-    variable is preferred: it leaves the seeds unchanged.
-
-    Returns:
-        None if there is nothing left to hold, and no variable to set.
-    """
-    is_free = not all(evidence.is_held(factor) for factor in holds)
-    if environment and (not holds or (is_free and not evidence.is_touched)):
-        return Switch(" ".join(f"--env {name}={value}" for name, value in environment), environment=environment)
-    if not is_free:
-        return None
-    controls = evidence.variant.controls if evidence.variant is not None else ()
-    levels = tuple((name, level) for name, level in controls if name in KEPT and name not in holds)
-    return Switch(
-        f"--variant {CONTROL}" + (" --warn-only" if ("on-missing", "warn") in levels else ""), CONTROL, levels
     )
 
 
@@ -193,10 +147,9 @@ def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
         cure = VALUES_ALONE
     return Cause(
         id=UNKNOWN,
-        title="no known cause is likely",
+        title="not found",
         why=why,
         cure=cure,
-        switch=_switch_to_try(evidence, is_computed=cure in {COMPUTED, FURTHER}),
         places=(difference.place,) if difference.place is not None else (),
         source=SOURCE,
         certainty="possible",
@@ -205,10 +158,3 @@ def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
 
 def _is_all_held(evidence: Evidence) -> bool:
     return all(evidence.is_held(factor) for factor in FACTORS)
-
-
-def _switch_to_try(evidence: Evidence, *, is_computed: bool) -> Switch | None:
-    """The switch that holds all factors, or one thread if they are held and a computation differs first."""
-    if not _is_all_held(evidence):
-        return switch_for(evidence, FACTORS)
-    return hold_switch(evidence, "threads") if is_computed else None

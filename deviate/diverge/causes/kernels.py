@@ -43,7 +43,6 @@ def family_cause(family: Family) -> KnownCause:
         code=family.code,
         source=family.source,
         detect=detect,
-        holds=("kernels",) if family.has_version else (),
     )
 
 
@@ -132,7 +131,7 @@ def no_version(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     )
 
 
-@kernel_cause("autotuning", phases=NUMBERS, holds=("autotune",))
+@kernel_cause("autotuning", phases=NUMBERS)
 def autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """CuDNN chose a different kernel for a convolution.
 
@@ -156,7 +155,7 @@ def autotuning(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return CauseMatch("likely" if is_likely else "possible", why, places)
 
 
-@kernel_cause("histogram-threads", phases=("loss", "backward", "update"), hold="threads")
+@kernel_cause("histogram-threads", phases=("loss", "backward", "update"))
 def histogram_threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Several threads of LightGBM or HistGradientBoosting add in varying order.
 
@@ -213,7 +212,7 @@ def collectives(difference: Difference, evidence: Evidence) -> CauseMatch | None
     return CauseMatch("possible", f"{evidence.n_ranks} processes add their gradients, and a gradient differs first")
 
 
-@kernel_cause("cublas-workspace", holds=("kernels",), environment=(("CUBLAS_WORKSPACE_CONFIG", ":4096:8"),))
+@kernel_cause("cublas-workspace")
 def cublas_workspace(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """CuBLAS with several streams.
 
@@ -237,7 +236,7 @@ def cublas_workspace(difference: Difference, evidence: Evidence) -> CauseMatch |
     )
 
 
-@kernel_cause("tensorflow-kernels", phases=NUMBERS[:-1], holds=("kernels",))
+@kernel_cause("tensorflow-kernels", phases=NUMBERS[:-1])
 def tensorflow_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Nondeterministic kernels of TensorFlow.
 
@@ -258,7 +257,7 @@ def tensorflow_kernels(difference: Difference, evidence: Evidence) -> CauseMatch
     return CauseMatch("possible", f"kernels of TensorFlow are not held{format_places(places)}", places)
 
 
-@kernel_cause("xla-kernels", phases=NUMBERS[:-1], holds=("kernels",))
+@kernel_cause("xla-kernels", phases=NUMBERS[:-1])
 def xla_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Nondeterministic kernels of XLA.
 
@@ -279,7 +278,7 @@ def xla_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None
     return CauseMatch("possible", f"kernels of XLA are not held{format_places(places)}", places)
 
 
-@kernel_cause("free-kernels", holds=("kernels",))
+@kernel_cause("free-kernels")
 def free_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A GPU kernel that may be nondeterministic.
 
@@ -302,7 +301,7 @@ def free_kernels(difference: Difference, evidence: Evidence) -> CauseMatch | Non
     )
 
 
-@kernel_cause("gpu-streams", environment=(("CUDA_LAUNCH_BLOCKING", "1"),))
+@kernel_cause("gpu-streams")
 def gpu_streams(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A race between GPU streams, or a kernel that no switch affects.
 

@@ -173,7 +173,7 @@ def code_paths(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return _differing(difference, evidence, PATHS, "the code path depends on:")
 
 
-@machine_cause("threads", environment=(("OMP_NUM_THREADS", "1"), ("MKL_NUM_THREADS", "1")))
+@machine_cause("threads")
 def threads(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A different number of threads.
 
@@ -200,7 +200,7 @@ def environment(difference: Difference, evidence: Evidence) -> CauseMatch | None
     return None
 
 
-@machine_cause("precision", holds=("precision",))
+@machine_cause("precision")
 def precision(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Reduced precision (TF32) in one run only.
 
@@ -217,7 +217,7 @@ def precision(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return dataclasses.replace(finding, certainty="possible")
 
 
-@machine_cause("switches", holds=("kernels", "autotune"))
+@machine_cause("switches")
 def switches(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Determinism is requested in one run only.
 

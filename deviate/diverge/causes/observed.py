@@ -9,16 +9,6 @@ from deviate.model.records import SeedEvent
 
 SYSTEM_SEED = "None"
 """Recorded value of a seeding call without an argument."""
-CURES = {
-    "listing": "listing",
-    "clock": "clock",
-    "entropy": "entropy",
-    "completion": "workers",
-    "thread-order": "workers",
-    "set-order": "hash",
-    "hash": "hash",
-}
-"""Sources of inputs, and the names of their cures for `--hold`."""
 VARIABLE_READ = re.compile(r"\w*(?:environ|getenv|env)\w*(?:\.get)?[\[(]\s*['\"](?P<name>\w+)['\"]")
 PLAIN_VALUE = re.compile(r"[\w./:@%+-]{1,60}")
 LISTED = re.compile(r"(?:(?P<count>\d+) names?: )?(?P<names>.*)", re.DOTALL)
@@ -52,7 +42,6 @@ def observed_match(cause: KnownCause, evidence: Evidence) -> CauseMatch | None:
         tuple(dict.fromkeys((item.place, *others))),
         code="" if cause.code_for is None else cause.code_for(item),
         standing="upstream" if item.is_upstream else "observed",
-        environment=variable_of(item),
         position=evidence.inputs.index(item),
     )
 

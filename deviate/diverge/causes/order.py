@@ -94,7 +94,6 @@ def _is_no_limit(item: InputDifference, evidence: Evidence) -> bool:
     "hash-order",
     phases=(*MADE, "forward", "program"),
     sources=("set-order", "hash"),
-    hold="hash",
     selects=_is_by_text,
 )
 def hash_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
@@ -115,10 +114,10 @@ def hash_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     certainty: Certainty = "likely" if difference.phase in ("order", "data") else "possible"
     why = "the hash seed of Python differs between runs, and an order depends on it"
     finding = source_match(evidence, SET_HAZARDS, why, certainty, is_circumstance=True)
-    return None if finding is None else dataclasses.replace(finding, code=_ordered(finding.places[0].text))
+    return None if finding is None else dataclasses.replace(finding, code=without_hash(finding.places[0].text))
 
 
-def _ordered(code: str) -> str:
+def without_hash(code: str) -> str:
     """The expression of a hazard without its dependence on hashes; empty if it is not a plain one."""
     if code.startswith("hash("):
         return f"zlib.crc32(str({code[5:-1]}).encode())  # not {code}"
@@ -151,7 +150,6 @@ def address_order(difference: Difference, evidence: Evidence) -> CauseMatch | No
     "file-order",
     phases=("order", "data", "initial"),
     sources=("listing",),
-    hold="listing",
     selects=_is_another_order,
     code_for=_sorted_call,
 )
@@ -178,7 +176,6 @@ def file_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     "unordered-results",
     phases=("order", "data", "random", "initial"),
     sources=("completion",),
-    hold="workers",
     code_for=lambda item: _in_order(item.call),
 )
 def unordered_results(difference: Difference, evidence: Evidence) -> CauseMatch | None:
@@ -206,7 +203,7 @@ def _in_order(code: str) -> str:
     return next((cure for name, cure in ORDERED.items() if name in code), "")
 
 
-@timing_cause("thread-order", sources=("thread-order",), hold="workers")
+@timing_cause("thread-order", sources=("thread-order",))
 def thread_order(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Threads that write to a shared object in any order.
 
@@ -254,7 +251,7 @@ def forest_threads(difference: Difference, evidence: Evidence) -> CauseMatch | N
     return source_match(evidence, ("forest-threads",), why, "likely", is_circumstance=True)
 
 
-@timing_cause("time-limit", phases=("program", "metric", "update"), sources=("clock",), hold="clock", selects=_is_limit)
+@timing_cause("time-limit", phases=("program", "metric", "update"), sources=("clock",), selects=_is_limit)
 def time_limit(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Training that ends at a time limit.
 
@@ -276,7 +273,7 @@ def time_limit(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     return source_match(evidence, ("time-limit",), whole, "certain") or CauseMatch("possible", why)
 
 
-@timing_cause("clock", sources=("clock",), hold="clock", selects=_is_no_limit)
+@timing_cause("clock", sources=("clock",), selects=_is_no_limit)
 def clock(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """A value of the clock in a condition or a number.
 

@@ -14,15 +14,9 @@ from deviate.diverge.causes.find import KNOWN_CAUSES
 HEAD = """\
 # Causes
 
-`deviate diverge` finds where two runs diverge that should be equal, and names possible causes from this table:
-
-- *certain*: the evidence leaves no other known explanation, such as two values of a seed, two devices, or a stream
-  that the variant varies.
-- *likely*: what differs first is known to differ for this cause. Differences around the runs, such as two versions of
-  a library or a changed line of the source, are likely if no other cause is.
-- *possible*: the program has this cause, and the evidence does not distinguish it from others.
-
-Causes of equal certainty are ranked by evidence:
+`deviate diverge` proves a cause by further runs where it can: runs that have the same hash seed, the same numbers of
+the operating system, a sorted listing, one thread or deterministic kernels are equal, and others are not. Where nothing
+is proved, it names *suspected* causes from this table, ranked by evidence:
 
 1. *observed* before the first difference: both runs recorded [inputs](traces.md#inputs), such as a listing, and one of
    them differs; or the first difference is itself of this kind;
@@ -33,10 +27,7 @@ Clocks, process numbers and random numbers from the operating system differ betw
 source shows that a condition, a seed, an index or a computed number depends on them. An order that the program sorts at
 once does not count.
 
-If no cause is likely, the last one says what to try.
-
-*deviate* lists what deviate can do against a cause; `--confirm` does it and compares the runs again. Everything else
-needs a change of the program: [hazards](hazards.md) lists the same places in the source, before any run.
+[Hazards](hazards.md) lists the same places in the source, before any run.
 
 The documentation of PyTorch lists the operations of each kernel. On a CPU each was also run a dozen times on the same
 input (PyTorch 2.13, two threads): of 34 operations and gradients only those under [index-put](#index-put) gave
@@ -67,8 +58,7 @@ def _groups() -> Iterator[str]:
         for cause in _causes_of(group):
             yield f"### {cause.id}\n\n{_sentence(cause.title)}\n\n{fill(cause.reason, WIDTH, break_on_hyphens=False)}\n"
             yield _item(f"Evidence: {cause.signs}.")
-            yield _item(f"Cure: {cause.cure}.")
-            yield _item(f"deviate: {_switch(cause)}.") + "\n"
+            yield _item(f"Cure: {cause.cure}.") + "\n"
             if cause.code:
                 yield f"```text\n{cause.code}\n```\n"
             yield f"Source: {_link(cause.source)}\n"
@@ -85,16 +75,6 @@ def _causes_of(group: str) -> list[KnownCause]:
 def _sentence(text: str) -> str:
     is_name = not text.partition(" ")[0].replace("-", "").islower() or "_" in text.partition(" ")[0]
     return f"{text}." if is_name else f"{text[0].upper()}{text[1:]}."
-
-
-def _switch(cause: KnownCause) -> str:
-    if cause.hold:
-        return f"`--hold {cause.hold}`"
-    variables = " ".join(f"`--env {name}={value}`" for name, value in cause.environment)
-    if not cause.holds:
-        return variables or "no switch"
-    held = f"`--variant control` holds {', '.join(f'`{factor}`' for factor in cause.holds)}"
-    return f"{held}, or {variables}" if variables else held
 
 
 def _link(source: str) -> str:

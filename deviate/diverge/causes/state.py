@@ -29,7 +29,7 @@ STATE: list[KnownCause] = []
 state_cause = functools.partial(cause, STATE, "state")
 
 
-@state_cause("uninitialised", holds=("kernels",))
+@state_cause("uninitialised")
 def uninitialised(difference: Difference, evidence: Evidence) -> CauseMatch | None:
     """Uninitialised memory.
 

@@ -35,7 +35,7 @@ from deviate.model.estimates import value_text
 from deviate.report.document import Answer, Point
 from deviate.report.format import clean, counted, counted_of, duration, name_text
 
-MOST_INPUTS = 2
+MOST_INPUTS, MOST_TRIED = 2, 3
 NO_LINE = "no line of the program was recorded for it"
 
 
@@ -47,7 +47,7 @@ def answer_of(findings: DivergenceFindings) -> Answer:
             "neutral", "Equal so far", f"{_over(findings)}; not compared to the end", tuple(_answer_if_equal(findings))
         )
     if findings.is_equal:
-        word = f"Equal within {ulps(findings.tolerance_ulps)}" if findings.tolerance_ulps else "Bitwise equal"
+        word = f"Equal within {ulps(findings.tolerance_ulps)}" if findings.tolerance_ulps else "Equal"
         return Answer("good", word, _over(findings), tuple(_answer_if_equal(findings)))
     return Answer("bad", "Diverged", headline(findings), tuple(_answer_if_diverged(findings)))
 
@@ -203,30 +203,37 @@ def _causes(findings: DivergenceFindings) -> Iterator[Point]:
     if not findings.causes:
         yield Point("Cause", "no known cause matches the evidence")
         return
+    proved = [cause for cause in findings.causes if cause.certainty == "proved"]
+    if len(proved) > 1:
+        for cause in proved:
+            yield Point("Cause", f"{clean(cause.title)} (proved): {clean(cause.why)}")
+            words, _, code = cause.cure.partition("\n")
+            yield Point("Cure", clean(words), code_text(code))
+        return
     first, *alternatives = findings.causes
     yield Point("Cause", f"{clean(first.title)} ({weight(first)}): {clean(first.why)}")
     words, _, code = first.cure.partition("\n")
     yield Point("Cure", clean(words), code_text(code))
-    if first.switch is not None and (command := again(findings, first.switch.flags)):
-        yield Point("Run", "", command, is_command=True)
     if alternatives:
         yield Point("Or", "; ".join(f"{clean(cause.title)} ({weight(cause)})" for cause in alternatives))
 
 
 def _list_confirmations(findings: DivergenceFindings) -> Iterator[Point]:
-    for confirmation in findings.confirmations:
-        yield Point("Confirmed" if confirmation.is_equal else "Tried", confirmation_text(confirmation))
-    has_switch = any(cause.switch is not None for cause in findings.causes)
-    command = again(findings, "--confirm")
-    if command and not findings.confirmations and has_switch and findings.is_equal is False:
-        yield Point("Confirm", "test whether this removes the difference:", command, is_command=True)
+    """The test that proves the cause, or what was tried where none does."""
+    proofs = [test for test in findings.confirmations if test.is_equal]
+    tried = len(findings.confirmations)
+    if proofs:
+        n_more = f"; {counted(tried - 1, 'other test')}" if tried > 1 else ""
+        yield Point("Proof", f"{confirmation_text(proofs[-1])}{n_more}")
+    elif tried:
+        yield Point("Tried", "; ".join(confirmation_text(test) for test in findings.confirmations[-MOST_TRIED:]))
 
 
 def confirmation_text(confirmation: Confirmation) -> str:
     """`with --variant control: bitwise equal over 120 updates: metrics, weights`."""
     words = {True: "the runs are equal", False: "the runs still diverge", None: "the runs could not be compared"}
     state = words[confirmation.is_equal] if confirmation.is_equal is None or not confirmation.what else ""
-    return f"with {clean(confirmation.flags)}: {': '.join(filter(None, (state, clean(confirmation.what))))}"
+    return f"{clean(confirmation.flags)}: {': '.join(filter(None, (state, clean(confirmation.what))))}"
 
 
 def _levels(findings: DivergenceFindings) -> Iterator[Point]:
@@ -290,7 +297,8 @@ def _not_reproduced(findings: DivergenceFindings) -> Iterator[Point]:
 
 def _ends(findings: DivergenceFindings) -> Iterator[Point]:
     ended = next((rung for rung in findings.rungs if rung.why_not), None)
-    if ended is not None and findings.is_equal is not None:
+    is_proved = any(cause.certainty == "proved" for cause in findings.causes)
+    if ended is not None and findings.is_equal is not None and not (is_proved and not ended.n_runs):
         yield Point("Ended", f"{'at' if ended.n_runs else 'before'} level {ended.rung}: {clean(ended.why_not)}")
 
 

@@ -20,7 +20,6 @@ from deviate.diverge.findings import (
 from deviate.diverge.levels import LEVEL_OF
 from deviate.diverge.report.answer import answer_of, paste_text
 from deviate.diverge.report.words import (
-    again,
     apart,
     called_at,
     code_text,
@@ -152,7 +151,7 @@ def _limits(diverged: DivergenceFindings) -> Iterator[str]:
             "The first difference is where it becomes visible on the most detailed level; "
             "it may arise earlier, in something that no level records."
         )
-        yield "Causes come from a table; only a confirmation shows that a switch removes the difference."
+        yield "A suspected cause comes from a table; a proved one was tested by further runs."
     if diverged.is_equal is False and "operations" in rungs:
         yield "Not compared: operations that only read or view memory, and memory that was never written."
     if diverged.tolerance_ulps:
@@ -414,19 +413,18 @@ def _rank(rank: int, difference: Difference | None, first: Difference | None) ->
 
 def causes_section(findings: DivergenceFindings) -> Section:
     absent = "No known cause matches the evidence." if findings.is_equal is False else "No difference to explain."
-    remarks = tuple(_cause(cause, findings) for cause in findings.causes)
+    remarks = tuple(_cause(cause) for cause in findings.causes)
     return Section("causes", "Causes", remarks or (Absent(absent),))
 
 
-def _cause(cause: Cause, findings: DivergenceFindings) -> Remark:
+def _cause(cause: Cause) -> Remark:
     cure, _, code = cause.cure.partition("\n")
     places = f"In the program: {', '.join(map(place_text, cause.places))}." if cause.places else ""
-    switch = "" if cause.switch is None else again(findings, cause.switch.flags)
     return Remark(
         title=clean(cause.title),
         label=weight(cause),
         sentences=tuple(filter(None, (_sentence(f"Found: {cause.why}"), places, _sentence(f"Cure: {cure}")))),
-        codes=tuple(filter(None, (code_text(code), switch))),
+        codes=tuple(filter(None, (code_text(code),))),
         source=clean(cause.source),
     )
 
@@ -437,17 +435,11 @@ def _sentence(text: str) -> str:
 
 
 def confirmation_section(findings: DivergenceFindings) -> Iterator[Section]:
-    """Section on confirmations; none if the runs are equal or no switch is known."""
-    command = again(findings, "--confirm")
-    block: Block | None = None
+    """Section on the runs that tested causes; none if there were none."""
     if findings.confirmations:
-        columns = ("Switch", "result", "updates", "details")
-        block = Table("Both runs repeated with a switch", columns, tuple(_confirmations(findings)))
-    elif command and any(cause.switch is not None for cause in findings.causes):
-        sentence = "This repeats both runs with the switch of the likeliest cause:"
-        block = Remark("Not confirmed yet", "to do", (sentence,), (command,))
-    if block is not None:
-        yield Section("confirmation", "Confirmation", (block,))
+        columns = ("The same in both runs", "result", "updates", "details")
+        caption = "Runs that were given the values of the first run, or that hold what cannot be given"
+        yield Section("confirmation", "Proof", (Table(caption, columns, tuple(_confirmations(findings))),))
 
 
 def _confirmations(findings: DivergenceFindings) -> Iterator[Row]:

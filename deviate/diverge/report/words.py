@@ -54,6 +54,8 @@ LABELS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 """Labels of lines of the answer by kind of record; the default is the kind itself."""
 FLOATS = ("float", "bfloat", "double", "half", "complex")
+MOST_ULPS = 1000
+"""Largest difference that is told in ulps: beyond it, the numbers come from different data or updates."""
 HUGE = 10_000_000
 """Number of ulps from which on two digits are enough."""
 
@@ -107,8 +109,8 @@ def shown_values(item: InputDifference) -> tuple[str, str]:
 
 
 def weight(cause: Cause) -> str:
-    """`likely, observed`: how certain a cause is, and whether the runs recorded it."""
-    return cause.certainty if cause.standing == "possible" else f"{cause.certainty}, observed"
+    """`proved` or `suspected`."""
+    return "proved" if cause.certainty == "proved" else "suspected"
 
 
 def label(difference: Difference) -> str:
@@ -171,6 +173,8 @@ def size(distance: Ulps) -> str:
         return f"finite in one run only{among}"
     if distance.most == 0:
         return f"only signs of zero or bits of NaN{among}"
+    if distance.most > MOST_ULPS:
+        return f"relative {rough(distance.relative)}{among}"
     most = f"{'up to ' if distance.most > 1 and distance.n_different > 1 else ''}{ulps(distance.most)}"
     return f"{most}{f' of {kind}' if kind else ''}{among} (relative {rough(distance.relative)})"
 
@@ -228,7 +232,7 @@ def growth_text(growth: Growth) -> str:
 
 def size_text(growth: Growth, at: int) -> str:
     size, among = growth.ulps[at], rough_text(growth.differences[at])
-    return f"{ulps(size)} ({among})" if size else among
+    return f"{ulps(size)} ({among})" if size and size <= MOST_ULPS else among
 
 
 def rough_text(value: float) -> str:

@@ -110,12 +110,12 @@ def screen(found: DivergenceFindings) -> dict[str, str]:
     return {it.label: f"{it.text} {it.code}".strip() for it in answer.points}
 
 
-def test_a_switch_that_was_not_tried_is_offered_and_one_that_failed_is_no_confirmation() -> None:
-    assert screen(parted())["Confirm"].endswith("deviate diverge train.py --confirm -- --epochs 12")
-    tried = Confirmation("index-put", "--variant control", is_equal=False, n_steps=9, what="loss still differs")
+def test_what_was_tried_in_vain_is_no_proof() -> None:
+    assert {"Proof", "Tried"}.isdisjoint(screen(parted()))
+    tried = Confirmation("", "with one thread", is_equal=False, n_steps=9, what="loss still differs")
     told = screen(parted(confirmations=(tried,)))
-    assert told["Tried"] == "with --variant control: loss still differs"
-    assert {"Confirm", "Confirmed"}.isdisjoint(told)
+    assert told["Tried"] == "with one thread: loss still differs"
+    assert "Proof" not in told
 
 
 def test_what_one_run_alone_does_is_named_with_what_the_other_does() -> None:
@@ -307,7 +307,9 @@ def test_words_of_any_length_leave_the_answer_on_its_screen(width: int) -> None:
 
 def test_a_command_that_the_terminal_breaks_takes_the_room_of_other_lines() -> None:
     words = tuple(f"--option-{number}=value" for number in range(7))
-    found = parted(command=("train.py", *words), notes=("many words " * 60, "other words " * 40))
+    found = dataclasses.replace(
+        CASES["recorded"](), command=("train.py", *words), notes=("many words " * 60, "other words " * 40)
+    )
     lines = render(found, "terminal", width=80).splitlines()
     assert any(cell_len(line) > 80 for line in lines)
     assert sum(max(1, math.ceil(cell_len(line) / 80)) for line in lines) <= N_LINES

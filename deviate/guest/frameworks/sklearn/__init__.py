@@ -93,11 +93,22 @@ class _Checking:
     def patch(self, module: Any) -> None:
         def check_random_state(seed: Any) -> Any:
             with self.context.recorder.guarded("check_random_state"):
+                if seed is None and "entropy" in self.context.controls:
+                    self._tell_unseeded(_getframe(1))
                 seed = self.choose_seed(seed, _getframe(1))
             return self.original(seed)
 
         check_random_state.__doc__ = self.original.__doc__
         module.check_random_state = check_random_state
+
+    def _tell_unseeded(self, frame: FrameType) -> None:
+        """Record what draws from NumPy's shared generator because its `random_state` is None, once for each place."""
+        owner = frame.f_locals.get("self")
+        name = frame.f_code.co_name if owner is None else type(owner).__name__
+        place = self.context.project.nearest(frame)
+        if (name, *place) not in self.seen:
+            self.seen.add((name, *place))
+            self.context.recorder.event("chance", "without seed", name, *place)
 
     def choose_seed(self, seed: Any, frame: FrameType) -> Any:
         """The seed from which scikit-learn should create its generator."""

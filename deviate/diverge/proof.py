@@ -1,0 +1,276 @@
+"""Proves why two runs differ: runs with the values of the first run for fewer and fewer sources, until no fewer do.
+
+A source of chance that the host draws is given: run 1 is repeated with what run 0 had, and is compared with run 0. What
+cannot be given, as the order in which threads end, is held in two more runs, which are compared with each other.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from deviate.diverge.causes.observed import has_other_names
+from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance
+from deviate.diverge.compare import without_idle
+from deviate.diverge.findings import HARMLESS, Confirmation, Difference, InputDifference, Phase
+from deviate.diverge.holds import HOLDS, Levels
+from deviate.diverge.outcomes import EndToEndDiff, compare_ends
+from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
+from deviate.diverge.traces import read_traces
+from deviate.model.analysis import Hazard
+from deviate.model.records import Run
+from deviate.replay.variants import HASH
+from deviate.report.format import counted
+
+HELD_BY = {"listing": "listing", "clock": "clock", "completion": "workers", "thread-order": "workers"}
+"""Sources of inputs, and what holds them."""
+HAZARDS_OF = {
+    HASH: ("set-order", "hash-value"),
+    "listing": ("file-order",),
+    "workers": ("unordered-results", "parallel-draws", "shared-memory", "word-vectors"),
+    "memory": ("uninitialised",),
+    "threads": ("forest-threads",),
+}
+COMPUTED: tuple[Phase, ...] = ("forward", "loss", "backward", "update", "metric")
+"""Phases in which rounding by several threads can differ first."""
+MEMORY, KERNELS, THREADS = "memory", "kernels", "threads"
+LEVELS: dict[str, Levels] = {
+    MEMORY: (("kernels", "deterministic"), ("on-missing", "warn")),
+    KERNELS: (("kernels", "deterministic"), ("on-missing", "warn"), ("autotune", "off"), ("precision", "full")),
+    **{name: levels for name, levels in HOLDS.items() if name not in {HASH, "entropy"}},
+}
+"""What cannot be given and is held, and at which levels of factors."""
+COMPUTING = frozenset({"torch", "tensorflow", "jax"})
+"""Frameworks with kernels that can be held."""
+BY_ROUNDING = frozenset({MEMORY, KERNELS, THREADS})
+"""Sources of which a closer level shows the operation."""
+BY_CHANCE = frozenset({MEMORY, KERNELS, THREADS, "workers"})
+"""What may be equal in two runs by chance, so that the runs are repeated."""
+FEWEST_STEPS = 2
+"""Updates beyond the first difference up to which two runs have to be equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was proved.
+
+    Attributes:
+        sources: that together make the runs differ, the smallest set that was found; empty if none was.
+        tests: what was run, in order.
+        chance: what the runs recorded of chance, that of the first run first.
+        n_runs: of all tests.
+        is_whole: whether the runs were equal to the end.
+        is_chance_in_vain: whether run 1 with all that run 0 had by chance still differed from it.
+    """
+
+    sources: tuple[str, ...]
+    tests: tuple[Confirmation, ...]
+    chance: tuple[Chance, ...]
+    n_runs: int
+    is_whole: bool = True
+    is_chance_in_vain: bool = False
+
+
+class Prover:
+    """Tests sets of sources.
+
+    Args:
+        pair: the two runs that differ. first: their first difference in what they reported.
+        phase: that of the first difference on the most detailed level so far.
+        budget: the most runs that may be made.
+    """
+
+    def __init__(
+        self,
+        request: DivergeRequest,
+        pair: Pair,
+        first: Difference | None,
+        phase: Phase,
+        execute: Execute,
+        metrics: Sequence[str],
+        say: Callable[[str], object],
+        budget: int,
+    ) -> None:
+        self.request, self.pair, self.first, self.phase = request, pair, first, phase
+        self.execute, self.metrics, self.say, self.budget = execute, metrics, say, budget
+        self.chance = [chance_of(run) for run in pair.runs]
+        self.tests: list[Confirmation] = []
+        self.n_runs = 0
+        self.is_whole = True
+
+    def prove(self, inputs: Sequence[InputDifference], hazards: Sequence[Hazard]) -> Proof:
+        """Find the smallest set of sources that makes the runs equal.
+
+        Args:
+            inputs: those that differ. hazards: of the source.
+        """
+        named = {name for hazard in hazards for name, kinds in HAZARDS_OF.items() if hazard.name in kinds}
+        suspects = _suspects(inputs)
+        given = self._given(suspects, named)
+        likely = [name for name in suspects if name in LEVELS]
+        others = [name for name in HAZARDS_OF if name in named and name in LEVELS and name not in likely]
+        if self.phase in COMPUTED:
+            has_kernels = MEMORY not in others and bool(COMPUTING & self.pair.runs[0].environment.keys())
+            others += [name for name in ([KERNELS] * has_kernels + [THREADS]) if name not in others]
+        found: list[str] = []
+        seen = [source for source in given if source in suspects]
+        entered = [likely, seen, given if given != seen else []]
+        computed = [[name] for name in others]
+        is_computed = self.phase in COMPUTED and self.phase != "metric"  # from equal numbers, as far as was compared
+        sets = [*computed, *entered] if is_computed else [*entered, *computed]
+        tested: list[set[str]] = [set()]
+        for sources in (*sets, [*likely, *given, *others]):
+            if set(sources) not in tested and (found := self._reduce(sources)):
+                break
+            tested.append(set(sources))
+        in_vain = bool(given) and not found and set(given) in tested
+        return Proof(tuple(found), tuple(self.tests), tuple(self.chance), self.n_runs, self.is_whole, in_vain)
+
+    def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
+        """Sources that can be given, the likeliest first."""
+        controls = dict(self.request.variant.controls)
+        if "entropy" not in controls:
+            return []
+        places = [place for place in self._places if ":" in place or place in SHARED]
+        hashes = [HASH] if HASH in controls else []
+        is_likely = HASH in suspects or HASH in named
+        every = [*hashes, *places] if is_likely else [*places, *hashes]
+        return sorted(every, key=lambda source: source not in suspects)
+
+    @property
+    def _places(self) -> list[str]:
+        return list(dict.fromkeys(place for chance in self.chance for place in chance.places))
+
+    @property
+    def _of_imports(self) -> list[str]:
+        """Packages that draw while they are imported; every test has the same numbers there."""
+        return [place for place in self._places if ":" not in place and place not in SHARED]
+
+    def _reduce(self, sources: Sequence[str]) -> list[str]:
+        """The smallest part of these sources that makes the runs equal; empty if all of them do not."""
+        if not self._makes_equal(sources):
+            return []
+        kept = list(sources)
+        while len(kept) > 1:
+            middle = (len(kept) + 1) // 2
+            part = next((part for part in (kept[:middle], kept[middle:]) if self._makes_equal(part)), None)
+            if part is None:
+                return self._without_idle(kept)
+            kept = list(part)
+        return kept
+
+    def _without_idle(self, sources: Sequence[str]) -> list[str]:
+        """Sources of which neither half is enough, without those that are not needed."""
+        kept = list(sources)
+        for source in sources if len(sources) > 2 else ():
+            rest = [other for other in kept if other != source]
+            kept = rest if self._makes_equal(rest) else kept
+        return kept
+
+    def _makes_equal(self, sources: Sequence[str]) -> bool:
+        held = [source for source in sources if source in LEVELS]
+        n_runs = 1 if not held else 2
+        if self.n_runs + n_runs > self.budget:
+            return False
+        pair = self._test(sources, held)
+        is_equal = self._judge(pair, sources)
+        if is_equal and not BY_CHANCE.isdisjoint(sources) and self.n_runs + n_runs <= self.budget:
+            is_equal = self._judge(self._test(sources, held), sources)
+        return is_equal
+
+    def _test(self, sources: Sequence[str], held: Sequence[str]) -> Pair:
+        request = self.request
+        watched = [name for name in SHARED if any(name in chance.places for chance in self.chance)]
+        variant = give_chance(
+            request.variant,
+            request.request.seed,
+            [*(source for source in sources if source not in held), *self._of_imports],
+            watched=watched,
+            is_pair=bool(held),
+        )
+        for name in held:
+            variant = with_levels(variant, LEVELS[name])
+        self.n_runs += 2 if held else 1
+        suffix = ".proof" + (f"-{len(self.tests) + 1}" if self.tests else "")
+        repeated = () if held else (("DEVIATE_REPLICATE", "1"),)  # for scripts that ask which run they are
+        pair = run_pair(
+            request, suffix, self.execute, 1, variant=variant, environment=repeated, n_runs=2 if held else 1
+        )
+        self.chance += [chance_of(run) for run in pair.runs[: 2 if held else 1]]
+        return pair if held else self._beside_first(pair.runs[-1], pair)
+
+    def _beside_first(self, run: Run, pair: Pair) -> Pair:
+        """The first run and one that was given its values."""
+        first = self.pair.runs[0]
+        traces = without_idle(read_traces(first.folder), read_traces(run.folder))
+        return Pair((self.pair.names[0], *pair.names), (first, run), traces, pair.snapshots)
+
+    def _judge(self, pair: Pair, sources: Sequence[str]) -> bool:
+        ends = compare_ends(pair, self.metrics, tolerance=self.request.tolerance)
+        is_equal = bool(ends.is_equal) or self._is_beyond(ends)
+        text = self._text(pair, ends, is_equal=is_equal)
+        if is_equal:
+            self.is_whole = bool(ends.is_equal)
+        label = describe(sources)
+        self.say(f"         {label}: {text}")
+        difference = ends.findings.difference
+        self.tests.append(Confirmation("", label, is_equal, ends.findings.n_steps, text, difference))
+        return is_equal
+
+    def _is_beyond(self, ends: EndToEndDiff) -> bool:
+        """Whether the runs are equal up to the first difference of the pair and a little beyond."""
+        later, first = ends.findings.difference, self.first
+        if later is None or first is None or ends.is_equal is None:
+            return False
+        places = [one.step if one.main_step is None else one.main_step for one in (first, later)]
+        return places[0] is not None and places[1] is not None and places[1] >= places[0] + FEWEST_STEPS
+
+    def _text(self, pair: Pair, ends: EndToEndDiff, *, is_equal: bool) -> str:
+        if pair.failed:
+            return f"run {pair.failed[0].replicate} {ending(pair.failed[0])}"
+        if ends.is_equal:
+            over = (
+                counted(ends.findings.n_steps, "update") if ends.findings.n_steps else counted(ends.n_values, "value")
+            )
+            return f"equal over {over}: {ends.compared}"
+        difference = ends.findings.difference
+        if difference is None:
+            return "nothing could be compared"
+        at = "" if difference.main_step is None else f" at main-loop step {difference.main_step}"
+        return f"equal until {difference.name} differs{at}" if is_equal else f"{difference.name} still differs{at}"
+
+
+TEXTS = {
+    HASH: "the same hash seed",
+    MEMORY: "memory that is filled",
+    KERNELS: "deterministic kernels",
+    THREADS: "one thread",
+    "workers": "one worker",
+    "listing": "sorted listings",
+    "clock": "a fixed clock",
+    **{library: f"the same generator of {library}" for library in SHARED},
+}
+
+
+def describe(sources: Sequence[str]) -> str:
+    """What both runs of a test have.
+
+    >>> describe(["hash", "train.py:7"])
+    'with the same hash seed and the same numbers at train.py:7'
+    """
+    names = [TEXTS.get(source, f"the same numbers at {source}") for source in sources]
+    shown = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
+    return f"with {' and '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}"
+
+
+def _suspects(inputs: Sequence[InputDifference]) -> list[str]:
+    """What holds or gives the inputs that may have made the runs differ, in the order in which they entered."""
+    found: dict[str, None] = {}
+    for item in inputs:
+        if not item.is_upstream or item.use in HARMLESS:
+            continue
+        if item.source in {"set-order", "hash"}:
+            found[HASH] = None
+        elif item.source == "entropy":
+            found[f"{item.place.file}:{item.place.line}"] = None
+        elif item.source in HELD_BY and item.is_suspect and not has_other_names(item):
+            found[HELD_BY[item.source]] = None
+    return list(found)
