@@ -135,7 +135,7 @@ REGISTRIES: dict[str, Registry[Any]] = {}
 
 
 def wing(name: str) -> Any:
-    """A module of a wing, a room that few users open: `stability.judge`. The core reaches them by such names alone."""
+    """A module of a room above the one that asks, such as a wing, which few users open: `stability.judge`."""
     return importlib.import_module(f"{PREFIX}{name}")
 
 

@@ -10,11 +10,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import forked
 import pytest
@@ -228,6 +229,19 @@ def deviate_in() -> Iterator[Callable[[Path], Callable[..., Answer]]]:
 
     yield runner
     warm.end()
+
+
+@pytest.fixture
+def analyse(tmp_path: Path) -> Callable[[str], Any]:
+    """The analysis of a snippet as a script."""
+    from deviate.analysis.analyze import analyze
+
+    def run(text: str) -> Any:
+        script = tmp_path / "train.py"
+        script.write_text(textwrap.dedent(text), encoding="utf-8")
+        return analyze(script, tmp_path)
+
+    return run
 
 
 @pytest.fixture

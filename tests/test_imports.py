@@ -37,7 +37,7 @@ SCRIPT = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n"
 
 CORE = "base cli errors eventlog logs model pipeline project records registry series stability workflows"
 LOOKED = "base cli errors logs model project registry series"
-SCRIPTS = f"{CORE} analysis replay report sinks"
+SCRIPTS = f"{CORE} analysis replay report sinks sources"
 JUDGED = f"{CORE} replay report stats"
 FIGURES = "jinja2 matplotlib msgspec numpy rich scipy typer"
 CASES = {
@@ -56,7 +56,7 @@ CASES = {
     "check a b": ("msgspec numpy rich scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),
-    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis report sinks stats"),
+    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis report sinks sources stats"),
     "diverge train.py --dry-run": ("libcst msgspec numpy rich typer", f"{SCRIPTS} diverge stats"),
     "overhead train.py --dry-run": ("libcst msgspec rich typer", f"{SCRIPTS} stats"),
     "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument stats"),
@@ -180,6 +180,7 @@ OPEN = {
     "replay",
     "report",
     "series",
+    "sources",
     "stability",
 }
 """Rooms without a door, whose modules are imported by name."""

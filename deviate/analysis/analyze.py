@@ -9,9 +9,6 @@ from pathlib import Path, PurePosixPath
 import libcst as cst
 
 from deviate.analysis.entries import project_files
-from deviate.analysis.hazards import find_hazards
-from deviate.analysis.hazards.seeds import seed_calls
-from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.loops.counters import reported_counter
 from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, counted_unit, loop_value
 from deviate.analysis.loops.training import TrainingSigns
@@ -26,10 +23,13 @@ from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.script import call_graph, relative_name
 from deviate.analysis.resolve.tree import identifiers
+from deviate.analysis.seeds import seed_calls
 from deviate.analysis.side_effects import find_side_effects, output_paths
+from deviate.analysis.survey import Survey
 from deviate.base.notebooks import with_cells
 from deviate.model.analysis import TEXT_SINKS, Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
 from deviate.model.metric_vocabulary import direction_of, split_identifier
+from deviate.registry import wing
 
 COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")
 MOST_ELSEWHERE = 400_000
@@ -91,8 +91,8 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
             unreached.append((item, site.id))
     loops = _loops(trainings, call_paths, judged, graph)
     survey = Survey(graph)
-    # Before the files are listed, for they read more of them.
-    hazards, side_effects = find_hazards(survey), find_side_effects(survey)
+    # Before the files are listed, for they read more of them. The catalogue is above this room: it reads code with it.
+    hazards, side_effects = wing("sources.catalogue").find_hazards(survey), find_side_effects(survey)
     analysis = Analysis(
         root=root,
         script=file,

@@ -446,7 +446,7 @@ class Search:
 
     def _draws(self) -> tuple[tuple[str, Place], ...]:
         """Draws of the script from global generators, each with its library."""
-        from deviate.analysis.hazards.uses import global_draws
+        from deviate.sources.uses import global_draws
 
         prepared = self.request.sides[0].prepared
         root = prepared.sources or prepared.target.root

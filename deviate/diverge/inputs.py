@@ -99,7 +99,7 @@ def with_uses(inputs: Sequence[InputDifference], script: Path, root: Path) -> tu
     """The inputs with what the program does with them, from the source of the script and its project."""
     if not inputs:
         return ()
-    from deviate.analysis.hazards.uses import InputPlace, input_uses
+    from deviate.sources.uses import InputPlace, input_uses
 
     places = [InputPlace(item.source, item.call, item.place.file, item.place.line) for item in inputs]
     uses = input_uses(script, root, places)

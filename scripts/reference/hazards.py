@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
+from deviate.sources.catalogue import GROUPS, HAZARDS, Kind
 
 HEAD = """\
 # Hazards
@@ -15,7 +15,7 @@ A line is listed if the source shows the hazard. Left out are sorted names, sets
 that the script itself makes deterministic, and lines with the comment `# deviate: ignore`. Only an experiment shows
 whether a hazard matters for the results: see `control` and `impl` among the [variants](variants.md).
 
-Generated from the files in `deviate/analysis/hazards/` by `python -m scripts.reference`.
+Generated from the files in `deviate/sources/` by `python -m scripts.reference`.
 """
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from each import check_each
 
-from deviate.analysis.hazards import HAZARDS
 from deviate.diverge.causes import GROUPS, KnownCause
 from deviate.diverge.causes.find import KNOWN_CAUSES
 from deviate.diverge.causes.operations import FAMILIES
+from deviate.sources.catalogue import HAZARDS
 
 ROOT = Path(__file__).parents[2]
 

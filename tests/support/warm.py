@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 MODULES = (
     "deviate.analysis.document",
-    "deviate.analysis.hazards.uses",
+    "deviate.sources.uses",
     "deviate.analysis.merge_analyses",
     "deviate.analysis.metrics.manual_metrics",
     "deviate.cli.preview",

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.kernels import held_by_script, kernels
-from deviate.analysis.hazards.names import TENSORFLOW, TORCH_PARAMETERS, under
-from deviate.analysis.hazards.registry import Matches, hazard
-from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, index_of, keywords, walk
+from deviate.analysis.survey import Called, Survey, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.kernels import held_by_script, kernels
+from deviate.sources.names import TENSORFLOW, TORCH_PARAMETERS, under
 
 COUNTING_FUNCTIONS = frozenset({"torch.bincount"}) | under(TENSORFLOW, "math.bincount bincount")
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Binding, Class, Function, Nodes
 from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
+from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 SORTING = word_set("sorted natsorted os_sorted humansorted sort")

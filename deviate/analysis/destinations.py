@@ -4,9 +4,9 @@ from functools import cached_property
 
 import libcst as cst
 
-from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
+from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import word_set
 
 DEEPEST = 6

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import deviate
-from deviate.analysis.hazards.seeds import MAKERS, SEEDERS, _says_that_it_seeds, fate_of
+from deviate.analysis.seeds import MAKERS, SEEDERS, _says_that_it_seeds, fate_of
 from deviate.model.analysis import Analysis, SeedCall
 
 Analyse = Callable[[str], Analysis]

@@ -2,11 +2,11 @@
 
 import libcst as cst
 
-from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.names import LIGHTNING_TRAINERS
-from deviate.analysis.hazards.registry import Matches, hazard
-from deviate.analysis.hazards.survey import Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text
+from deviate.analysis.survey import Survey, is_false, is_true
+from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.kernels import held_by_script
+from deviate.sources.names import LIGHTNING_TRAINERS
 
 AUTOTUNING_SWITCHES = (
     "torch.backends.cudnn.benchmark",

@@ -8,8 +8,8 @@ from each import check_each
 
 from deviate.analysis.analyze import analyze
 from deviate.analysis.document import to_document
-from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
 from deviate.model.analysis import Analysis, Hazard
+from deviate.sources.catalogue import GROUPS, HAZARDS, Kind
 
 Analyse = Callable[[str], Analysis]
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.survey import Survey
 from deviate.model.analysis import Hazard
 from deviate.registry import Registry
 
@@ -79,7 +79,7 @@ class Kind:
         return {part: textwrap.dedent(text).strip("\n").rstrip() for part, text in pairs}
 
 
-HAZARDS: Registry[Kind] = Registry("deviate.analysis.hazards")
+HAZARDS: Registry[Kind] = Registry("deviate.sources")
 
 
 def hazard(name: str, group: Group, *, is_reported_once: bool = False) -> Callable[[Matcher], Matcher]:

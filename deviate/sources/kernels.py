@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
 from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, keywords, positional, walk
+from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.names import TENSORFLOW, under
 
 DATA = word_set("img imgs image images im ims mask masks target targets label labels gt")
 """Words for model inputs, which have no gradient."""

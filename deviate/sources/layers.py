@@ -2,12 +2,12 @@
 
 import libcst as cst
 
-from deviate.analysis.hazards.kernels import find_differentiated, held_by_script, kernels
-from deviate.analysis.hazards.names import KERAS, TENSORFLOW, TORCH_LAYERS, under
-from deviate.analysis.hazards.registry import Matches, hazard
-from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.tree import constant_number
+from deviate.analysis.survey import Called, Survey, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.kernels import find_differentiated, held_by_script, kernels
+from deviate.sources.names import KERAS, TENSORFLOW, TORCH_LAYERS, under
 
 FUSED_ATTENTION = word_set("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
 ATTENTION_LAYERS = under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.flow import Flow
-from deviate.analysis.hazards.names import TENSORFLOW, under
-from deviate.analysis.hazards.registry import Matches, hazard
-from deviate.analysis.hazards.sets import Sets
-from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import last_name, positional
+from deviate.analysis.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
+from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.flow import Flow
+from deviate.sources.names import TENSORFLOW, under
+from deviate.sources.sets import Sets
 
 LISTING_FUNCTIONS = word_set(
     "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "

@@ -4,9 +4,9 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.hazards.survey import Survey
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
+from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 Items = Literal["numbers", "texts"]

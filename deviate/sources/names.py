@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.survey import Called, Survey
 from deviate.analysis.resolve.index import Function
+from deviate.analysis.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
 
 TENSORFLOW = ("tensorflow.", "tensorflow.compat.v1.", "tensorflow.compat.v2.")

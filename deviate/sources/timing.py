@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.flow import Flow, is_aside
-from deviate.analysis.hazards.kernels import held_by_script
-from deviate.analysis.hazards.names import TENSORFLOW, TORCH_LOADERS, draws_in, under
-from deviate.analysis.hazards.registry import Matches, hazard
-from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
-from deviate.analysis.hazards.values import ValueUse
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, keywords, last_name, walk
+from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.model.metric_vocabulary import word_set
+from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.flow import Flow, is_aside
+from deviate.sources.kernels import held_by_script
+from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in, under
+from deviate.sources.values import ValueUse
 
 GRAPH_SESSIONS = under(
     TENSORFLOW,

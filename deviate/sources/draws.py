@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.names import TORCH_LOADERS, TORCH_PARAMETERS, draws_from
-from deviate.analysis.hazards.registry import Matches, hazard
-from deviate.analysis.hazards.seeds import SEEDERS
-from deviate.analysis.hazards.survey import Called, Survey, is_true
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
+from deviate.analysis.seeds import SEEDERS
+from deviate.analysis.survey import Called, Survey, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.names import TORCH_LOADERS, TORCH_PARAMETERS, draws_from
 
 CHANGING_SOURCES = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis.hazards.uses import InputPlace, global_draws, input_uses
+from deviate.sources.uses import InputPlace, global_draws, input_uses
 
 IMPORTS = "import glob, os, random, secrets, time, uuid\nfrom datetime import datetime\nimport numpy as np\n"
 Use = Callable[[str, str, str], str]

@@ -9,7 +9,7 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.hazards.mappings import Mappings
+from deviate.analysis.mappings import Mappings
 from deviate.analysis.resolve.abstract_values import Container, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
