@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from deviate.diverge.findings import InputDifference
 from deviate.diverge.inputs import compare_inputs
 from deviate.diverge.traces import read_traces
-from deviate.guest.frameworks.parallel.futures import number_of, order_futures
+from deviate.guest.frameworks.parallel.completion import number_of
+from deviate.guest.frameworks.parallel.one_by_one import order_futures
 from deviate.guest.frameworks.parallel.orders import Order
 from deviate.guest.observers.inputs import LONGEST
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from . import asynchronous, executors, futures, libraries, pools, queues, threads
+from . import asynchronous, completion, one_by_one, queues
 
 RECORD, ORDER = "record", "order"
 PATCHES = {
-    "concurrent.futures._base": ((ORDER, futures.order_futures), (RECORD, futures.record_futures)),
-    "concurrent.futures.thread": ((ORDER, executors.run_tasks_in_turn),),
-    "concurrent.futures.process": ((ORDER, executors.deliver_in_order),),
-    "multiprocessing.pool": ((RECORD, pools.record_pools), (ORDER, pools.order_pools)),
+    "concurrent.futures._base": ((ORDER, one_by_one.order_futures), (RECORD, completion.record_futures)),
+    "concurrent.futures.thread": ((ORDER, one_by_one.run_tasks_in_turn),),
+    "concurrent.futures.process": ((ORDER, one_by_one.limit_workers),),
+    "multiprocessing.pool": ((RECORD, completion.record_pools), (ORDER, one_by_one.limit_workers)),
     "multiprocessing.queues": ((RECORD, queues.record_process_queues),),
     "queue": ((RECORD, queues.record_queues),),
-    "threading": ((ORDER, threads.run_threads_in_turn), (RECORD, threads.number_threads)),
-    "asyncio.tasks": ((ORDER, asynchronous.order_tasks), (RECORD, asynchronous.record_tasks)),
-    "joblib.parallel": ((ORDER, libraries.order_joblib), (RECORD, libraries.record_joblib)),
-    "ray": ((RECORD, libraries.record_ray),),
-    "torch.utils.data.dataloader": ((ORDER, libraries.order_loaders), (RECORD, libraries.record_loaders)),
+    "threading": ((ORDER, one_by_one.run_threads_in_turn), (RECORD, queues.number_threads)),
+    "asyncio.tasks": ((ORDER, asynchronous.order_waits), (RECORD, asynchronous.record_waits)),
+    "joblib.parallel": ((ORDER, one_by_one.limit_workers), (RECORD, completion.record_joblib)),
+    "ray": ((RECORD, completion.record_ray),),
+    "torch.utils.data.dataloader": ((ORDER, one_by_one.limit_workers), (RECORD, completion.record_loaders)),
 }
 """Patches of each module, inner ones first: what is recorded is the order that the program sees."""
 MODULES = tuple(PATCHES)
@@ -30,9 +30,12 @@ MODULES = tuple(PATCHES)
 
 def install(module: Any, context: AdapterContext) -> None:
     name = module.__name__
+    is_held = context.controls.get("workers") == "one"
+    if name == "asyncio.tasks" and (is_held or context.trace.requested_level):
+        asynchronous.patch_as_completed(module, context, is_held=is_held)
     for purpose, act in PATCHES[name]:
         if purpose == RECORD and context.trace.requested_level:
             act(module, context)
-        elif purpose == ORDER and context.controls.get("workers") == "one":
+        elif purpose == ORDER and is_held:
             act(module, context)
             context.recorder.event("control", "workers", name, "one", "", 0, "set")

@@ -7,12 +7,14 @@ from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Iterable
+from ...annotations import Any, Callable, Iterable
 from ...observers.inputs import LONGEST, MOST_AT_PLACE, Inputs
 from ..inputs.callers import Callers
 
 BEFORE = 6
 """Items that the text of one shows before it."""
+MACHINERY = ("concurrent.futures", "multiprocessing", "torch.multiprocessing", "asyncio", "_deviate_guest")
+"""Modules between the program and its pools. The program's pools are those that it makes itself."""
 
 
 class Order:
@@ -34,6 +36,12 @@ class Order:
         self.has_end = has_end
         self.items: list[str] = []
         self.n_more = 0
+        self.n_requested = 0
+
+    def number(self) -> int:
+        """The number of the next request, by which its result is recorded."""
+        self.n_requested += 1
+        return self.n_requested - 1
 
     def add(self, item: object, *, is_ordered: bool = True) -> None:
         """Record the next item.
@@ -70,12 +78,6 @@ class Order:
         return begin + ", ".join(["..."] * bool(first) + self.items[first:until] + ["..."] * is_cut)
 
 
-def record_complete(inputs: Inputs, call: str, place: int, numbers: Iterable[int], n_all: int) -> None:
-    """Record which of some requests have a result, where others have none yet."""
-    text = ", ".join(map(str, numbers))
-    inputs.record("completion", call, text, place, "results %s of %d complete" % (text or "none", n_all))
-
-
 class Places:
     """Places of calls that the program makes itself; what libraries call is no input of the program."""
 
@@ -100,6 +102,22 @@ class Places:
             self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end)
         return self.orders[key]
 
+    def record_some(
+        self, call: str, place: int, done: Iterable[Any], rest: Iterable[Any], number_of: Callable[[Any], int]
+    ) -> None:
+        """Record which of some requests have a result, where others have none yet.
+
+        Args:
+            number_of: tells in which order they were requested.
+        """
+        done, rest = list(done), list(rest)
+        if place >= 0 and rest:
+            with self.context.recorder.guarded(call):
+                rank = ranks(map(number_of, (*done, *rest)))
+                text = ", ".join(str(number) for number in sorted(rank[number_of(item)] for item in done))
+                shown = "results %s of %d complete" % (text or "none", len(rank))
+                self.context.inputs.record("completion", call, text, place, shown)
+
 
 def places_of(context: AdapterContext) -> Places:
     return context.part(Places)
@@ -108,3 +126,13 @@ def places_of(context: AdapterContext) -> Places:
 def ranks(numbers: Iterable[int]) -> dict[int, int]:
     """The rank of each number among all."""
     return {number: rank for rank, number in enumerate(sorted(set(numbers)))}
+
+
+def is_of_program(thread: Any, context: AdapterContext) -> bool:
+    """Whether a thread runs a function of the program, and not one of a library."""
+    target: Any = getattr(thread, "_target", None)
+    while hasattr(target, "func"):
+        target = target.func
+    function = target if target is not None else getattr(type(thread), "run", None)
+    code = getattr(function, "__code__", None)
+    return code is not None and context.project.place(code) is not None

@@ -7,6 +7,7 @@ that put it in. What libraries do with their queues is not recorded.
 from __future__ import annotations
 
 import threading
+from itertools import count
 from sys import _getframe
 from types import FrameType
 
@@ -14,15 +15,34 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...project import beyond
 from ...seeds import wraps_like
-from .orders import places_of
-from .threads import number_of_thread
+from .orders import is_of_program, places_of
 
 SIMPLE = frozenset((int, bool, str, type(None)))
 MOST_PARTS = 8
 LONGEST_TEXT = 30
 MOST_BITS = 128
-PRODUCERS = "_deviate_producers"
-"""Attribute of queues: numbers of the threads that put items in, by the ids of these."""
+PRODUCERS, NUMBER = "_deviate_producers", "_deviate_number"
+"""Attributes: of queues, numbers of the threads that put items in, by the ids of these; of threads, their number."""
+
+
+def number_threads(module: Any, context: AdapterContext) -> None:
+    """Number the threads of the program in the order in which they are started."""
+    start, numbers = module.Thread.start, count()
+
+    def start_numbered(self: Any) -> Any:
+        with context.recorder.guarded("Thread.start"):
+            if not hasattr(self, NUMBER) and is_of_program(self, context):
+                setattr(self, NUMBER, next(numbers))
+        return start(self)
+
+    module.Thread.start = wraps_like(start_numbered, start)
+
+
+def number_of_thread() -> str:
+    """What the items of this thread are told by; empty for threads that libraries start."""
+    thread = threading.current_thread()
+    number = getattr(thread, NUMBER, None)
+    return str(number) if number is not None else "main" * (thread is threading.main_thread())
 
 
 def record_queues(module: Any, context: AdapterContext) -> None:

@@ -12,7 +12,7 @@ import sys
 import threading
 from time import monotonic
 
-from ...annotations import Any, Callable, Iterable
+from ...annotations import Callable, Iterable
 
 MOST_S = 60.0
 """Seconds for which a task keeps the others waiting, and a result those after it."""
@@ -170,70 +170,3 @@ def processor_use(ids: Iterable[int]) -> tuple[float, int]:
         used_s += int(nanoseconds) / 1e9
         n_slices += int(slices)
     return used_s, n_slices
-
-
-class Gate:
-    """Delivers results in the order in which they were requested, and holds back those that arrive early.
-
-    Results are held for as long as the workers use the processor, but not longer than MOST_S.
-
-    Args:
-        workers: gives the ids of the worker processes, or of the threads.
-    """
-
-    def __init__(self, workers: Callable[[], Iterable[int]]) -> None:
-        self.workers = workers
-        self.lock = threading.RLock()
-        self.n_requested = 0
-        self.next = 0
-        self.early: dict[int, Callable[[], object]] = {}
-        self.is_off = False
-        self.is_watched = False
-
-    def number(self) -> int:
-        """The number of the next request."""
-        with self.lock:
-            self.n_requested += 1
-            return self.n_requested - 1
-
-    def deliver(self, number: int, act: Callable[[], object]) -> None:
-        """Call `act` once all requests before this one have been delivered."""
-        with self.lock:
-            if self.is_off or number < self.next:
-                act()
-                return
-            self.early[number] = act
-            self._release()
-            if self.early and not self.is_watched:
-                self.is_watched = True
-                threading.Thread(target=self._watch, name="deviate-order", daemon=True).start()
-
-    def _release(self) -> None:
-        while self.next in self.early:
-            act = self.early.pop(self.next)
-            self.next += 1
-            act()
-
-    def _watch(self) -> None:
-        began, usage, seen = monotonic(), Usage(monotonic()), self.next
-        wait = threading.Event().wait
-        while True:
-            wait(WAITING_S)
-            now = monotonic()
-            with self.lock:
-                if not self.early:
-                    self.is_watched = False
-                    return
-                if self.next != seen:
-                    began, usage, seen = now, Usage(now), self.next
-                usage.add(now, *processor_use(self.workers()))
-                if now - usage.began > PATIENCE_S or now - began > MOST_S:
-                    self.is_off = True
-                    for number in sorted(self.early):
-                        self.early.pop(number)()
-                    return
-
-
-def workers_of(processes: Any) -> list[int]:
-    """Ids of worker processes."""
-    return [process.pid for process in processes if getattr(process, "pid", None)]

@@ -1,0 +1,206 @@
+"""Results in order of completion: each is recorded by its number among those that the program requested."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from itertools import count
+from sys import _getframe
+
+from ...adapter_context import AdapterContext
+from ...annotations import Any, Callable, Iterator
+from ...project import beyond
+from ...seeds import wraps_like
+from .orders import MACHINERY, Order, Places, places_of, ranks
+
+NUMBER, ORDER, ARRIVED = "_deviate_number", "_deviate_order", "_deviate_arrived"
+"""Attributes of futures and other requests (how many were made before), of what gives results, and of iterators."""
+
+
+def replace(module: Any, name: str, make: Callable[[Any], Any]) -> None:
+    """Replace a function of a module, and the same function in the package that offers it."""
+    original = getattr(module, name)
+    replacement = wraps_like(make(original), original)
+    package: Any = sys.modules.get(module.__name__.rpartition(".")[0])
+    if getattr(package, name, None) is original:
+        setattr(package, name, replacement)
+    setattr(module, name, replacement)
+
+
+def record_futures(module: Any, context: AdapterContext) -> None:
+    """`concurrent.futures`: `as_completed`, `wait` and callbacks."""
+    number_futures(module)
+    places = places_of(context)
+
+    def make_as_completed(original: Any) -> Any:
+        def as_completed(fs: Any, timeout: Any = None) -> Any:
+            place = places.of(_getframe(1))
+            return original(fs, timeout) if place < 0 else recorded([fs], timeout, place)
+
+        def recorded(box: list[Any], timeout: Any, place: int) -> Iterator[Any]:
+            futures = list(box.pop())
+            rank = ranks(map(number_of, futures))
+            order = Order(context.inputs, "concurrent.futures.as_completed", place)
+            results = original(futures, timeout)
+            del futures
+            for future in results:
+                with context.recorder.guarded("as_completed"):
+                    order.add(rank.get(number_of(future)))
+                held = [future]
+                del future  # the program may want it to be freed
+                yield held.pop()
+
+        return as_completed
+
+    def make_wait(original: Any) -> Any:
+        def wait(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            place = places.of(_getframe(1))
+            places.record_some("concurrent.futures.wait", place, result.done, result.not_done, number_of)
+            return result
+
+        return wait
+
+    replace(module, "as_completed", make_as_completed)
+    replace(module, "wait", make_wait)
+    _record_callbacks(module.Future, "add_done_callback", 0, "fn", places)
+
+
+def number_futures(module: Any) -> None:
+    """Number futures in the order in which they are created."""
+    if not hasattr(module.Future, NUMBER):
+        numbers, create = count(), module.Future.__init__
+        setattr(module.Future, NUMBER, -1)
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            create(self, *args, **kwargs)
+            setattr(self, NUMBER, next(numbers))
+
+        module.Future.__init__ = wraps_like(__init__, create)
+
+
+def number_of(future: Any) -> int:
+    return getattr(future, NUMBER, -1)
+
+
+def _record_callbacks(owner: Any, name: str, position: int, keyword: str, places: Places) -> None:
+    """The order in which callbacks run, by the order in which they were given to a method at a place."""
+    original, call = getattr(owner, name), "%s.%s" % (owner.__name__, name)
+
+    def recorded(callback: Any, order: Order) -> Any:
+        number = order.number()
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with places.context.recorder.guarded(call):
+                order.add(number)
+            return callback(*args, **kwargs)
+
+        return run
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        place = places.of(_getframe(1))
+        given = dict(enumerate(args), **kwargs)  # type: ignore[arg-type]  # by positions and by names
+        key: Any = position if position in given else keyword
+        if place >= 0 and given.get(key) is not None:
+            given[key] = recorded(given[key], places.order_at(call, place, has_end=True))
+            args, kwargs = tuple(given[at] for at in range(len(args))), {name: given[name] for name in kwargs}
+        return original(self, *args, **kwargs)
+
+    setattr(owner, name, wraps_like(method, original))
+
+
+def record_pools(module: Any, context: AdapterContext) -> None:
+    """`multiprocessing.Pool` and `ThreadPool`: `imap_unordered`, and callbacks of `apply_async`."""
+    places, iterator = places_of(context), module.IMapUnorderedIterator
+    create, arrive, take = iterator.__init__, iterator._set, iterator.next
+
+    def __init__(self: Any, *args: Any) -> None:  # noqa: N807
+        place = places.of(beyond(MACHINERY, _getframe(1)))
+        if place >= 0:
+            caller = beyond(("_deviate_guest",), _getframe(1))
+            is_chunked = caller is not None and caller.f_locals.get("chunksize", 1) != 1
+            noun = "chunks" if is_chunked else "results"
+            setattr(self, ORDER, Order(context.inputs, "Pool.imap_unordered", place, noun))
+            setattr(self, ARRIVED, deque())
+        create(self, *args)
+
+    def _set(self: Any, i: int, obj: Any) -> None:
+        if hasattr(self, ARRIVED):
+            getattr(self, ARRIVED).append(i)
+        arrive(self, i, obj)
+
+    def next_(self: Any, timeout: Any = None) -> Any:
+        try:
+            return take(self, timeout)
+        finally:
+            arrived = getattr(self, ARRIVED, None)
+            if arrived is not None:
+                with context.recorder.guarded("imap_unordered"), self._cond:
+                    while len(arrived) > len(self._items):  # whatever was taken, also if it raised
+                        getattr(self, ORDER).add(arrived.popleft())
+
+    iterator.__init__ = wraps_like(__init__, create)
+    iterator._set = wraps_like(_set, arrive)
+    iterator.next = iterator.__next__ = wraps_like(next_, take)
+    _record_callbacks(module.Pool, "apply_async", 3, "callback", places)
+
+
+def record_joblib(module: Any, context: AdapterContext) -> None:
+    """`Parallel(return_as="generator_unordered")`."""
+    parallel, callback, places = module.Parallel, module.BatchCompletionCallBack, places_of(context)
+    if not hasattr(callback, "_register_outcome"):  # before joblib 1.3, there are no generators
+        return
+    call, create, register = parallel.__call__, callback.__init__, callback._register_outcome
+
+    def start(self: Any, iterable: Any) -> Any:
+        with context.recorder.guarded("joblib.Parallel"):
+            place = -1 if getattr(self, "return_ordered", True) else places.of(_getframe(1))
+            setattr(self, ORDER, Order(context.inputs, "joblib.Parallel", place, "batches", has_end=True))
+        return call(self, iterable)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        create(self, *args, **kwargs)
+        order = getattr(self.parallel, ORDER, None)
+        setattr(self, NUMBER, None if order is None else order.number())
+
+    def _register_outcome(self: Any, outcome: Any) -> Any:
+        number = self.__dict__.pop(NUMBER, None)  # later outcomes are ignored
+        if number is not None:
+            with context.recorder.guarded("joblib.Parallel"):
+                getattr(self.parallel, ORDER).add(number)
+        return register(self, outcome)
+
+    parallel.__call__ = wraps_like(start, call)
+    callback.__init__ = wraps_like(__init__, create)
+    callback._register_outcome = wraps_like(_register_outcome, register)
+
+
+def record_ray(module: Any, context: AdapterContext) -> None:
+    """The results that `ray.wait` gives, by their position among its arguments."""
+    original, places = module.wait, places_of(context)
+
+    def wait(ray_waitables: Any, **options: Any) -> Any:
+        result = original(ray_waitables, **options)
+        if isinstance(ray_waitables, (list, tuple)):
+            places.record_some("ray.wait", places.of(_getframe(1)), *result, ray_waitables.index)
+        return result
+
+    module.wait = wraps_like(wait, original)
+
+
+def record_loaders(module: Any, context: AdapterContext) -> None:
+    """The order of batches of a `DataLoader` with `in_order=False`."""
+    iterator = module._MultiProcessingDataLoaderIter
+    original = iterator._get_data
+
+    def _get_data(self: Any) -> Any:
+        answer = original(self)
+        if not getattr(self, "_in_order", True):
+            with context.recorder.guarded("DataLoader"):
+                if not hasattr(self, ORDER):
+                    place = context.inputs.place(_getframe(1))
+                    setattr(self, ORDER, Order(context.inputs, "DataLoader", place, "batches"))
+                getattr(self, ORDER).add(answer[0])
+        return answer
+
+    iterator._get_data = wraps_like(_get_data, original)
