@@ -99,12 +99,13 @@ def _record_callbacks(owner: Any, name: str, position: int, keyword: str, places
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         place = places.of(_getframe(1))
-        given = dict(enumerate(args), **kwargs)  # type: ignore[arg-type]  # by positions and by names
-        key: Any = position if position in given else keyword
-        if place >= 0 and given.get(key) is not None:
-            given[key] = recorded(given[key], places.order_at(call, place, has_end=True))
-            args, kwargs = tuple(given[at] for at in range(len(args))), {name: given[name] for name in kwargs}
-        return original(self, *args, **kwargs)
+        given: list[Any] = list(args)
+        is_placed = position < len(given)
+        holder: Any = given if is_placed else kwargs
+        key: Any = position if is_placed else keyword
+        if place >= 0 and (is_placed or keyword in kwargs) and holder[key] is not None:
+            holder[key] = recorded(holder[key], places.order_at(call, place, has_end=True))
+        return original(self, *given, **kwargs)
 
     setattr(owner, name, wraps_like(method, original))
 
@@ -182,7 +183,8 @@ def record_ray(module: Any, context: AdapterContext) -> None:
     def wait(ray_waitables: Any, **options: Any) -> Any:
         result = original(ray_waitables, **options)
         if isinstance(ray_waitables, (list, tuple)):
-            places.record_some("ray.wait", places.of(_getframe(1)), *result, ray_waitables.index)
+            done, rest = result
+            places.record_some("ray.wait", places.of(_getframe(1)), done, rest, ray_waitables.index)
         return result
 
     module.wait = wraps_like(wait, original)
