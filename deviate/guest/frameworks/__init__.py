@@ -42,13 +42,12 @@ PACKAGES = {
 
 INPUTS = {
     "os": (
-        "inputs.seeded_entropy", "inputs.listings", "inputs.file_states", "inputs.files", "inputs.environment",
-        "inputs.processes", "inputs.network",
+        "inputs.seeded_entropy", "inputs.listings", "inputs.questions", "inputs.files", "inputs.network",
     ),
-    "pathlib": ("inputs.listings", "inputs.file_states"),
+    "pathlib": ("inputs.listings", "inputs.questions"),
     "glob": ("inputs.listings",),
     "time": ("inputs.clocks",),
-    "threading": ("inputs.processes", "parallel"),
+    "threading": ("inputs.questions", "parallel"),
     "concurrent": ("parallel",),
     "multiprocessing": ("parallel",),
     "queue": ("parallel",),

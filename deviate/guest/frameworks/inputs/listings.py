@@ -68,12 +68,7 @@ class Listings:
             if self.is_sorted:
                 names.sort()
             if self.inputs.is_active:
-                with self.recorder.guarded("os.listdir"):
-                    listing = self.begin("os.listdir", _getframe(1), args, kwargs)
-                    if listing is not None:
-                        for name in names:
-                            listing.add(name)
-                        listing.end()
+                self.record("os.listdir", _getframe(1), names, *args, **kwargs)
             return names
 
         return listdir
@@ -81,35 +76,48 @@ class Listings:
     def scandir(self, original: Any) -> Any:
         def scandir(*args: Any, **kwargs: Any) -> Any:
             entries = original(*args, **kwargs)
-            listing = None
-            if self.inputs.is_active:
-                with self.recorder.guarded("os.scandir"):
-                    listing = self.begin("os.scandir", _getframe(1), args, kwargs)
-            if listing is None and not self.is_sorted:
+            if not self.inputs.is_active and not self.is_sorted:
                 return entries
-            return Entries(entries, listing, is_sorted=self.is_sorted)
+            with entries:
+                found = sorted(entries, key=attrgetter("name")) if self.is_sorted else list(entries)
+            if self.inputs.is_active:
+                self.record("os.scandir", _getframe(1), [entry.name for entry in found], *args, **kwargs)
+            return Entries(found)
 
         return scandir
 
-    def begin(self, call: str, frame: FrameType, args: Sequence[Any], kwargs: dict[str, Any]) -> Listing | None:
-        """A listing that is to be recorded; None if no line of the project leads to it, or if it is of a library."""
-        place = -1 if _removes(frame) else self.callers.place(frame)
-        if place < 0:
-            return None
-        path = args[0] if args else kwargs.get("path")
-        path = os.curdir if path is None else path
-        if isinstance(path, int):
-            return Listing(self, "%s(%d)" % (call, path), place)
-        text = self.callers.path(path)
-        if text is None:
-            return None
-        return Listing(self, "%s(%r)" % (call, text), place, os.path.abspath(os.fsdecode(path)))
+    def record(self, call: str, frame: FrameType, names: Sequence[str | bytes], path: Any = None) -> None:
+        """Record the names of a folder, if a line of the project leads to the call, and it is no folder of a library.
 
-    def is_stamped(self, folder: str, name: str) -> bool:
-        """Whether a name with a time or a random part is of this run: it is another one in each run."""
-        path = os.path.join(folder, name)
-        if self.callers.is_temporary(path):
-            return True
+        Of names with a time or a random part that this run has given, only the number is compared.
+        """
+        with self.recorder.guarded(call):
+            place = -1 if _removes(frame) else self.callers.place(frame)
+            path = os.curdir if path is None else path
+            is_number = isinstance(path, int)
+            asked = path if is_number else self.callers.path(path)
+            if place < 0 or asked is None:
+                return
+            folder = "" if is_number else os.path.join(os.path.abspath(os.fsdecode(path)), "")
+            texts = [os.fsdecode(name) for name in names]
+            stamped = self._stamped(folder, texts) if folder else set()
+            checksum = 0
+            for text in texts:
+                if text not in stamped:
+                    checksum = crc32(text.encode("utf-8", "surrogateescape") + b"\0", checksum)
+            dots = ", ..." if len(texts) > MOST_SHOWN else ""
+            count = "1 name" if len(texts) == 1 else "%d names" % len(texts)
+            shown = "%s: %s%s" % (count, ", ".join(texts[:MOST_SHOWN]), dots) if texts else "empty"
+            value = b"%d %d %d" % (len(texts), len(stamped), checksum)
+            self.inputs.record("listing", "%s(%r)" % (call, asked), value, place, shown)
+
+    def _stamped(self, folder: str, names: list[str]) -> set[str]:
+        """Names with a time or a random part that are of this run: they are others in each run."""
+        is_temporary = self.callers.is_temporary(folder)
+        random = [name for name in names if STAMP.search(name) or (is_temporary and TEMPORARY.search(name))]
+        return {name for name in random[:MOST_LOOKED_UP] if is_temporary or self._is_new(folder + name)}
+
+    def _is_new(self, path: str) -> bool:
         try:
             return os.lstat(path).st_mtime >= self.callers.began
         except OSError:  # it was removed in the meantime
@@ -121,80 +129,19 @@ def _removes(frame: FrameType) -> bool:
     return frame.f_globals.get("__name__") == "shutil" and "rmtree" in frame.f_code.co_name
 
 
-class Listing:
-    """Names of a folder in the order in which the program receives them; recorded when it has them all.
-
-    Of names with a time or a random part that this run has given, only the number is compared.
-
-    Args:
-        folder: whose names they are; empty if only its number is known.
-    """
-
-    __slots__ = (
-        "call",
-        "checksum",
-        "count",
-        "first",
-        "folder",
-        "is_temporary",
-        "listings",
-        "n_looked_up",
-        "n_stamped",
-        "place",
-    )
-
-    def __init__(self, listings: Listings, call: str, place: int, folder: str = "") -> None:
-        self.listings = listings
-        self.call = call
-        self.place = place
-        self.folder = folder
-        self.is_temporary = bool(folder) and listings.callers.is_temporary(os.path.join(folder, ""))
-        self.checksum = self.count = self.n_stamped = self.n_looked_up = 0
-        self.first: list[str] = []
-
-    def add(self, name: str | bytes) -> None:
-        text = os.fsdecode(name)
-        self.count += 1
-        if self.count <= MOST_SHOWN:
-            self.first.append(text)
-        is_random = STAMP.search(text) or (self.is_temporary and TEMPORARY.search(text))
-        if self.folder and self.n_looked_up < MOST_LOOKED_UP and is_random:
-            self.n_looked_up += 1
-            if self.listings.is_stamped(self.folder, text):
-                self.n_stamped += 1
-                return
-        self.checksum = crc32(text.encode("utf-8", "surrogateescape") + b"\0", self.checksum)
-
-    def end(self) -> None:
-        dots = ", ..." if self.count > MOST_SHOWN else ""
-        names = "1 name" if self.count == 1 else "%d names" % self.count
-        shown = "%s: %s%s" % (names, ", ".join(self.first), dots) if self.count else "empty"
-        value = b"%d %d %d" % (self.count, self.n_stamped, self.checksum)
-        self.listings.inputs.record("listing", self.call, value, self.place, shown)
-
-
 class Entries:
-    """The iterator that `os.scandir` returns, with records of the names that it gave."""
+    """What `os.scandir` returns, once its names are recorded."""
 
-    __slots__ = ("_entries", "_iterator", "_listing")
+    __slots__ = ("_entries",)
 
-    def __init__(self, entries: Any, listing: Listing | None, *, is_sorted: bool) -> None:
-        self._entries = entries
-        self._listing = listing
-        self._iterator = iter(sorted(entries, key=attrgetter("name"))) if is_sorted else entries
+    def __init__(self, entries: Sequence[Any]) -> None:
+        self._entries = iter(entries)
 
     def __iter__(self) -> Entries:
         return self
 
     def __next__(self) -> Any:
-        try:
-            entry = next(self._iterator)
-        except StopIteration:
-            self._end()
-            raise
-        if self._listing is not None:
-            self._listing.add(entry.name)
-        return entry
+        return next(self._entries)
 
     def __enter__(self) -> Entries:  # noqa: PYI034  (Python 3.8 knows no Self)
         return self
@@ -203,27 +150,10 @@ class Entries:
         self.close()
 
     def close(self) -> None:
-        self._entries.close()
-        self._iterator = self._entries
-        self._end()
-
-    def __del__(self) -> None:
-        try:
-            self._end()
-        except Exception:  # the interpreter may be shutting down
-            pass
+        self._entries = iter(())
 
     def __reduce__(self) -> str:
         raise TypeError("cannot pickle %r object" % type(self).__name__)
-
-    def __repr__(self) -> str:
-        return repr(self._entries)
-
-    def _end(self) -> None:
-        listing, self._listing = self._listing, None
-        if listing is not None:
-            with listing.listings.recorder.guarded("os.scandir"):
-                listing.end()
 
 
 Entries.__name__ = Entries.__qualname__ = "ScandirIterator"
