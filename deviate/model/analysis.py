@@ -243,6 +243,7 @@ class Hazard:
     Attributes:
         name: its kind, such as `file-order`.
         code: the expression, on one line; message: what happens there, half a sentence.
+        device: "gpu" if it happens on a GPU only.
     """
 
     name: str
@@ -250,6 +251,7 @@ class Hazard:
     line: int
     code: str
     message: str
+    device: str = ""
 
 
 InputUse = Literal["computed", "reported", "sorted", "unknown"]

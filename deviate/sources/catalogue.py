@@ -1,4 +1,8 @@
-"""Registry of hazards: name, reason, example and remedy of each come from the docstring of its matcher."""
+"""The catalogue: everything that can make two runs of one command differ, each under one name.
+
+An entry is a function that finds the source in code, decorated with `source`. What it is, why it matters, an example
+and where that stands come from its docstring. What only a run shows is a row of `observed.py`.
+"""
 
 import inspect
 import re
@@ -6,47 +10,60 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import libcst as cst
-
-from deviate.analysis.survey import Survey
 from deviate.model.analysis import Hazard
 from deviate.registry import Registry
+from deviate.sources.cures import Cure, cured_line
 
-Group = Literal["seeds", "order", "kernels", "timing", "state"]
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from deviate.analysis.survey import Survey
+
+Group = Literal["seeds", "order", "kernels", "timing", "state", "evaluation"]
 GROUPS: dict[Group, str] = {
     "seeds": "Unseeded random draws",
     "order": "Unordered iteration",
     "kernels": "Nondeterministic kernels",
     "timing": "Parallel work and timing",
-    "state": "State left by earlier runs",
+    "state": "State and surroundings",
+    "evaluation": "Evaluation that depends on training",
 }
-
-Matches = Iterator[tuple[cst.CSTNode, str]]
-"""Places of a hazard, each with a clause on what happens there."""
-Matcher = Callable[[Survey], Matches]
+Matches = Iterator["tuple[cst.CSTNode, str] | tuple[cst.CSTNode, str, str]"]
+"""Places of a source, each with a clause on what happens there, and the device if it happens on a GPU only."""
+Pattern = Callable[["Survey"], Matches]
 PARTS = re.compile(r"^(Example|Instead|Source):", flags=re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of hazard.
+class Source:
+    """A source of difference.
 
     Attributes:
         name: what the user sees, in lower case with hyphens.
-        match: finds the hazard in the code that a script reaches.
+        text: what it is in one sentence, why it matters, example, and where that stands.
+        pattern: finds it in the code that a script reaches; None if only a run shows it.
+        observed: names under which a traced run records it.
+        held: what holds it: a value of `--hold`, or a stream or factor of the variants; empty if nothing does.
+        cure: writes the expression that stands at its place without it; None if that depends on the program.
+        line: a line that removes it, added once, before training.
         is_reported_once: report only the first match of a file, for code of which nearly every model has many.
     """
 
     name: str
     group: Group
-    match: Matcher
-    is_reported_once: bool
+    text: str
+    pattern: Pattern | None = None
+    observed: tuple[str, ...] = ()
+    held: str = ""
+    cure: Cure | None = None
+    line: str = ""
+    is_reported_once: bool = False
 
     @property
     def title(self) -> str:
-        """The first line of the matcher's docstring."""
+        """What it is, in one sentence."""
         return self._text[0].partition("\n")[0]
 
     @property
@@ -56,60 +73,72 @@ class Kind:
 
     @property
     def example(self) -> str:
-        """Example code with the hazard."""
-        return self._parts["Example"]
+        """Code with the source."""
+        return self._parts.get("Example", "")
 
     @property
     def remedy(self) -> str:
-        """The example code without the hazard."""
-        return self._parts["Instead"]
+        """The example without it, where no cure or line makes it; else empty."""
+        return self._parts.get("Instead", "")
 
     @property
-    def source(self) -> str:
-        """The documentation that describes the hazard."""
+    def reference(self) -> str:
+        """The documentation that describes it."""
         return " ".join(self._parts["Source"].split())
 
     @cached_property
     def _text(self) -> list[str]:
-        return PARTS.split(inspect.getdoc(self.match) or "")
+        return PARTS.split(self.text)
 
     @property
     def _parts(self) -> dict[str, str]:
         pairs = zip(self._text[1::2], self._text[2::2], strict=True)
         return {part: textwrap.dedent(text).strip("\n").rstrip() for part, text in pairs}
 
+    def cure_of(self, hazard: Hazard) -> str:
+        """What to write at the place of a hazard, or the line to add; empty if that depends on the program."""
+        return self.line or (cured_line(self.cure, hazard.code) if self.cure else "")
 
-HAZARDS: Registry[Kind] = Registry("deviate.sources")
+
+SOURCES: Registry[Source] = Registry("deviate.sources")
 
 
-def hazard(name: str, group: Group, *, is_reported_once: bool = False) -> Callable[[Matcher], Matcher]:
-    """Register the decorated function as the matcher of the hazard `name`."""
+def source(  # one argument for each field
+    name: str,
+    group: Group,
+    *,
+    observed: tuple[str, ...] = (),
+    held: str = "",
+    cure: Cure | None = None,
+    line: str = "",
+    is_reported_once: bool = False,
+) -> Callable[[Pattern], Pattern]:
+    """Register the decorated function as the pattern of the source `name`."""
 
-    def register(matcher: Matcher) -> Matcher:
-        HAZARDS.add(name, Kind(name, group, matcher, is_reported_once))
-        return matcher
+    def register(pattern: Pattern) -> Pattern:
+        text = inspect.getdoc(pattern) or ""
+        SOURCES.add(name, Source(name, group, text, pattern, observed, held, cure, line, is_reported_once))
+        return pattern
 
     return register
 
 
-def find_hazards(survey: Survey) -> tuple[Hazard, ...]:
-    """All hazards, in source order.
+def find_hazards(survey: "Survey") -> tuple[Hazard, ...]:
+    """All places of sources in code, in its order.
 
-    Each kind is reported once per line, and not at all in lines with a comment `# deviate: ignore`.
+    Each source is reported once per line, and not at all in lines with a comment `# deviate: ignore`.
     """
     graph = survey.graph
     order = {file: number for number, file in enumerate(graph.project.files())}
     hazards: dict[tuple[str, str, int], Hazard] = {}
-    for kind in HAZARDS.values():
-        places = [
-            (graph.nodes.place(node), node, message) for node, message in kind.match(survey) if survey.is_listed(node)
-        ]
+    for kind in SOURCES.values():
         seen = [
-            Hazard(kind.name, place.file, place.line, graph.nodes.code(node), message)
-            for place, node, message in places
+            Hazard(kind.name, place.file, place.line, graph.nodes.code(node), message, *device)
+            for node, message, *device in (kind.pattern(survey) if kind.pattern else ())
+            if survey.is_listed(node)
+            for place in [graph.nodes.place(node)]
         ]
-        seen.sort(key=lambda hazard: (order[hazard.file], hazard.line))
-        for hazard in seen:
+        for hazard in sorted(seen, key=lambda hazard: (order[hazard.file], hazard.line)):
             key = (kind.name, hazard.file, 0 if kind.is_reported_once else hazard.line)
             hazards.setdefault(key, hazard)
     return tuple(sorted(hazards.values(), key=lambda hazard: (order[hazard.file], hazard.line)))

@@ -10,7 +10,8 @@ from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, 
 from deviate.analysis.seeds import SEEDERS
 from deviate.analysis.survey import Called, Survey, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
-from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.catalogue import Matches, source
+from deviate.sources.cures import either, instead, with_arguments, wrapped
 from deviate.sources.names import TORCH_LOADERS, TORCH_PARAMETERS, draws_from
 
 CHANGING_SOURCES = CLOCKS | word_set(
@@ -19,7 +20,7 @@ CHANGING_SOURCES = CLOCKS | word_set(
 )
 
 
-@hazard("changing-seed", "seeds")
+@source("changing-seed", "seeds", cure=instead("0"))
 def changing_seed(survey: Survey) -> Matches:
     """Seeds computed from the clock, a process id, `hash()` or `id()`, which change between runs.
 
@@ -29,10 +30,6 @@ def changing_seed(survey: Survey) -> Matches:
     Example:
         import random, time
         random.seed(int(time.time()))
-
-    Instead:
-        import random
-        random.seed(20240501)
 
     Source: Python documentation of `time.time`, `os.getpid`, and of `object.__hash__`: hash values of str and bytes
     objects "are salted with an unpredictable random value".
@@ -80,7 +77,7 @@ COMPILERS = word_set("numba.jit numba.njit numba.vectorize numba.guvectorize num
 GLOBAL_SEEDERS = ("numpy.random.seed", "random.seed")
 
 
-@hazard("compiled-draws", "seeds")
+@source("compiled-draws", "seeds")
 def compiled_draws(survey: Survey) -> Matches:
     """Random numbers drawn in functions compiled by Numba.
 
@@ -125,7 +122,7 @@ def compiled_draws(survey: Survey) -> Matches:
                     yield call, f"{name} draws from a separate generator of Numba here"
 
 
-@hazard("drawn-seed", "seeds")
+@source("drawn-seed", "seeds", cure=instead("0"))
 def drawn_seed(survey: Survey) -> Matches:
     """Seeds drawn from an unseeded generator.
 
@@ -136,10 +133,6 @@ def drawn_seed(survey: Survey) -> Matches:
         import random, torch
         seed = random.randint(1, 10000)
         torch.manual_seed(seed)
-
-    Instead:
-        import torch
-        torch.manual_seed(1)
 
     Source: Python documentation of `random.seed`: without a seed "the current system time is used", or randomness
     from the operating system.
@@ -182,7 +175,23 @@ IDENTIFIER_SOURCES = word_set("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.t
 NUMERIC_PARTS = word_set("int bytes fields time node")
 
 
-@hazard("entropy", "seeds")
+@source(
+    "entropy",
+    "seeds",
+    observed=("entropy",),
+    held="--hold entropy",
+    cure=wrapped(
+        urandom="random.Random(0).randbytes({first})",
+        getrandom="random.Random(0).randbytes({first})",
+        SystemRandom="random.Random(0)",
+        randbelow="random.Random(0).randrange({first})",
+        uuid4="uuid.UUID(int=0)",
+        SeedSequence="{callee}(0)",
+        PCG64="{callee}(0)",
+        MT19937="{callee}(0)",
+        Philox="{callee}(0)",
+    ),
+)
 def entropy(survey: Survey) -> Matches:
     """Random numbers from the operating system.
 
@@ -193,10 +202,6 @@ def entropy(survey: Survey) -> Matches:
     Example:
         import os
         noise = os.urandom(16)
-
-    Instead:
-        import random
-        noise = random.randbytes(16)
 
     Source: Python documentation of `os.urandom`, `secrets`, `random.SystemRandom` and `uuid.uuid4`; NumPy
     documentation of `SeedSequence`: without entropy it is "pulled from the OS".
@@ -230,7 +235,7 @@ ENVIRONMENT_MAKERS = word_set(
 ENVIRONMENT_LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")
 
 
-@hazard("environment-seed", "seeds")
+@source("environment-seed", "seeds", held="other", cure=wrapped(sample="{owner}.seed(0)"))
 def environment_seed(survey: Survey) -> Matches:
     """Unseeded reinforcement-learning environments.
 
@@ -250,16 +255,21 @@ def environment_seed(survey: Survey) -> Matches:
     Source: Gymnasium documentation of `Env.reset` and `Space.seed`; Gymnasium source, utils/seeding.py: without a seed
     `numpy.random.SeedSequence(None)`.
     """
-    environments = list(survey.calls(ENVIRONMENT_MAKERS))
-    if not environments:
+    if not {"gym", "gymnasium"} & survey.graph.imported_packages:
         return
     if not _are_environments_seeded(survey):
-        for call in environments:
+        for call in survey.calls(ENVIRONMENT_MAKERS):
             yield call.node, "the environment is never seeded"
-    if not any("action_space" in dotted_name(call.node.func) for call in survey.method_calls("seed")):
-        for call in survey.method_calls("sample"):
-            if dotted_name(call.node.func).endswith("action_space.sample") and not _is_sample(call, survey):
+    spaces = [call for call in survey.method_calls("sample") if _is_of_space(call)]
+    if not any(_is_of_space(call) for call in survey.method_calls("seed")):
+        for call in spaces:
+            if not _is_sample(call, survey):
                 yield call.node, "the action space has a separate generator, which is never seeded"
+
+
+def _is_of_space(call: Called) -> bool:
+    """Whether a method belongs to an action space, or to another space that the script makes."""
+    return "action_space" in dotted_name(call.node.func) or ".spaces." in call.name
 
 
 def _are_environments_seeded(survey: Survey) -> bool:
@@ -285,7 +295,12 @@ START_METHOD_SETTERS = word_set("torch.multiprocessing.set_start_method multipro
 KERAS_FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 
 
-@hazard("loader-workers", "seeds")
+@source(
+    "loader-workers",
+    "seeds",
+    held="augment",
+    cure=either(DataLoader=with_arguments(num_workers=0), other=wrapped(other="{callee}(numpy.random.randint(2**31))")),
+)
 def loader_workers(survey: Survey) -> Matches:
     """Unseeded draws in data-loader workers.
 
@@ -304,17 +319,15 @@ def loader_workers(survey: Survey) -> Matches:
                 return self.rng.normal(size=8)
         loader = DataLoader(Noisy(), num_workers=4)
 
-    Instead:
-        import numpy as np
-        from torch.utils.data import DataLoader, Dataset
-        class Noisy(Dataset):
-            def __getitem__(self, index):
-                return np.random.normal(size=8)
-        loader = DataLoader(Noisy(), num_workers=4)
-
     Source: PyTorch documentation of `torch.utils.data`, "Randomness in multi-process data loading"; PyTorch source,
     _utils/worker.py; Keras 2 documentation of `fit`, parameter `use_multiprocessing`.
     """
+    for function in survey.functions:
+        if function.name in ("__getitem__", "__iter__") and function.owner is not None:
+            for made in function.calls:
+                name = survey.resolver.qualified_name(made.func, function)
+                if name in OWN_GENERATORS and not made.args:
+                    yield made, f"{last_name(made.func)}() without a seed is another generator in each run and worker"
     started = any(_names_start(call.argument(0, "method")) for call in survey.calls(START_METHOD_SETTERS))
     for call in survey.calls(TORCH_LOADERS):
         if not _has_workers(call):
@@ -371,7 +384,7 @@ INITIALIZERS = word_set(
 FILLING_METHODS = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 
-@hazard("uninitialised", "seeds")
+@source("uninitialised", "seeds")
 def find_uninitialised(survey: Survey) -> Matches:
     """Uninitialised memory in parameters and in arrays that are computed with.
 
@@ -409,10 +422,10 @@ def find_uninitialised(survey: Survey) -> Matches:
         inner = next(iter(positional(call.node)), None)
         name = _attribute_of_parameter(call.node, survey)
         owner = call.function.owner
-        if not isinstance(inner, cst.Call) or name is None or owner is None or fills_all:
+        if not isinstance(inner, cst.Call) or name is None or fills_all:
             continue
         is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY_TENSORS and _is_of_sizes(inner)
-        if is_empty and not _is_filled(name, owner):
+        if is_empty and not (_is_filled(name, owner) if owner else _is_touched(name, call.function)):
             yield call.node, f"{name} is never initialised: it starts with arbitrary memory"
     for call in survey.calls(EMPTY_ARRAYS):
         statement = survey.nodes.parents.get(call.node)
@@ -439,9 +452,7 @@ def _is_read_first(target: cst.Name, call: Called, survey: Survey) -> bool:
 
 def _attribute_of_parameter(node: cst.CSTNode, survey: Survey) -> str | None:
     parent = survey.nodes.parents.get(node)
-    if isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Attribute):
-        return dotted_name(parent.targets[0].target)
-    return None
+    return dotted_name(parent.targets[0].target) or None if isinstance(parent, cst.Assign) else None
 
 
 def _is_of_sizes(call: cst.Call) -> bool:
@@ -454,14 +465,21 @@ def _is_of_sizes(call: cst.Call) -> bool:
 def _is_filled(name: str, owner: Class) -> bool:
     """Whether code other than the forward pass uses the parameter, or the class initialises all its parameters."""
     for method in owner.methods.values():
-        for part in walk(method.node):
-            if isinstance(part, cst.Call) and last_name(part.func) in FILLING_METHODS:
-                return True
-            if method.name != "forward" and isinstance(part, cst.Call):
-                touched = [node for argument in part.args for node in walk(argument.value)]
-                touched += [part.func.value] if isinstance(part.func, cst.Attribute) else []
-                if any(isinstance(node, cst.Attribute) and dotted_name(node).startswith(name) for node in touched):
-                    return True
+        if any(last_name(call.func) in FILLING_METHODS for call in method.calls):
+            return True
+        if method.name != "forward" and _is_touched(name, method):
+            return True
+    return False
+
+
+def _is_touched(name: str, function: Function) -> bool:
+    """Whether a call of a function changes the parameter, as its object or in an initializer."""
+    for call in function.calls:
+        is_filling = "init" in dotted_name(call.func).lower() or last_name(call.func).endswith("_")
+        nodes = [node for argument in call.args for node in walk(argument.value)] if is_filling else []
+        nodes += [call.func.value] if isinstance(call.func, cst.Attribute) else []
+        if any(dotted_name(node).startswith(name) for node in nodes):
+            return True
     return False
 
 

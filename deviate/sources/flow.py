@@ -1,11 +1,11 @@
-"""Data flow of values whose item order is arbitrary: whether a result depends on that order."""
+"""What becomes of a value in the code that uses it: whether a result depends on the order of its items."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import libcst as cst
 
 from deviate.analysis.resolve.index import Binding, Class, Function, Nodes
-from deviate.analysis.resolve.tree import dotted_name, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
 from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
@@ -47,14 +47,59 @@ NO_DRAWS = word_set("seed default_rng RandomState Random Generator SeedSequence 
 COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
 
 
-class Flow:
-    """Follows a value through the code that uses it, until the order of its items matters."""
+class Follower:
+    """Follows a value through names, attributes, parameters and callers."""
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
         self.nodes = survey.nodes
-        self._visited: set[object] = set()
-        self._nodes_by_name: dict[cst.CSTNode, dict[str, list[cst.CSTNode]]] = {}
+        self.resolver = survey.resolver
+        self._seen: set[object] = set()
+        self._spelled: dict[cst.CSTNode, dict[str, list[cst.CSTNode]]] = {}
+
+    def is_new(self, *key: object) -> bool:
+        """Whether something is met for the first time."""
+        is_new = key not in self._seen
+        self._seen.add(key)
+        return is_new
+
+    def loads(self, scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
+        """Where a function or class looks up a name or attribute."""
+        if scope not in self._spelled:
+            by_name = self._spelled[scope] = {}
+            for node in walk(scope):
+                if type(node) is cst.Name or type(node) is cst.Attribute:
+                    by_name.setdefault(dotted_name(node), []).append(node)
+        return [node for node in self._spelled[scope].get(name, ()) if is_load(node, self.nodes)]
+
+    def owner(self, target: cst.Attribute) -> Class | None:
+        """The class whose method has the attribute of its own object as a target."""
+        method = self.nodes.function_of(target).method
+        is_own = method is not None and isinstance(target.value, cst.Name) and target.value.value == method.receiver
+        return method.owner if method is not None and is_own else None
+
+    def family(self, owner: Class) -> list[Class]:
+        """The classes of the project that share attributes with a class: itself, its bases and its subclasses."""
+        modules = list(self.survey.graph.project.modules.values())
+        classes = [cls for module in modules for cls in module.classes.values() if cls is not owner]
+        return [*self.resolver.order(owner)[0], *(cls for cls in classes if owner in self.resolver.order(cls)[0])]
+
+    def parameters(self, call: cst.Call, argument: cst.Arg) -> list[tuple[str, Function]]:
+        """The parameters of functions of the project that get an argument; without a name where that is unknown."""
+        found = []
+        for callee in self.resolver.functions(call.func, self.nodes.function_of(call)):
+            names, arguments = callee.function.parameters[int(callee.receiver is not None) :], positional(call)
+            place = arguments.index(argument.value) if argument.value in arguments else len(names)
+            by_place = names[place] if place < len(names) else ""
+            found.append((argument.keyword.value if argument.keyword is not None else by_place, callee.function))
+        return found
+
+    def calls_of(self, function: Function) -> list[cst.Call]:
+        return [edge.node for edge in self.survey.graph.edges_into(function) if isinstance(edge.node, cst.Call)]
+
+
+class Flow(Follower):
+    """Follows a collection until the order of its items matters."""
 
     def order_matters(self, node: cst.BaseExpression, *, is_set: bool) -> bool:
         """Whether the item order of the value of an expression matters.
@@ -62,248 +107,164 @@ class Flow:
         Args:
             is_set: the value is a set: only code that takes items out of it depends on their order.
         """
-        self._visited.clear()
+        self._seen.clear()
         if is_aside(self.nodes.function_of(node)) or is_reported(node, self.nodes):
             return False
-        return self._context_order_matters(node, is_set=is_set)
+        return self._matters(node, is_set=is_set)
 
-    def _context_order_matters(self, node: cst.CSTNode, *, is_set: bool = False) -> bool:
+    def _matters(self, node: cst.CSTNode, *, is_set: bool = False) -> bool:
         parent = self.nodes.parents.get(node)
         match parent:
             case cst.Arg():
-                return self._argument_order_matters(parent, is_set=is_set)
+                return self._matters_to_call(parent, is_set=is_set)
             case cst.Attribute():
-                return self._method_order_matters(parent, is_set=is_set)
+                call = self.nodes.parents.get(parent)
+                is_called = isinstance(call, cst.Call) and call.func is parent
+                is_copied = parent.attr.value == "copy" and not is_set and call is not None and self._matters(call)
+                return is_called and (parent.attr.value in PICKING or is_copied)
             case cst.Subscript() if node is parent.value:
                 return not (is_set or is_one_item(parent))
             case cst.StarredElement():
                 return True
             case cst.For():
-                return node is parent.iter and self._loop_order_matters(parent)
+                return node is parent.iter and self._matters_to_loop(parent)
             case cst.CompFor():
-                return node is parent.iter and self._comprehension_order_matters(parent)
+                return node is parent.iter and self._matters_to_comprehension(parent)
             case cst.BinaryOperation() | cst.BooleanOperation() | cst.NamedExpr() | cst.Await():
-                return self._context_order_matters(parent, is_set=is_set)
+                return self._matters(parent, is_set=is_set)
             case cst.IfExp():
-                return node is not parent.test and self._context_order_matters(parent, is_set=is_set)
+                return node is not parent.test and self._matters(parent, is_set=is_set)
         # A set may be stored or passed on: its order matters only where its items are taken out.
-        return not is_set and self._statement_order_matters(node, parent)
+        return not is_set and self._matters_to_statement(node, parent)
 
-    def _statement_order_matters(self, node: cst.CSTNode, parent: cst.CSTNode | None) -> bool:
+    def _matters_to_statement(self, node: cst.CSTNode, parent: cst.CSTNode | None) -> bool:
         match parent:
             case cst.Assign():
-                return any(self._target_order_matters(target.target) for target in parent.targets)
+                return any(self._matters_in(target.target) for target in parent.targets)
             case cst.AnnAssign() | cst.AugAssign():
-                return self._target_order_matters(parent.target)
+                return self._matters_in(parent.target)
             case cst.WithItem(asname=cst.AsName() as alias):
-                return self._target_order_matters(alias.name)
+                return self._matters_in(alias.name)
             case cst.Return() | cst.Yield() | cst.From():
-                return self._return_order_matters(self.nodes.function_of(node))
+                function = self.nodes.function_of(node)
+                if not self.is_new(function):
+                    return False
+                return not self.survey.graph.edges_into(function) or any(map(self._matters, self.calls_of(function)))
             case cst.Element() | cst.DictElement() | cst.Lambda():
                 return True
         return False
 
-    # ------------------------------------------------------------ passed to calls
-
-    def _argument_order_matters(self, argument: cst.Arg, *, is_set: bool) -> bool:
+    def _matters_to_call(self, argument: cst.Arg, *, is_set: bool) -> bool:
         call = self.nodes.parents[argument]
         if not isinstance(call, cst.Call):
             return False
         name = last_name(call.func)
-        if name == "next":
-            return self._first_item_matters(call, argument)
+        if name == "next":  # most often there is only one item; the first one of `os.walk` lists those of a folder
+            outer = self.nodes.parents.get(call)
+            is_walk = isinstance(argument.value, cst.Call) and last_name(argument.value.func) == "walk"
+            return is_walk and isinstance(outer, cst.Subscript) and self._matters(outer)
         if argument.star or name in PICKING:
             return name not in ORDER_INSENSITIVE_CALLS
         if name in ORDER_INSENSITIVE_CALLS:
             return False
         if name in KEEPING:
-            return self._context_order_matters(call)
+            return self._matters(call)
         if name in ADDING and isinstance(call.func, cst.Attribute):
-            return not is_set and self._target_order_matters(call.func.value)
-        if is_set:
-            return False
-        return self._parameter_order_matters(call, argument)
+            return not is_set and self._matters_in(call.func.value)
+        parameters = [] if is_set else self.parameters(call, argument)
+        if not parameters:  # functions of libraries are assumed to depend on it
+            return not is_set
+        return any(
+            name not in function.parameters or self._matters_in_variable(name, function)
+            for name, function in parameters
+        )
 
-    def _first_item_matters(self, call: cst.Call, argument: cst.Arg) -> bool:
-        """Whether it matters which item `next()` returns. Most often there is only one, so only `os.walk` counts.
-
-        The first item of `os.walk` lists the files and folders of one folder.
-        """
-        parent = self.nodes.parents.get(call)
-        is_walk = isinstance(argument.value, cst.Call) and last_name(argument.value.func) == "walk"
-        return is_walk and isinstance(parent, cst.Subscript) and self._context_order_matters(parent)
-
-    def _parameter_order_matters(self, call: cst.Call, argument: cst.Arg) -> bool:
-        """Whether a function of the project depends on the order of this argument; library functions are assumed to."""
-        callees = self.survey.resolver.functions(call.func, self.nodes.function_of(call))
-        if not callees:
-            return True
-        for callee in callees:
-            names = callee.function.parameters[int(callee.receiver is not None) :]
-            if argument.keyword is not None:
-                name = argument.keyword.value
-            else:
-                arguments = positional(call)
-                place = arguments.index(argument.value) if argument.value in arguments else len(names)
-                name = names[place] if place < len(names) else ""
-            if name not in callee.function.parameters or self._variable_order_matters(name, callee.function):
-                return True
-        return False
-
-    def _method_order_matters(self, attribute: cst.Attribute, *, is_set: bool) -> bool:
-        call = self.nodes.parents.get(attribute)
-        if not isinstance(call, cst.Call) or call.func is not attribute:
-            return False
-        name = attribute.attr.value
-        return name in PICKING or (name == "copy" and not is_set and self._context_order_matters(call))
-
-    def _comprehension_order_matters(self, clause: cst.CompFor) -> bool:
+    def _matters_to_comprehension(self, clause: cst.CompFor) -> bool:
         outer: cst.CSTNode = clause
         while not isinstance(outer, COMPREHENSIONS):
             outer = self.nodes.parents[outer]
-        return isinstance(outer, cst.ListComp | cst.GeneratorExp) and self._context_order_matters(outer)
-
-    def _return_order_matters(self, function: Function) -> bool:
-        edges = self.survey.graph.edges_into(function)
-        if function in self._visited:
-            return False
-        self._visited.add(function)
-        return not edges or any(
-            self._context_order_matters(edge.node) for edge in edges if isinstance(edge.node, cst.Call)
-        )
+        return isinstance(outer, cst.ListComp | cst.GeneratorExp) and self._matters(outer)
 
     # ------------------------------------------------------------ stored
 
-    def _target_order_matters(self, target: cst.CSTNode) -> bool:
+    def _matters_in(self, target: cst.CSTNode) -> bool:
         """Whether the item order of the value stored in this name or attribute matters."""
         if isinstance(target, cst.Name):
-            scope, _ = self.survey.resolver.find(target.value, self.nodes.function_of(target))
-            return self._variable_order_matters(target.value, scope)
-        if isinstance(target, cst.Attribute):
-            return self._attribute_order_matters(target)
-        return True
+            return self._matters_in_variable(
+                target.value, self.resolver.find(target.value, self.nodes.function_of(target))[0]
+            )
+        return not isinstance(target, cst.Attribute) or self._matters_in_attribute(target)
 
-    def _variable_order_matters(self, name: str, scope: Function) -> bool:
-        if (name, scope) in self._visited:
+    def _matters_in_variable(self, name: str, scope: Function) -> bool:
+        if not self.is_new(name, scope) or any(map(is_sorted_once, scope.bindings.get(name, ()))):
             return False
-        self._visited.add((name, scope))
-        if any(map(is_sorted_once, scope.bindings.get(name, ()))):
-            return False
-        return self._any_load_order_matters(
-            [node for node in self._nodes_spelled(scope.node, name) if is_load(node, self.nodes)]
-        )
+        return self._any_matters(self.loads(scope.node, name))
 
-    def _attribute_order_matters(self, target: cst.Attribute) -> bool:
+    def _matters_in_attribute(self, target: cst.Attribute) -> bool:
         """Whether the item order of an attribute matters; assumed for attributes that their class never reads."""
-        name = dotted_name(target)
-        owner = self._class_of(target)
-        if (name, owner) in self._visited:
+        name, owner = dotted_name(target), self.owner(target)
+        if not self.is_new(name, owner):
             return False
-        self._visited.add((name, owner))
         if owner is None:
             return True
         if any(is_sorted_once(binding) for binding, _ in owner.attributes.get(target.attr.value, ())):
             return False
-        family = [owner, *self._related_classes(owner)]
-        uses = [node for cls in family for node in self._nodes_spelled(cls.node, name)]
-        loads = [node for node in uses if is_load(node, self.nodes)]
-        return not loads or self._any_load_order_matters(loads)
+        loads = [node for cls in self.family(owner) for node in self.loads(cls.node, name)]
+        return not loads or self._any_matters(loads)
 
-    def _nodes_spelled(self, scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
-        """The nodes of a function or class that spell this name or attribute."""
-        if scope not in self._nodes_by_name:
-            by_name = self._nodes_by_name[scope] = {}
-            for node in walk(scope):
-                if type(node) is cst.Name:
-                    by_name.setdefault(node.value, []).append(node)
-                elif type(node) is cst.Attribute:
-                    by_name.setdefault(dotted_name(node), []).append(node)
-        return self._nodes_by_name[scope].get(name, [])
-
-    def _related_classes(self, owner: Class) -> list[Class]:
-        """The classes of the project that share attributes with a class: its bases and subclasses."""
-        resolver = self.survey.resolver
-        bases = resolver.order(owner)[0][1:]
-        modules = self.survey.graph.project.modules.values()
-        return bases + [
-            cls
-            for module in list(modules)
-            for cls in module.classes.values()
-            if cls is not owner and owner in resolver.order(cls)[0]
-        ]
-
-    def _any_load_order_matters(self, loads: Sequence[cst.CSTNode]) -> bool:
-        if any(is_sorted(node, self.nodes) for node in loads):
-            return False
-        return any(self._context_order_matters(node) for node in loads)
-
-    def _class_of(self, target: cst.Attribute) -> Class | None:
-        method = self.nodes.function_of(target).method
-        is_own = method is not None and isinstance(target.value, cst.Name) and target.value.value == method.receiver
-        return method.owner if method is not None and is_own else None
+    def _any_matters(self, loads: list[cst.CSTNode]) -> bool:
+        return not any(is_sorted(node, self.nodes) for node in loads) and any(map(self._matters, loads))
 
     # ------------------------------------------------------------ loops
 
-    def _loop_order_matters(self, loop: cst.For) -> bool:
+    def _matters_to_loop(self, loop: cst.For) -> bool:
         """Whether the iterations of a loop have an effect that depends on their order."""
-        counters = {
-            node.target.value
-            for node in walk(loop.body)
-            if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name)
-        }
-        return any(self._iteration_order_matters(node, counters) for node in walk(loop.body))
+        nodes = list(walk(loop.body))
+        updates = [node.target for node in nodes if isinstance(node, cst.AugAssign)]
+        counters = {target.value for target in updates if isinstance(target, cst.Name)}
+        return any(self._matters_to_iteration(node, counters) for node in nodes)
 
-    def _iteration_order_matters(self, node: cst.CSTNode, counters: set[str]) -> bool:
+    def _matters_to_iteration(self, node: cst.CSTNode, counters: set[str]) -> bool:
         match node:
             case cst.Yield():
-                return self._context_order_matters(node)
+                return self._matters(node)
             case cst.Return(value=cst.BaseExpression() as value):
                 return not is_constant(value)
             case cst.Call():
-                return self._effect_order_matters(node)
+                return self._matters_to_effect(node)
+            case cst.Assign(
+                targets=[cst.AssignTarget(target=cst.Name() as target)], value=cst.BinaryOperation() as sum_
+            ):
+                # A number that is computed from its last value: `total = 0.9 * total + value`.
+                if not spells(sum_, target.value):
+                    return False
+                is_sum = isinstance(sum_.operator, cst.Add) and dotted_name(sum_.left) == target.value
+                return self._matters_to_sum(target, sum_.right) if is_sum else True
             case cst.Assign():
-                items = [target.target for target in node.targets if isinstance(target.target, cst.Subscript)]
-                return self._carries(node) or any(
-                    is_numbered(part, counters) for item in items for part in (*item.slice, node.value)
-                )
-            case cst.AugAssign() if isinstance(node.target, cst.Name) and spells(node.value, node.target.value):
-                return True
+                items = [item.target for item in node.targets if isinstance(item.target, cst.Subscript)]
+                return any(is_numbered(part, counters) for item in items for part in (*item.slice, node.value))
             case cst.AugAssign():
-                return not is_count(node.value) and self._sum_order_matters(node.target)
+                is_carried = isinstance(node.target, cst.Name) and spells(node.value, node.target.value)
+                return is_carried or self._matters_to_sum(node.target, node.value)
         return False
 
-    def _carries(self, statement: cst.Assign) -> bool:
-        """Whether a number is computed from its last value: `total = 0.9 * total + value`."""
-        target, value = statement.targets[0].target, statement.value
-        if not isinstance(target, cst.Name) or not isinstance(value, cst.BinaryOperation):
-            return False
-        if not spells(value, target.value):
-            return False
-        if (
-            isinstance(value.operator, cst.Add)
-            and isinstance(value.left, cst.Name)
-            and value.left.value == target.value
-        ):
-            return not is_count(value.right) and self._sum_order_matters(target)
-        return True
-
-    def _sum_order_matters(self, target: cst.BaseExpression) -> bool:
+    def _matters_to_sum(self, target: cst.BaseExpression, term: cst.BaseExpression) -> bool:
         """Whether the order of the terms of a sum matters: of floats it does for the last bits, wherever it is used."""
+        if is_count(term):
+            return False
         if isinstance(target, cst.Name):
-            _, bindings = self.survey.resolver.find(target.value, self.nodes.function_of(target))
+            _, bindings = self.resolver.find(target.value, self.nodes.function_of(target))
             if any(is_float(binding.value) for binding in bindings):
                 return True
-        return self._target_order_matters(target)
+        return self._matters_in(target)
 
-    def _effect_order_matters(self, call: cst.Call) -> bool:
-        name = last_name(call.func)
-        if draws(self.survey.resolver.qualified_name(call.func, self.nodes.function_of(call)) or ""):
+    def _matters_to_effect(self, call: cst.Call) -> bool:
+        name, owner = last_name(call.func), self.resolver.qualified_name(call.func, self.nodes.function_of(call)) or ""
+        if owner.rpartition(".")[0] in DRAWING and name not in NO_DRAWS:
             return True
         if not isinstance(call.func, cst.Attribute):
             return False
-        if name in ADDING:
-            return self._target_order_matters(call.func.value)
-        return name in WRITING or name in TRAINING
+        return name in WRITING or name in TRAINING or (name in ADDING and self._matters_in(call.func.value))
 
 
 def is_aside(function: Function) -> bool:
@@ -395,17 +356,11 @@ def spells(node: cst.CSTNode, name: str) -> bool:
     return any(type(part) is cst.Name and part.value == name for part in walk(node))
 
 
-def draws(name: str) -> bool:
-    """Whether a function draws a random number, by its full name."""
-    owner, _, last = name.rpartition(".")
-    return owner in DRAWING and last not in NO_DRAWS
-
-
 def is_numbered(node: cst.CSTNode, counters: set[str]) -> bool:
     """Whether a key or value tells how many turns came before."""
     for part in walk(node):
         if isinstance(part, cst.Name) and part.value in counters:
             return True
-        if isinstance(part, cst.Call) and last_name(part.func) == "len" and not keywords(part):
+        if isinstance(part, cst.Call) and last_name(part.func) == "len":
             return True
     return False

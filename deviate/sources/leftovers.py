@@ -7,14 +7,14 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import last_name, walk
 from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import word_set
-from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.catalogue import Matches, source
 
 CHECKS = word_set("os.path.exists os.path.isfile os.path.isdir os.path.lexists")
 LOADING = word_set("load loads load_npz loadtxt open read read_text read_bytes read_csv read_json read_pickle restore")
 CHECKING_METHODS = ("exists", "is_file", "is_dir")
 
 
-@hazard("leftover-file", "state")
+@source("leftover-file", "state", observed=("file", "file-state"))
 def leftover_file(survey: Survey) -> Matches:
     """A file outside the working folder that a run reads if an earlier run has left it.
 

@@ -8,7 +8,8 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import last_name, positional
 from deviate.analysis.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
-from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.catalogue import Matches, source
+from deviate.sources.cures import wrapped
 from deviate.sources.flow import Flow
 from deviate.sources.names import TENSORFLOW, under
 from deviate.sources.sets import Sets
@@ -20,7 +21,17 @@ LISTING_FUNCTIONS = word_set(
 PATH_METHODS = ("iterdir", "rglob")
 
 
-@hazard("file-order", "order")
+@source(
+    "file-order",
+    "order",
+    observed=("listing",),
+    held="--hold listing",
+    cure=wrapped(
+        scandir="sorted({code}, key=lambda entry: entry.name)",
+        walk="sorted((folder, folders, sorted(names)) for folder, folders, names in {code})",
+        other="sorted({code})",
+    ),
+)
 def file_order(survey: Survey) -> Matches:
     """Files in the order of the file system.
 
@@ -31,11 +42,6 @@ def file_order(survey: Survey) -> Matches:
     Example:
         import os
         names = os.listdir("images")
-        train = names[:800]
-
-    Instead:
-        import os
-        names = sorted(os.listdir("images"))
         train = names[:800]
 
     Source: Python documentation of `os.listdir`, `os.scandir` and `Path.iterdir` ("in arbitrary order") and of `glob`
@@ -55,7 +61,13 @@ def _file_listings(survey: Survey) -> Iterator[Called]:
             yield call
 
 
-@hazard("hash-value", "order")
+@source(
+    "hash-value",
+    "order",
+    observed=("hash", "address"),
+    held="--hold hash",
+    cure=wrapped(hash="zlib.crc32(str({arguments}).encode())"),
+)
 def hash_value(survey: Survey) -> Matches:
     """Numbers computed with `hash()` of a string, and order by `id()`.
 
@@ -65,10 +77,6 @@ def hash_value(survey: Survey) -> Matches:
 
     Example:
         is_test = hash(name) % 10 == 0
-
-    Instead:
-        import zlib
-        is_test = zlib.crc32(name.encode()) % 10 == 0
 
     Source: Python documentation of `object.__hash__` and `PYTHONHASHSEED`.
     """
@@ -82,11 +90,16 @@ def hash_value(survey: Survey) -> Matches:
         yield from _by_address(call.node)
 
 
+REDUCING = (cst.Modulo, cst.BitAnd, cst.Divide, cst.FloorDivide, cst.RightShift)
+
+
 def _is_hash_reduced(node: cst.CSTNode, survey: Survey) -> bool:
-    """Whether the hash is reduced to a range, as for a bucket or an index."""
+    """Whether the hash is reduced to a range or compared, as for a bucket, a fraction or a fold."""
     for parent in survey.nodes.ancestors(node):
-        if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Modulo | cst.BitAnd):
+        if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, REDUCING):
             return True
+        if isinstance(parent, cst.Comparison):
+            return isinstance(parent.comparisons[0].operator, cst.LessThan | cst.GreaterThan)
         is_passed = isinstance(parent, cst.Call) and last_name(parent.func) in ("abs", "int")
         if not (is_passed or isinstance(parent, cst.Arg | cst.BinaryOperation | cst.UnaryOperation)):
             return False
@@ -105,9 +118,19 @@ ORDER_TAKERS = word_set(
     "random.sample random.choice random.choices numpy.array numpy.asarray numpy.fromiter pandas.Series tqdm.tqdm"
 )
 ORDER_TAKING_METHODS = ("join", "pop", "extend")
+SORTED_FIRST = dict.fromkeys(
+    ("enumerate", "iter", "filter", "sample", "choice", "array", "asarray", "Series", "join", "extend"),
+    "{callee}(sorted({first}){rest})",
+)
 
 
-@hazard("set-order", "order")
+@source(
+    "set-order",
+    "order",
+    observed=("set-order",),
+    held="--hold hash",
+    cure=wrapped(list="sorted({first})", tuple="sorted({first})", pop="", set="sorted({code})", **SORTED_FIRST),
+)
 def set_order(survey: Survey) -> Matches:
     """Iteration over a set.
 
@@ -120,11 +143,6 @@ def set_order(survey: Survey) -> Matches:
     Example:
         labels = ["cat", "dog", "cat"]
         classes = list(set(labels))
-        targets = [classes.index(label) for label in labels]
-
-    Instead:
-        labels = ["cat", "dog", "cat"]
-        classes = sorted(set(labels))
         targets = [classes.index(label) for label in labels]
 
     Source: Python documentation of `object.__hash__`: "Changing hash values affects the iteration order of sets".

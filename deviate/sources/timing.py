@@ -1,5 +1,6 @@
 """Hazards of timing: results that depend on the order of parallel work."""
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
@@ -8,7 +9,8 @@ from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, keywords, last_name, walk
 from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.model.metric_vocabulary import word_set
-from deviate.sources.catalogue import Matches, hazard
+from deviate.sources.catalogue import Matches, source
+from deviate.sources.cures import either, with_arguments, wrapped
 from deviate.sources.flow import Flow, is_aside
 from deviate.sources.kernels import held_by_script
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in, under
@@ -21,7 +23,7 @@ GRAPH_SESSIONS = under(
 )
 
 
-@hazard("graph-session", "timing", is_reported_once=True)
+@source("graph-session", "timing", is_reported_once=True)
 def graph_session(survey: Survey) -> Matches:
     """Sessions of TensorFlow 1.
 
@@ -59,7 +61,7 @@ HANDED_FUNCTIONS = frozenset(f"{pool}.{method}" for pool in POOLS for method in 
 PARALLEL_MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
 
 
-@hazard("parallel-draws", "timing")
+@source("parallel-draws", "timing", held="--hold workers")
 def parallel_draws(survey: Survey) -> Matches:
     """Random numbers drawn in threads, process pools and parallel maps.
 
@@ -113,7 +115,7 @@ PARAMETER_SERVERS = under(
 )
 
 
-@hazard("shared-memory", "timing")
+@source("shared-memory", "timing")
 def shared_memory(survey: Survey) -> Matches:
     """Weights that several processes write without a lock (Hogwild), and parameter servers.
 
@@ -141,7 +143,7 @@ def shared_memory(survey: Survey) -> Matches:
 EXITS = ("sys.exit", "exit", "quit")
 
 
-@hazard("time-limit", "timing")
+@source("time-limit", "timing", observed=("clock",), held="--hold clock")
 def time_limit(survey: Survey) -> Matches:
     """Training that ends at a time limit.
 
@@ -210,7 +212,7 @@ def _is_limit(test: cst.CSTNode, statement: cst.CSTNode, survey: Survey) -> bool
     return leaves and bool(survey.nodes.loops_around(statement))
 
 
-@hazard("clock-condition", "timing")
+@source("clock-condition", "timing", observed=("clock",), held="--hold clock")
 def clock_condition(survey: Survey) -> Matches:
     """A condition on the clock.
 
@@ -251,7 +253,21 @@ SHUFFLING_QUEUES = under(
 )
 
 
-@hazard("unordered-results", "timing")
+@source(
+    "unordered-results",
+    "timing",
+    observed=("completion",),
+    held="--hold workers",
+    cure=either(
+        imap_unordered=lambda node: ast.unparse(node).replace("imap_unordered", "imap"),
+        as_completed=wrapped(as_completed="{first}"),
+        DataLoader=with_arguments(in_order=True),
+        Parallel=with_arguments(return_as="'generator'"),
+        map=with_arguments(deterministic=True),
+        interleave=with_arguments(deterministic=True),
+        batch=with_arguments(deterministic=True),
+    ),
+)
 def unordered_results(survey: Survey) -> Matches:
     """Results of parallel work in order of completion.
 
@@ -262,12 +278,6 @@ def unordered_results(survey: Survey) -> Matches:
         from multiprocessing import Pool
         with Pool(4) as pool:
             rows = list(pool.imap_unordered(load, paths))
-        train(rows)
-
-    Instead:
-        from multiprocessing import Pool
-        with Pool(4) as pool:
-            rows = list(pool.imap(load, paths))
         train(rows)
 
     Source: Python documentation of `Pool.imap_unordered` ("the ordering of the results … should be considered
@@ -314,7 +324,7 @@ FORESTS = under(
 )
 
 
-@hazard("forest-threads", "timing")
+@source("forest-threads", "timing", held="--hold threads", cure=with_arguments(n_jobs=1))
 def forest_threads(survey: Survey) -> Matches:
     """Forests of scikit-learn that predict with several threads.
 
@@ -324,11 +334,6 @@ def forest_threads(survey: Survey) -> Matches:
     Example:
         from sklearn.ensemble import RandomForestClassifier
         forest = RandomForestClassifier(random_state=1, n_jobs=-1).fit(x, y)
-        scores = forest.predict_proba(x)
-
-    Instead:
-        from sklearn.ensemble import RandomForestClassifier
-        forest = RandomForestClassifier(random_state=1).fit(x, y)
         scores = forest.predict_proba(x)
 
     Source: scikit-learn 1.9, `sklearn.ensemble._forest`: threads add to one array under a lock, in any order.
@@ -345,7 +350,7 @@ WORD_VECTOR_MODELS = under(
 )
 
 
-@hazard("word-vectors", "timing")
+@source("word-vectors", "timing", cure=with_arguments(workers=1))
 def word_vectors(survey: Survey) -> Matches:
     """Word vectors trained by several threads.
 
@@ -355,10 +360,6 @@ def word_vectors(survey: Survey) -> Matches:
     Example:
         from gensim.models import Word2Vec
         model = Word2Vec(sentences, seed=1)
-
-    Instead:
-        from gensim.models import Word2Vec
-        model = Word2Vec(sentences, seed=1, workers=1)
 
     Source: gensim documentation of `Word2Vec`, parameter `seed`: "you must also limit the model to a single worker
     thread (workers=1)".

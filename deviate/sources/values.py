@@ -3,12 +3,12 @@
 import libcst as cst
 
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
+from deviate.analysis.resolve.tree import dotted_name, last_name, walk
 from deviate.analysis.seeds import MAKERS, SEEDERS
 from deviate.analysis.survey import Survey
 from deviate.model.analysis import InputUse
 from deviate.model.metric_vocabulary import HIGHER, LOWER, split_identifier, word_set
-from deviate.sources.flow import ADDING, KEEPING, REPORTING, is_load
+from deviate.sources.flow import ADDING, KEEPING, REPORTING, Follower
 
 STRENGTHS: tuple[InputUse, ...] = ("reported", "sorted", "unknown", "computed")
 """Uses in rising order: an input with several has the last of them."""
@@ -38,7 +38,7 @@ DEEPEST = 60
 """Most steps from a call to a use."""
 
 
-class ValueUse:
+class ValueUse(Follower):
     """Follows a single value until it is reported or computed on.
 
     Attributes:
@@ -46,11 +46,9 @@ class ValueUse:
     """
 
     def __init__(self, survey: Survey, source: str) -> None:
-        self.survey = survey
-        self.nodes = survey.nodes
+        super().__init__(survey)
         self.is_clock = source == "clock"
         self.branches: list[cst.If] = []
-        self._visited: set[object] = set()
         self._depth = 0
 
     def of(self, node: cst.CSTNode, *, is_mixed: bool = False) -> InputUse:
@@ -119,7 +117,7 @@ class ValueUse:
         if isinstance(other, cst.BaseNumber):
             return False
         words = [word for part in walk(other) if isinstance(part, cst.Name) for word in split_identifier(part.value)]
-        return TIMING.isdisjoint(words) and not isinstance(other, cst.BaseNumber)
+        return TIMING.isdisjoint(words)
 
     def _argument(self, argument: cst.Arg, *, is_mixed: bool) -> InputUse:
         call = self.nodes.parents[argument]
@@ -136,14 +134,9 @@ class ValueUse:
             return "reported"
         if name in ADDING and isinstance(call.func, cst.Attribute):
             return self._target(call.func.value, is_mixed=is_mixed)
-        callees = self.survey.resolver.functions(call.func, function)
-        if callees:
-            uses = [
-                self._variable(parameter, callee.function, is_mixed=is_mixed)
-                for callee in callees
-                for parameter in [_parameter(call, argument, callee.function, int(callee.receiver is not None))]
-            ]
-            return strongest(uses)
+        parameters = self.parameters(call, argument)
+        if parameters:
+            return strongest([self._variable(name, function, is_mixed=is_mixed) for name, function in parameters])
         if name in CONVERTING:
             return self.of(call, is_mixed=is_mixed)
         return "computed" if is_mixed else "unknown"
@@ -168,26 +161,20 @@ class ValueUse:
         return "unknown"
 
     def _variable(self, name: str, scope: Function, *, is_mixed: bool) -> InputUse:
-        if (name, scope) in self._visited:
-            return "reported"
-        self._visited.add((name, scope))
-        loads = [part for part in walk(scope.node) if type(part) is cst.Name and part.value == name]
-        return strongest([self.of(part, is_mixed=is_mixed) for part in loads if is_load(part, self.nodes)])
+        loads = self.loads(scope.node, name) if self.is_new(name, scope) else []
+        return strongest([self.of(node, is_mixed=is_mixed) for node in loads])
 
     def _attribute(self, target: cst.Attribute, *, is_mixed: bool) -> InputUse:
-        name = dotted_name(target)
-        method = self.nodes.function_of(target).method
-        if method is None or method.owner is None or (name, method.owner) in self._visited:
-            return "unknown" if method is None or method.owner is None else "reported"
-        self._visited.add((name, method.owner))
-        parts = [part for part in walk(method.owner.node) if type(part) is cst.Attribute and dotted_name(part) == name]
-        return strongest([self.of(part, is_mixed=is_mixed) for part in parts if is_load(part, self.nodes)])
+        name, owner = dotted_name(target), self.owner(target)
+        if owner is None:
+            return "unknown"
+        loads = self.loads(owner.node, name) if self.is_new(name, owner) else []
+        return strongest([self.of(node, is_mixed=is_mixed) for node in loads])
 
     def _returned(self, function: Function, *, is_mixed: bool) -> InputUse:
-        if function in self._visited:
+        if not self.is_new(function):
             return "reported"
-        self._visited.add(function)
-        calls = [edge.node for edge in self.survey.graph.edges_into(function) if isinstance(edge.node, cst.Call)]
+        calls = self.calls_of(function)
         return strongest([self.of(call, is_mixed=is_mixed) for call in calls]) if calls else "unknown"
 
 
@@ -222,12 +209,3 @@ def _is_report_line(part: cst.CSTNode) -> bool:
         words = [word for item in part.targets for word in split_identifier(last_name(item.target))]
         return not TIMING.isdisjoint(words)
     return False
-
-
-def _parameter(call: cst.Call, argument: cst.Arg, callee: Function, n_bound: int) -> str:
-    """The parameter of a function of the project that an argument is passed to; empty if unknown."""
-    if argument.keyword is not None:
-        return argument.keyword.value
-    names, arguments = callee.parameters[n_bound:], positional(call)
-    place = arguments.index(argument.value) if argument.value in arguments else len(names)
-    return names[place] if place < len(names) else ""

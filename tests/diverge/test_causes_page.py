@@ -10,7 +10,7 @@ from each import check_each
 from deviate.diverge.causes import GROUPS, KnownCause
 from deviate.diverge.causes.find import KNOWN_CAUSES
 from deviate.diverge.causes.operations import FAMILIES
-from deviate.sources.catalogue import HAZARDS
+from deviate.sources.catalogue import SOURCES
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,9 +45,9 @@ def test_every_hazard_that_a_cause_looks_for_is_one_that_the_analysis_finds() ->
         for call in calls.finditer(file.read_text(encoding="utf-8")):
             asked |= set(re.findall(r'"([a-z-]+)"', call[1]))
     assert len(asked) > 20
-    assert asked <= set(HAZARDS)
+    assert asked <= set(SOURCES)
 
 
 def test_every_hazard_is_looked_for_by_some_cause_but_those_that_undo_a_control() -> None:
     text = "".join(it.read_text(encoding="utf-8") for it in (ROOT / "deviate/diverge/causes").glob("*.py"))
-    assert {name for name in HAZARDS if f'"{name}"' not in text} == {"determinism-off"}
+    assert {name for name in SOURCES if f'"{name}"' not in text} == {"determinism-off"}

@@ -1,6 +1,7 @@
 import subprocess
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,26 +9,50 @@ from each import check_each
 
 from deviate.analysis.analyze import analyze
 from deviate.analysis.document import to_document
+from deviate.diverge.holds import HOLDS
 from deviate.model.analysis import Analysis, Hazard
-from deviate.sources.catalogue import GROUPS, HAZARDS, Kind
+from deviate.replay.variants import NAMES
+from deviate.sources.catalogue import GROUPS, SOURCES, Source
 
 Analyse = Callable[[str], Analysis]
 
 
-@pytest.mark.parametrize("kind", HAZARDS.values(), ids=HAZARDS)
-def test_the_example_of_a_hazard_has_it_and_its_remedy_does_not(analyse: Analyse, kind: Kind) -> None:
-    assert {hazard.name for hazard in analyse(kind.example).hazards} == {kind.name}
-    assert kind.name not in {hazard.name for hazard in analyse(kind.remedy).hazards}
+FOUND = {name: kind for name, kind in SOURCES.items() if kind.pattern is not None}
+"""The sources that code shows."""
 
 
-def check_kind(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", FOUND.values(), ids=FOUND)
+def test_the_example_of_a_source_has_it_and_its_cure_removes_it(analyse: Analyse, kind: Source) -> None:
+    found = analyse(kind.example).hazards
+    assert {hazard.name for hazard in found} == {kind.name}
+    assert bool(kind.remedy) != any(map(kind.cure_of, found))
+    remedy = kind.remedy or cured(kind, found)
+    assert kind.name not in {hazard.name for hazard in analyse(remedy).hazards}, remedy
+
+
+def cured(kind: Source, found: Sequence[Hazard]) -> str:
+    """The example with the cure at each place, or with the line that is added after its imports."""
+    lines = kind.example.splitlines()
+    for hazard in found:
+        code = textwrap.dedent(lines[hazard.line - 1])
+        if not kind.line and not kind.cure_of(hazard).endswith(".seed(0)"):
+            assert hazard.code in code
+            lines[hazard.line - 1] = lines[hazard.line - 1].replace(hazard.code, kind.cure_of(hazard))
+    if kind.line:
+        n_imports = sum(line.startswith(("import", "from")) for line in lines)
+        lines.insert(n_imports, kind.line)
+    return "import os, torch\n" + "\n".join(lines)
+
+
+def check_source(kind: Source) -> None:
     assert kind.group in GROUPS
     assert kind.title.endswith(".")
-    assert min(map(len, (kind.reason, kind.source))) > 20
+    assert min(map(len, (kind.reason, kind.reference))) > 20
+    assert all(name in (*HOLDS, *NAMES, "split") for name in [kind.held.removeprefix("--hold ")] if name)
 
 
-def test_a_hazard_tells_all_of_it() -> None:
-    check_each(HAZARDS.items(), check_kind)
+def test_a_source_tells_all_of_it() -> None:
+    check_each(SOURCES.items(), check_source)
 
 
 def test_a_hazard_has_its_place_its_expression_and_what_happens(analyse: Analyse) -> None:

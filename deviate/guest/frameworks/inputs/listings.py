@@ -68,7 +68,7 @@ class Listings:
             if self.is_sorted:
                 names.sort()
             if self.inputs.is_active:
-                self.record("os.listdir", _getframe(1), names, *args, **kwargs)
+                self.note("os.listdir", _getframe(1), names, *args, **kwargs)
             return names
 
         return listdir
@@ -81,12 +81,12 @@ class Listings:
             with entries:
                 found = sorted(entries, key=attrgetter("name")) if self.is_sorted else list(entries)
             if self.inputs.is_active:
-                self.record("os.scandir", _getframe(1), [entry.name for entry in found], *args, **kwargs)
+                self.note("os.scandir", _getframe(1), [entry.name for entry in found], *args, **kwargs)
             return Entries(found)
 
         return scandir
 
-    def record(self, call: str, frame: FrameType, names: Sequence[str | bytes], path: Any = None) -> None:
+    def note(self, call: str, frame: FrameType, names: Sequence[str | bytes], path: Any = None) -> None:
         """Record the names of a folder, if a line of the project leads to the call, and it is no folder of a library.
 
         Of names with a time or a random part that this run has given, only the number is compared.

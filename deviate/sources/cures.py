@@ -1,0 +1,72 @@
+"""Cures: what stands at a place of the script without the source of difference, in the script's own words."""
+
+import ast
+from collections.abc import Callable
+
+Cure = Callable[[ast.expr], str]
+"""From the expression that was found to that in its place; empty where this form has none."""
+
+
+def cured_line(cure: Cure, code: str) -> str:
+    """The expression in the place of another one; empty if there is none."""
+    try:
+        return cure(ast.parse(code, mode="eval").body)
+    except SyntaxError:  # part of a statement
+        return ""
+
+
+def instead(text: str) -> Cure:
+    """Always the same expression."""
+    return lambda _: text
+
+
+def wrapped(**templates: str) -> Cure:
+    """The expression within another one, by the last name of the function that it calls; `other` for all others.
+
+    Templates have `{code}`, `{callee}`, `{owner}` (the object whose method it is), `{arguments}`, and `{first}` and
+    `{rest}` of these.
+    """
+
+    def cure(node: ast.expr) -> str:
+        call = node if isinstance(node, ast.Call) else None
+        callee = ast.unparse(call.func) if call else ""
+        arguments = [*map(ast.unparse, call.args), *map(_keyword, call.keywords)] if call else []
+        return templates.get(callee.rpartition(".")[2], templates.get("other", "")).format(
+            code=ast.unparse(node),
+            callee=callee,
+            owner=callee.rpartition(".")[0],
+            first=arguments[0] if arguments else "",
+            rest=", ".join(("", *arguments[1:])),
+            arguments=", ".join(arguments),
+        )
+
+    return cure
+
+
+def with_arguments(**values: object) -> Cure:
+    """The call with other values of some arguments."""
+
+    def cure(node: ast.expr) -> str:
+        if not isinstance(node, ast.Call):
+            return ""
+        kept = [keyword for keyword in node.keywords if keyword.arg not in values]
+        new = [ast.keyword(name, ast.parse(str(value), mode="eval").body) for name, value in values.items()]
+        return ast.unparse(ast.Call(node.func, node.args, [*kept, *new]))
+
+    return cure
+
+
+def either(**cures: Cure) -> Cure:
+    """A cure by the last name of the function that is called; `other` for all others."""
+
+    def cure(node: ast.expr) -> str:
+        name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+        chosen = cures.get(name, cures.get("other"))
+        return chosen(node) if chosen else ""
+
+    return cure
+
+
+def _keyword(keyword: ast.keyword) -> str:
+    value = ast.unparse(keyword.value)
+    return f"{keyword.arg}={value}" if keyword.arg else f"**{value}"

@@ -1,0 +1,113 @@
+"""Seeds that come too late or are missing where examples are divided and models are made."""
+
+from deviate.analysis.resolve.tree import dotted_name
+from deviate.analysis.seeds import SEEDERS
+from deviate.analysis.survey import Called, Survey, is_false, is_true
+from deviate.model.metric_vocabulary import word_set
+from deviate.sources.catalogue import Matches, source
+from deviate.sources.cures import either, with_arguments
+from deviate.sources.names import KERAS, under
+
+EVERYTHING = ("set_seed", "seed_everything", "set_random_seed")
+"""Last names of functions that seed all libraries."""
+SHUFFLED_SPLITTERS = under(("sklearn.model_selection.",), "KFold StratifiedKFold StratifiedGroupKFold GroupKFold")
+DRAWING_SPLITTERS = under(
+    ("sklearn.model_selection.",),
+    "train_test_split ShuffleSplit StratifiedShuffleSplit GroupShuffleSplit RepeatedKFold RepeatedStratifiedKFold",
+)
+RANDOM_SPLITS = word_set("torch.utils.data.random_split torch.utils.data.dataset.random_split")
+
+
+def seeders_of(library: str, survey: Survey) -> list[Called]:
+    """Calls that seed the global generator of a library, in source order."""
+    calls = survey.in_order(SEEDERS)
+    return [
+        call
+        for call in calls
+        if call.last in EVERYTHING or call.name.startswith((f"{library}.seed", f"{library}.manual_seed"))
+    ]
+
+
+@source(
+    "unseeded-split",
+    "seeds",
+    held="split",
+    cure=either(
+        random_split=with_arguments(generator="torch.Generator().manual_seed(0)"), other=with_arguments(random_state=0)
+    ),
+)
+def unseeded_split(survey: Survey) -> Matches:
+    """Examples divided at random without a seed: splits and cross-validation.
+
+    `train_test_split`, splitters with `shuffle=True` and `random_split` draw from a global generator, which starts
+    differently in each run unless the script seeds it. The runs then train and test on different data.
+
+    Example:
+        from sklearn.model_selection import StratifiedKFold, cross_val_score
+        folds = StratifiedKFold(n_splits=5, shuffle=True)
+        scores = cross_val_score(model, x, y, cv=folds)
+
+    Source: scikit-learn glossary, `random_state`: with None, "results will not be the same" across runs; PyTorch
+    documentation of `random_split`, parameter `generator`.
+    """
+    if not seeders_of("numpy.random", survey):
+        for call in survey.calls(SHUFFLED_SPLITTERS):
+            if is_true(call.argument(1, "shuffle")) and _is_unset(call, 2, "random_state"):
+                yield call.node, f"{call.last} shuffles without a seed"
+        for call in survey.calls(DRAWING_SPLITTERS):
+            if not is_false(call.argument(None, "shuffle")) and _is_unset(call, None, "random_state"):
+                yield call.node, f"{call.last} draws without a seed"
+    if not seeders_of("torch", survey):
+        for call in survey.calls(RANDOM_SPLITS):
+            if _is_unset(call, 2, "generator"):
+                yield call.node, "random_split draws without a seed"
+
+
+def _is_unset(call: Called, place: int | None, name: str) -> bool:
+    value = call.argument(place, name)
+    is_spread = any(argument.star for argument in call.node.args)
+    return not is_spread and (value is None or dotted_name(value) == "None")
+
+
+LAYERS = under(
+    ("torch.nn.",),
+    "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose2d Embedding LSTM GRU RNN MultiheadAttention Transformer "
+    "TransformerEncoderLayer",
+) | under(KERAS, "Sequential Model layers.Dense layers.Conv2D layers.Embedding layers.LSTM")
+
+
+@source("seed-after-model", "seeds", held="init", line="torch.manual_seed(0)", is_reported_once=True)
+def seed_after_model(survey: Survey) -> Matches:
+    """A model that is made before the first seed is set.
+
+    Its initial weights are drawn from a generator that the script has not seeded yet, so they differ in each run
+    although a seed is set later. deviate seeds generators when the process starts, in every variant but `as-is`.
+
+    Example:
+        import torch
+        net = torch.nn.Linear(6, 1)
+        torch.manual_seed(1)
+
+    Source: PyTorch documentation, "Reproducibility": `torch.manual_seed` seeds the generator from then on.
+    """
+    models = [call for call in survey.calls(LAYERS) if not survey.is_model(call.function.owner)]
+    models += [
+        Called(call, function, last)
+        for function in survey.functions
+        for call in function.calls
+        if (last := dotted_name(call.func)) and any(map(survey.is_model, survey.resolver.classes(call, function)))
+    ]
+    for library in ("torch", "tensorflow", "keras"):
+        seeding = min((order for call in seeders_of(library, survey) if (order := _order(call, survey))), default=())
+        own = [call for call in models if call.name.startswith(library) or "." not in call.name] if seeding else []
+        for call in own:
+            order = _order(call, survey)
+            if order and order < seeding:
+                yield call.node, f"the weights are drawn before the first seed is set (line {seeding[-1]})"
+
+
+def _order(call: Called, survey: Survey) -> tuple[int, ...]:
+    """When a call first runs: the lines of the calls that lead to it from the script; empty if that is unknown."""
+    entry = survey.graph.project.entry
+    paths = [path for path in survey.graph.call_paths(call.node) if path[0].function.module is entry]
+    return min((tuple(survey.nodes.line(frame.node) for frame in path) for path in paths), default=())
