@@ -56,7 +56,7 @@ CASES = {
     "check a b": ("msgspec numpy rich scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),
-    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis report sinks sources stats"),
+    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis replay report sinks sources stats"),
     "diverge train.py --dry-run": ("libcst msgspec numpy rich typer", f"{SCRIPTS} diverge stats"),
     "overhead train.py --dry-run": ("libcst msgspec rich typer", f"{SCRIPTS} stats"),
     "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument stats"),

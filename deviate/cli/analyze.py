@@ -8,6 +8,7 @@ import typer
 
 from deviate import project
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
+from deviate.replay.gpus import on_this_machine
 from deviate.report.format import clean
 from deviate.report.parts.analysis_text import render_analysis
 
@@ -64,9 +65,8 @@ def analyze_command(
     if form is Form.json:
         typer.echo(as_json(to_document(prepared.analysis, prepared.selection)))
     else:
-        text = render_analysis(
-            prepared.analysis, prepared.selection, width(), is_explained=explain, is_whole=everything
-        )
+        analysis = prepared.analysis if everything else on_this_machine(prepared.analysis)
+        text = render_analysis(analysis, prepared.selection, width(), is_explained=explain, is_whole=everything)
         typer.echo(text)
     for note in prepared.notes:
         typer.echo(f"Note       {clean(note)}", err=form is Form.json)

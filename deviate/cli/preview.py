@@ -11,6 +11,7 @@ from deviate.base.texts import first_few
 from deviate.model.analysis import Analysis
 from deviate.project import PreparedScript
 from deviate.replay.capture_options import describe_capture, is_trace, with_defaults
+from deviate.replay.gpus import on_this_machine
 from deviate.replay.variants import describe_variant
 from deviate.report.format import clean, size_text
 from deviate.report.parts.analysis_text import render_brief
@@ -61,7 +62,7 @@ def announcement(
         *_capture(request),
     ]
     lines = [
-        render_brief(script_analysis, prepared.selection, width).rstrip(),
+        render_brief(on_this_machine(script_analysis), prepared.selection, width).rstrip(),
         *(_wrap(line, width) for line in paragraphs),
     ]
     if script_analysis.outputs:

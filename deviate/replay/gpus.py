@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from deviate.errors import InputError
+from deviate.model.analysis import Analysis
 
 Kind = Literal["cuda", "rocm", "xpu", "tpu"]
 
@@ -119,6 +121,13 @@ def has_devices(root: Path = ROOT) -> bool:
     """Whether this machine has a GPU for computing, or a TPU; takes no time."""
     paths = (root / "dev/nvidiactl", root / "dev/kfd", _smi_of_wsl(root))
     return any(path.exists() for path in paths) or n_tpu(root) > 0
+
+
+def on_this_machine(analysis: Analysis, root: Path = ROOT) -> Analysis:
+    """An analysis without hazards that only a GPU has, where there is none."""
+    if has_devices(root):
+        return analysis
+    return replace(analysis, hazards=tuple(hazard for hazard in analysis.hazards if not hazard.device))
 
 
 def nvidia_smi(*arguments: str, root: Path = ROOT) -> str:

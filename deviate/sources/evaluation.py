@@ -51,9 +51,9 @@ def active_dropout(survey: Survey) -> Matches:
         if survey.is_model(call.function.owner) and (training is None or is_true(training)):
             yield call.node, f"{call.last} drops in the evaluation, too"
     for function in survey.functions:
-        for call in function.calls if is_evaluation(function.name) else ():
-            if is_true(keywords(call).get("training")):
-                yield call, "the model is called in training mode by the evaluation"
+        for node in function.calls if is_evaluation(function.name) else ():
+            if is_true(keywords(node).get("training")):
+                yield node, "the model is called in training mode by the evaluation"
     if any(survey.calls(DROPOUT_LAYERS)) and not (survey.method_calls("eval") or survey.method_calls("train")):
         for call in survey.calls(FREE_OF_GRADIENT):
             if isinstance(survey.nodes.parents.get(call.node), cst.WithItem):
@@ -150,7 +150,7 @@ def validation_draws(survey: Survey) -> Matches:
         if is_shuffled and any(map(is_evaluation, names)):
             yield call.node, "the order of validation is drawn from the generator of training"
     for function in survey.functions:
-        for call in function.calls if is_evaluation(function.name) else ():
-            name = survey.resolver.qualified_name(call.func, function) or ""
+        for node in function.calls if is_evaluation(function.name) else ():
+            name = survey.resolver.qualified_name(node.func, function) or ""
             if draws_from(name):
-                yield call, f"{name} advances the generator of training"
+                yield node, f"{name} advances the generator of training"

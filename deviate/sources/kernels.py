@@ -198,9 +198,9 @@ def convolution(survey: Survey) -> Matches:
     Source: PyTorch documentation, "Reproducibility", CUDA convolution determinism; NVIDIA,
     framework-reproducibility, on TensorFlow: cuDNN convolution; JAX discussion 10674.
     """
-    for node, message, device in on_gpu(survey, CONVOLUTIONS, CUDNN, also="cudnn"):
-        if not MERGING_CONVOLUTIONS.intersection(split_identifier(survey.nodes.function_of(node).name)):
-            yield node, message, device
+    for call in kernels(survey, CONVOLUTIONS, also="cudnn"):
+        if not MERGING_CONVOLUTIONS.intersection(split_identifier(call.function.name)):
+            yield call.node, CUDNN, GPU
     yield from on_gpu(survey, CONVOLVING_FUNCTIONS, "kernels on a GPU may add in nondeterministic order")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import walk
 from deviate.analysis.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
 
@@ -52,11 +53,15 @@ def draws_from(name: str) -> str | None:
 def draws_in(node: cst.BaseExpression, function: Function, survey: Survey) -> Iterator[Called]:
     """Draws from global generators by a node, including those in functions of the project that it calls."""
     callees = [ref.function for ref in survey.resolver.functions(node, function)]
-    for value, _ in survey.values(node, function):
-        callees += survey.graph.callees(value) if isinstance(value, cst.Lambda) else ()
+    calls: list[tuple[cst.Call, Function]] = []
+    for value, where in survey.values(node, function):
+        if isinstance(value, cst.Lambda):
+            callees += survey.graph.callees(value)
+            calls += [(part, where) for part in walk(value.body) if isinstance(part, cst.Call)]
     for callee in dict.fromkeys(callees):
         for inner in (callee, *survey.graph.callees(callee.node)):
-            for call in inner.calls:
-                name = survey.resolver.qualified_name(call.func, inner) or ""
-                if draws_from(name):
-                    yield Called(call, inner, name)
+            calls += [(call, inner) for call in inner.calls]
+    for call, where in calls:
+        name = survey.resolver.qualified_name(call.func, where) or ""
+        if draws_from(name):
+            yield Called(call, where, name)

@@ -47,8 +47,8 @@ def unseeded_split(survey: Survey) -> Matches:
         folds = StratifiedKFold(n_splits=5, shuffle=True)
         scores = cross_val_score(model, x, y, cv=folds)
 
-    Source: scikit-learn glossary, `random_state`: with None, "results will not be the same" across runs; PyTorch
-    documentation of `random_split`, parameter `generator`.
+    Source: scikit-learn glossary, `random_state`: None uses "the global random state instance from numpy.random";
+    PyTorch documentation of `random_split`, parameter `generator`.
     """
     if not seeders_of("numpy.random", survey):
         for call in survey.calls(SHUFFLED_SPLITTERS):

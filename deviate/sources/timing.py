@@ -1,17 +1,19 @@
 """Hazards of timing: results that depend on the order of parallel work."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
+from deviate.analysis.mappings import Mappings
+from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, keywords, last_name, walk
 from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
-from deviate.sources.cures import either, with_arguments, wrapped
-from deviate.sources.flow import Flow, is_aside
+from deviate.sources.cures import either, instead, with_arguments, wrapped
+from deviate.sources.flow import Flow, Follower, is_aside
 from deviate.sources.kernels import held_by_script
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in, under
 from deviate.sources.values import ValueUse
@@ -166,49 +168,27 @@ def time_limit(survey: Survey) -> Matches:
 
     Source: Python documentation of `time.time`.
     """
+    for branch in _decided_by_clocks(survey):
+        if _is_limit(branch, survey):
+            yield branch.test, "the number of steps within the time limit differs between runs"
+
+
+def _decided_by_clocks(survey: Survey) -> Iterator[cst.If | cst.While]:
     for call in survey.calls(CLOCKS):
-        for test in _clock_tests(call, survey):
-            yield test, "the number of steps within the time limit differs between runs"
+        use = ValueUse(survey, "clock")
+        use.of(call.node)
+        yield from use.branches
 
 
-def _clock_tests(call: Called, survey: Survey) -> Iterator[cst.CSTNode]:
-    """Conditions on the elapsed time that end a loop."""
-    previous: cst.CSTNode = call.node
-    for parent in survey.nodes.ancestors(call.node):
-        if isinstance(parent, cst.Assign):
-            yield from _later_tests(parent, call, survey)
-            return
-        is_test = isinstance(parent, cst.If | cst.While) and previous is parent.test
-        if is_test and _is_limit(previous, parent, survey):
-            yield previous
-        if isinstance(parent, cst.BaseStatement | cst.BaseSmallStatement):
-            return
-        previous = parent
-
-
-def _later_tests(statement: cst.Assign, call: Called, survey: Survey) -> Iterator[cst.CSTNode]:
-    """Such conditions on an elapsed time that was first stored in a variable."""
-    target = statement.targets[0].target
-    if not isinstance(statement.value, cst.BinaryOperation) or not isinstance(target, cst.Name):
-        return
-    for node in walk(call.function.node):
-        if isinstance(node, cst.If | cst.While) and _is_limit(node.test, node, survey):
-            names = (part.value for part in walk(node.test) if isinstance(part, cst.Name))
-            if target.value in names:
-                yield node.test
-
-
-def _is_limit(test: cst.CSTNode, statement: cst.CSTNode, survey: Survey) -> bool:
-    if not any(isinstance(part, cst.Comparison) for part in walk(test)):
+def _is_limit(statement: cst.If | cst.While, survey: Survey) -> bool:
+    """Whether a condition compares a time, and ends a loop."""
+    if not any(isinstance(part, cst.Comparison) for part in walk(statement.test)):
         return False
+    called = [part for part in walk(statement.body) if isinstance(part, cst.Call)]
     if isinstance(statement, cst.While):
-        called = {last_name(part.func) for part in walk(statement.body) if isinstance(part, cst.Call)}
-        return not called & {"sleep", "poll", "wait"}
-    body = statement.body if isinstance(statement, cst.If) else statement
-    leaves = any(
-        isinstance(part, cst.Break) or (isinstance(part, cst.Call) and dotted_name(part.func) in EXITS)
-        for part in walk(body)
-    )
+        return {last_name(call.func) for call in called}.isdisjoint({"sleep", "poll", "wait"})
+    leaves = any(isinstance(part, cst.Break) for part in walk(statement.body))
+    leaves = leaves or any(dotted_name(call.func) in EXITS for call in called)
     return leaves and bool(survey.nodes.loops_around(statement))
 
 
@@ -234,14 +214,10 @@ def clock_condition(survey: Survey) -> Matches:
 
     Source: Python documentation of `time.perf_counter`.
     """
-    limits = {test for call in survey.calls(CLOCKS) for test in _clock_tests(call, survey)}
-    for call in survey.calls(CLOCKS):
-        use = ValueUse(survey, "clock")
-        if is_aside(call.function) or use.of(call.node) != "computed":
-            continue
-        for branch in use.branches:
-            if branch.test not in limits:
-                yield branch.test, "another branch runs in a slower or later run"
+    for branch in _decided_by_clocks(survey):
+        is_condition = isinstance(branch, cst.If) and not is_aside(survey.nodes.function_of(branch))
+        if is_condition and not _is_limit(branch, survey):
+            yield branch.test, "another branch runs in a slower or later run"
 
 
 COMPLETION_ITERATORS = word_set("concurrent.futures.as_completed asyncio.as_completed ray.wait")
@@ -368,3 +344,160 @@ def word_vectors(survey: Survey) -> Matches:
         workers = call.argument(None, "workers")
         if workers is None or constant_number(workers) not in (0, 1):
             yield call.node, "threads write to the same vectors in any order"
+
+
+LIGHTGBM = under(("lightgbm.",), "train cv LGBMClassifier LGBMRegressor LGBMRanker")
+XGBOOST = under(("xgboost.",), "train cv XGBClassifier XGBRegressor XGBRanker")
+CATBOOST = under(("catboost.",), "train cv CatBoost CatBoostClassifier CatBoostRegressor CatBoostRanker")
+SETTLED = word_set("deterministic force_row_wise force_col_wise")
+THREAD_COUNTS = word_set("num_threads num_thread nthread nthreads n_jobs thread_count")
+
+
+@source(
+    "boosting-threads",
+    "timing",
+    held="--hold threads",
+    cure=either(
+        train=instead(""),
+        cv=instead(""),
+        **dict.fromkeys(("XGBClassifier", "XGBRegressor"), with_arguments(updater="'coord_descent'")),
+        other=with_arguments(deterministic=True, force_row_wise=True),
+    ),
+)
+def boosting_threads(survey: Survey) -> Matches:
+    """Boosting whose threads decide how sums are rounded.
+
+    LightGBM measures which of two ways to build histograms is faster, and its threads add in any order; XGBoost's
+    `gblinear` updates weights without a lock; CatBoost adds in any order on a GPU. Trees then differ in the last bits,
+    and sometimes in a split.
+
+    Example:
+        from lightgbm import LGBMClassifier
+        model = LGBMClassifier(n_estimators=50, random_state=1).fit(x, y)
+
+    Source: LightGBM documentation, parameters `deterministic` and `force_row_wise`; XGBoost documentation, `updater`
+    shotgun: it "produces a nondeterministic solution on each run"; CatBoost documentation, `task_type`.
+    """
+    for call in survey.calls(LIGHTGBM):
+        options = _options(call, survey)
+        if options is not None and SETTLED.isdisjoint(options) and not _is_single(options):
+            yield call.node, "threads add in any order, and the way of adding is chosen by its time"
+    for call in survey.calls(XGBOOST):
+        options = _options(call, survey) or {}
+        is_linear = constant_text(options.get("booster")) == "gblinear"
+        if is_linear and constant_text(options.get("updater")) != "coord_descent" and not _is_single(options):
+            yield call.node, "threads update the weights without a lock"
+    for call in survey.calls(CATBOOST):
+        if constant_text((_options(call, survey) or {}).get("task_type")) == "GPU":
+            yield call.node, "threads of a GPU add in any order", "gpu"
+
+
+def _options(call: Called, survey: Survey) -> dict[str, cst.BaseExpression] | None:
+    """The parameters of a call, those in a dict included; None where the source does not show them."""
+    options = keywords(call.node)
+    given = [argument.value for argument in call.node.args if argument.star == "**"]
+    if call.last in ("train", "cv", "CatBoost"):
+        given += [value for value in [call.argument(0, "params")] if value is not None]
+    mappings = Mappings(survey.graph)
+    for value in given:
+        items = dict(mappings.items(value, call.function))
+        if not items:
+            return None
+        options |= items
+    return options
+
+
+def _is_single(options: Mapping[str, cst.BaseExpression]) -> bool:
+    return any(constant_number(options[name]) == 1 for name in THREAD_COUNTS.intersection(options))
+
+
+THREAD_TASKS = frozenset(name for name in HANDED_FUNCTIONS if "Thread" in name or "dummy" in name)
+
+
+@source("thread-updates", "timing", observed=("thread-order",), held="--hold workers")
+def thread_updates(survey: Survey) -> Matches:
+    """Threads that add to one value, or append to one list.
+
+    Sums of floating-point numbers depend on the order of their terms, and that is the order in which threads are ready;
+    so is the order of a list that several threads fill. An update without a lock can also be lost.
+
+    Example:
+        from concurrent.futures import ThreadPoolExecutor
+        total = 0.0
+        def add(part):
+            global total
+            total += part.sum()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(add, parts))
+
+    Instead:
+        from concurrent.futures import ThreadPoolExecutor
+        def add(part):
+            return part.sum()
+        with ThreadPoolExecutor(4) as pool:
+            total = sum(pool.map(add, parts))
+
+    Source: Python documentation of `concurrent.futures` and `threading`; Goldberg, 1991, "What every computer scientist
+    should know about floating-point arithmetic".
+    """
+    tasks = [(call, call.argument(1, "target", "function")) for call in survey.calls(THREADS)]
+    tasks += [(call, call.argument(0, "func", "fn")) for call in survey.calls(THREAD_TASKS)]
+    for call, task in tasks:
+        for callee in survey.resolver.functions(task, call.function) if task is not None else ():
+            for node in walk(callee.function.node):
+                if isinstance(node, cst.AugAssign) and _is_shared(node.target, callee.function):
+                    yield node.target, "threads add to it in the order in which they are ready"
+
+
+def _is_shared(target: cst.BaseExpression, function: Function) -> bool:
+    """Whether a name or the object of an attribute or item is not of this call alone."""
+    root = target
+    while isinstance(root, cst.Attribute | cst.Subscript):
+        root = root.value
+    if not isinstance(root, cst.Name):
+        return False
+    if root is target:
+        names = [item.name.value for node in walk(function.node) for item in getattr(node, "names", ())
+                 if isinstance(node, cst.Global | cst.Nonlocal) and isinstance(item, cst.NameItem)
+                 and isinstance(item.name, cst.Name)]  # fmt: skip
+        return root.value in names
+    own = [binding for binding in function.bindings.get(root.value, ()) if binding.how != "part"]
+    is_receiver = function.method is not None and root.value == function.method.receiver
+    return is_receiver or (not own and isinstance(target, cst.Attribute | cst.Subscript))
+
+
+CPU_COUNTS = word_set("os.cpu_count multiprocessing.cpu_count os.process_cpu_count joblib.cpu_count")
+DIVIDING = word_set("array_split split chunk linspace range")
+
+
+@source("divided-work", "timing", cure=instead("4"))
+def divided_work(survey: Survey) -> Matches:
+    """Work that is divided by the number of processors.
+
+    How many parts there are decides how their results are added up, so the last bits depend on the machine, and on how
+    many of its processors a process may use. deviate gives all runs of an experiment the same number where it can.
+
+    Example:
+        import os
+        import numpy as np
+        parts = np.array_split(x, os.cpu_count())
+
+    Source: Python documentation of `os.cpu_count` and `os.process_cpu_count`.
+    """
+    follower = Follower(survey)
+    for call in survey.calls(CPU_COUNTS):
+        statement = next((node for node in survey.nodes.ancestors(call.node) if isinstance(node, cst.Assign)), None)
+        target = statement.targets[0].target if statement is not None else None
+        uses: list[cst.CSTNode] = [call.node]
+        if isinstance(target, cst.Name):
+            uses += follower.loads(survey.resolver.find(target.value, call.function)[0].node, target.value)
+        if any(_divides(use, survey) for use in uses):
+            yield call.node, "the number of processors decides how work is divided"
+
+
+def _divides(node: cst.CSTNode, survey: Survey) -> bool:
+    parent = survey.nodes.parents.get(node)
+    if isinstance(parent, cst.BinaryOperation):
+        return node is parent.right and isinstance(parent.operator, cst.FloorDivide | cst.Divide | cst.Modulo)
+    call = survey.nodes.parents.get(parent) if isinstance(parent, cst.Arg) else None
+    return isinstance(call, cst.Call) and last_name(call.func) in DIVIDING

@@ -42,13 +42,13 @@ class ValueUse(Follower):
     """Follows a single value until it is reported or computed on.
 
     Attributes:
-        branches: the `if` statements that the value decides, apart from those that only report.
+        branches: the statements that the value decides, apart from those that only report.
     """
 
     def __init__(self, survey: Survey, source: str) -> None:
         super().__init__(survey)
         self.is_clock = source == "clock"
-        self.branches: list[cst.If] = []
+        self.branches: list[cst.If | cst.While] = []
         self._depth = 0
 
     def of(self, node: cst.CSTNode, *, is_mixed: bool = False) -> InputUse:
@@ -82,7 +82,7 @@ class ValueUse(Follower):
             case cst.If() | cst.While() | cst.CompIf() | cst.Assert() if node is parent.test:
                 if isinstance(parent, cst.If) and self.is_clock and _is_report(parent):
                     return "reported"
-                self.branches += [parent] if isinstance(parent, cst.If) else []
+                self.branches += [parent] if isinstance(parent, cst.If | cst.While) else []
                 return "computed"
             case cst.Lambda() | cst.For() | cst.CompFor() if node is not getattr(parent, "target", None):
                 return "unknown"

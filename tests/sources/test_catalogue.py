@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 import textwrap
@@ -7,10 +8,12 @@ from pathlib import Path
 import pytest
 from each import check_each
 
+import deviate
 from deviate.analysis.analyze import analyze
 from deviate.analysis.document import to_document
 from deviate.diverge.holds import HOLDS
 from deviate.model.analysis import Analysis, Hazard
+from deviate.replay.gpus import on_this_machine
 from deviate.replay.variants import NAMES
 from deviate.sources.catalogue import GROUPS, SOURCES, Source
 
@@ -153,3 +156,28 @@ def test_hazards_are_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
     ]
     assert lines[0] == lines[1]
     assert b"changing-seed" in lines[0]
+
+
+def test_what_only_a_gpu_has_is_not_said_on_a_machine_without_one(analyse: Analyse, tmp_path: Path) -> None:
+    analysis = analyse(
+        "import torch, os\nloss = torch.nn.CTCLoss()\nx.index_put_((i,), y, accumulate=True)\nos.urandom(1)\n"
+    )
+    assert [hazard.name for hazard in analysis.hazards] == ["ctc-loss", "scatter", "entropy"]
+    assert [hazard.name for hazard in on_this_machine(analysis, tmp_path).hazards] == ["scatter", "entropy"]
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/kfd").touch()
+    assert on_this_machine(analysis, tmp_path) == analysis
+
+
+def test_what_runs_record_is_what_the_catalogue_names() -> None:
+    guest = Path(deviate.__file__).parent / "guest"
+    texts = "".join(path.read_text(encoding="utf-8") for path in guest.rglob("*.py"))
+    recorded = set(re.findall(r'inputs\.record\(\s*"([a-z-]+)"', texts))
+    observed = [name for kind in SOURCES.values() for name in kind.observed]
+    assert recorded == set(observed)
+
+
+def test_the_page_of_the_manual_stays_short() -> None:
+    page = (Path(deviate.__file__).parents[1] / "docs/reference/hazards.md").read_text(encoding="utf-8")
+    assert all(f"### {name}\n" in page for name in SOURCES)
+    assert page.count("\n") < 320

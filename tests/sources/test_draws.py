@@ -124,6 +124,9 @@ def test_a_seed_drawn_from_a_seeded_generator_or_in_a_worker_is_not(analyse: Ana
         ("env = gym.make('A')\nenv.reset(seed=1)\naction = env.action_space.sample()\n", []),
         ("env = make_vec_env('A', seed=3)\nother = gym.make('A')\n", []),
         ("env = car.make('A')\nenv.reset()\n", []),
+        ("env = make('A', seed=1)\nwhile True:\n    env.step(env.action_space.sample())\n", [4]),
+        ("space = gym.spaces.Discrete(4)\nfor i in range(3):\n    use(space.sample())\n", [4]),
+        ("space = gym.spaces.Discrete(4)\nspace.seed(1)\nfor i in range(3):\n    use(space.sample())\n", []),
     ],
 )
 def test_environments_that_nobody_seeds_are_found(analyse: Analyse, text: str, expected: list[int]) -> None:
@@ -176,6 +179,20 @@ def test_workers_with_generators_of_their_own_are_found(
     analyse: Analyse, made: str, used: str, options: str, expected: list[int]
 ) -> None:
     text = DATA.format(made=made, used=used) + f"data = Noisy()\nloader = DataLoader(data, {options})\n"
+    assert lines(analyse(text), "loader-workers") == expected
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"), [("default_rng()", [5]), ("RandomState()", [5]), ("default_rng(index)", [])]
+)
+def test_a_generator_without_a_seed_in_an_item_is_found(analyse: Analyse, made: str, expected: list[int]) -> None:
+    text = f"""
+        import numpy as np
+        class Noisy:
+            def __getitem__(self, index):
+                return np.random.{made}.normal(size=4)
+        print(Noisy()[0])
+        """
     assert lines(analyse(text), "loader-workers") == expected
 
 
@@ -258,6 +275,18 @@ def test_arrays_are_found_that_are_computed_with_before_they_are_filled(
     analyse: Analyse, text: str, expected: list[int]
 ) -> None:
     assert lines(analyse(f"import numpy as np\n{text}"), "uninitialised") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("scale = nn.Parameter(torch.empty(8))\nloss = (x * scale).sum()\n", [2]),
+        ("scale = nn.Parameter(torch.empty(8))\nnn.init.ones_(scale)\n", []),
+        ("scale = nn.Parameter(torch.empty(8))\nscale.data.fill_(1)\n", []),
+    ],
+)
+def test_parameters_of_no_class_count_too(analyse: Analyse, text: str, expected: list[int]) -> None:
+    assert lines(analyse(f"import torch; from torch import nn\n{text}"), "uninitialised") == expected
 
 
 def test_parameters_may_be_filled_by_whoever_holds_the_model(tmp_path: Path) -> None:

@@ -145,6 +145,9 @@ def test_sets_whose_order_does_not_count_or_follows_numbers_are_left_out(analyse
     [
         ("bucket = hash(word) % 1000", [1]),
         ("fold = abs(hash(str(name))) % 10", [1]),
+        ("is_test = hash(name) / 2**63 < 0.1", [1]),
+        ("rows = [row for row in rows if hash(row) > 0]", [1]),
+        ("random.Random(hash(name) & 0xFFFF).shuffle(rows)", [1]),
         ("nodes = sorted(nodes, key=id)", [1]),
         ("words.sort(key=hash)", [1]),
         ("is_same = hash(a) == hash(b)", []),

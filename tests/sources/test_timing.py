@@ -42,6 +42,7 @@ def named(analysis: Analysis) -> list[str]:
         "pool = mp.Pool()\nrows = pool.starmap(drawn, xs)",
         "data = tf.data.Dataset.range(9).map(drawn, num_parallel_calls=tf.data.AUTOTUNE)",
         "data = tf.data.Dataset.range(9).map(lambda x: (flipped(x), 1), num_parallel_calls=4)",
+        "data = tf.data.Dataset.range(9).map(lambda x: x + tf.random.normal([]), num_parallel_calls=4)",
     ],
 )
 def test_draws_in_threads_pools_and_parallel_maps_are_found(analyse: Analyse, text: str) -> None:
@@ -169,3 +170,51 @@ def test_conditions_that_report_save_or_end_a_loop_are_no_conditions_on_the_cloc
 )
 def test_weights_that_several_write_and_sessions_are_found(analyse: Analyse, text: str, expected: list[str]) -> None:
     assert named(analyse(f"{IMPORTS}{text}\n")) == expected
+
+
+BOOSTING = "import lightgbm, xgboost, catboost\nfrom multiprocessing.pool import ThreadPool\nimport os\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("model = lightgbm.LGBMClassifier(random_state=1)", [1]),
+        ("model = lightgbm.train({'objective': 'binary'}, data)", [1]),
+        ("params = {'objective': 'binary'}\nmodel = lightgbm.train(params, data)", [2]),
+        ("model = xgboost.XGBClassifier(booster='gblinear')", [1]),
+        ("model = xgboost.train({'booster': 'gblinear'}, data)", [1]),
+        ("model = catboost.CatBoostClassifier(task_type='GPU')", [1]),
+        ("model = lightgbm.LGBMClassifier(deterministic=True)", []),
+        ("model = lightgbm.LGBMClassifier(n_jobs=1)", []),
+        ("model = lightgbm.train({'force_row_wise': True}, data)", []),
+        ("model = lightgbm.train(params, data)", []),  # nobody knows what they are
+        ("model = xgboost.XGBClassifier(n_jobs=4)", []),
+        ("model = xgboost.XGBClassifier(booster='gblinear', updater='coord_descent')", []),
+        ("model = catboost.CatBoostClassifier(thread_count=4)", []),
+    ],
+)
+def test_boosting_whose_threads_decide_is_found(analyse: Analyse, text: str, expected: list[int]) -> None:
+    found = [it.line - BOOSTING.count("\n") for it in analyse(BOOSTING + text).hazards if it.name == "boosting-threads"]
+    assert found == expected
+
+
+SUM = "total = 0.0\ndef add(x):\n    global total\n    total += x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (SUM + "threading.Thread(target=add, args=(1,)).start()", ["thread-updates"]),
+        (SUM + "with ThreadPoolExecutor() as pool:\n    list(pool.map(add, xs))", ["thread-updates"]),
+        ("def add(i):\n    sums[i % 2] += i\nThreadPool(4).map(add, xs)", ["thread-updates"]),
+        ("class A:\n    def add(self, i):\n        self.n += i\nThreadPool(4).map(A().add, xs)", ["thread-updates"]),
+        ("def add(x):\n    total = 0\n    total += x\n    return total\nThreadPool(4).map(add, xs)", []),
+        (SUM + "add(1)", []),
+        ("parts = np.array_split(x, os.cpu_count())", ["divided-work"]),
+        ("n = os.cpu_count()\nsize = len(x) // n", ["divided-work"]),
+        ("pool = ThreadPool(os.cpu_count())", []),
+        ("n = os.cpu_count()\nloader = torch.utils.data.DataLoader(data, num_workers=n)", []),
+    ],
+)
+def test_work_that_threads_share_is_found(analyse: Analyse, text: str, expected: list[str]) -> None:
+    assert named(analyse(f"{IMPORTS}{BOOSTING}{text}\n")) == expected
