@@ -47,7 +47,7 @@ CASES = {
     "show a": ("msgspec numpy rich scipy typer", f"{CORE} replay report stats"),
     "clean": ("msgspec typer", f"{CORE} replay report"),
     "import b.csv --name c": ("msgspec typer", f"{CORE} replay report"),
-    "doctor --python ./bare": ("typer", "base cli doctor errors logs model project registry report series"),
+    "doctor --python ./bare": ("typer", "base cli doctor errors logs model project registry report series sources"),
     "plan --effect 0.5": (
         "msgspec numpy rich scipy typer",
         "base cli errors eventlog logs model project records registry report series stats stability workflows",

@@ -1,19 +1,10 @@
 """Properties of the machine, and variables of the user, that interfere with controls."""
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from deviate.doctor.children import Facts
 from deviate.model.diagnosis import Concern, Framework, Machine
-
-LIMITING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
-ON = frozenset({"1", "true", "yes", "on"})
-CODE_PATHS = ("MKL_CBWR", "OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA")
-FORCED_DETERMINISM = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
-TF32_OVERRIDES = ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")
-AUTOTUNE = ("TORCHINDUCTOR_MAX_AUTOTUNE", "PYTORCH_TUNABLEOP_ENABLED")
-RECORDED = ("JAX_DEFAULT_MATMUL_PRECISION", "JAX_ENABLE_X64", "JAX_DEFAULT_PRNG_IMPL", "JAX_THREEFRY_PARTITIONABLE")
-UNDONE_IN_XLA = ("xla_gpu_deterministic_ops=false", "xla_gpu_exclude_nondeterministic_ops=false")
+from deviate.sources.variables import LIMITING, variables_that_matter
 
 
 def hazards(facts: Facts, machine: Machine, frameworks: Sequence[Framework]) -> tuple[Concern, ...]:
@@ -26,9 +17,8 @@ def hazards(facts: Facts, machine: Machine, frameworks: Sequence[Framework]) -> 
     return (
         *_guest(facts),
         *_accelerators(machine, frameworks, variables),
-        *_threads(machine, frameworks, variables),
-        *_undoing(variables),
-        *_remaining(variables),
+        *_threads(machine, frameworks),
+        *(Concern(*words) for words in variables_that_matter(variables)),
     )
 
 
@@ -45,9 +35,7 @@ def _guest(facts: Facts) -> Iterator[Concern]:
 
 
 def _accelerators(machine: Machine, frameworks: Sequence[Framework], variables: Mapping[str, str]) -> Iterator[Concern]:
-    hidden = [name for name in LIMITING if name in variables]
-    for name in hidden:
-        yield Concern(f"{name}={variables[name]}", "only these devices are visible to frameworks")
+    hidden = [name for name in LIMITING.split() if name in variables]
     has_xla = any(framework.name == "torch_xla" and framework.state == "works" for framework in frameworks)
     for framework in frameworks:
         if framework.name == "torch" and has_xla and machine.accelerators[:1] and "TPU" in machine.accelerators[0]:
@@ -61,7 +49,7 @@ def _accelerators(machine: Machine, frameworks: Sequence[Framework], variables: 
             )
 
 
-def _threads(machine: Machine, frameworks: Sequence[Framework], variables: Mapping[str, str]) -> Iterator[Concern]:
+def _threads(machine: Machine, frameworks: Sequence[Framework]) -> Iterator[Concern]:
     allowed, cpus = machine.n_cpus_allowed, machine.n_cpus
     if allowed and cpus and allowed < cpus:
         yield Concern(
@@ -78,51 +66,6 @@ def _threads(machine: Machine, frameworks: Sequence[Framework], variables: Mappi
                 "runs are slower; a different number of threads changes the last bits",
                 f"export OMP_NUM_THREADS={max(1, int(usable))}",
             )
-    for name in ("OMP_DYNAMIC", "OMP_SCHEDULE"):
-        value = variables.get(name, "").lower()
-        if value in ON or value.startswith(("dynamic", "guided")):
-            yield Concern(
-                f"{name}={variables[name]}", "the work of each thread may change between runs", f"unset {name}"
-            )
-
-
-def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
-    """Variables that variants cannot override, or only in part."""
-    enabled_names = {name for name, value in variables.items() if value.lower() in ON}
-    free = "deviate removes it in variants with free kernels; unchanged in as-is"
-    held = "deviate sets its own value if kernels are held and removes it if they are free; unchanged in as-is"
-    tf32 = "it sets TF32 for every program, also in variants with free precision"
-    autotune = "kernels are chosen by measured time; deviate removes it in variants that hold autotuning"
-    for name, is_effective, why, advice in (
-        *((name, name in enabled_names, free, "") for name in FORCED_DETERMINISM),
-        ("CUBLAS_WORKSPACE_CONFIG", "CUBLAS_WORKSPACE_CONFIG" in variables, held, ""),
-        *((name, name in variables, tf32, f"unset {name}, and set TF32 in the script") for name in TF32_OVERRIDES),
-        *((name, name in enabled_names, autotune, "") for name in AUTOTUNE),
-    ):
-        if is_effective:
-            yield Concern(f"{name}={variables[name]}", why, advice)
-    flags = variables.get("XLA_FLAGS")
-    if flags is not None:
-        undone = [flag for flag in UNDONE_IN_XLA if flag in flags]
-        yield Concern(
-            f"XLA_FLAGS={shlex.quote(flags)}",
-            f"{', '.join(undone)} disables deterministic kernels" if undone
-            else "unchanged in all variants; on a GPU deviate appends its own flags",
-            "unset XLA_FLAGS" if undone else "",
-        )  # fmt: skip
-
-
-def _remaining(variables: Mapping[str, str]) -> Iterator[Concern]:
-    """Variables that are harmless unless they are changed."""
-    effects = {"PYTHONHASHSEED": "applies to as-is; every other variant sets its own value"}
-    effects |= dict.fromkeys(
-        CODE_PATHS, "selects the code path for the processor, which changes the last bits; unchanged in all variants"
-    )
-    effects |= {"TF_ENABLE_ONEDNN_OPTS": "changes the last bits of TensorFlow; unchanged in all variants except config"}
-    effects |= dict.fromkeys(RECORDED, "changes computations of JAX; deviate neither sets nor clears it")
-    for name, why in effects.items():
-        if name in variables:
-            yield Concern(f"{name}={variables[name]}", why, "use the same value in all compared experiments")
 
 
 def _first_number(text: str) -> int | None:
