@@ -146,8 +146,10 @@ def _add_bootstraps(
 def _with_sampling(described: Description, runs: Sequence[Run]) -> Description:
     values = described.values
     scored = {score.replicate for score in described.scores}
-    n_examples = examples_of(described.metric, values, [run for run in runs if run.replicate in scored])
-    return replace(described, n_examples=n_examples, sampling_se=sampling_error(values, described.metric, n_examples))
+    counted = [run for run in runs if run.replicate in scored]
+    n_examples = examples_of(described.metric, values, counted)
+    error = sampling_error(values, described.metric, n_examples, counted)
+    return replace(described, n_examples=n_examples, sampling_se=error)
 
 
 def _note(values: list[float], n_runs: int, missing: Sequence[Reason | None]) -> str:

@@ -49,24 +49,50 @@ def examples_of(metric: SelectedMetric, values: Values, runs: Sequence[Run]) -> 
     """
     if metric.n_examples is not None:
         return metric.n_examples
-    hashes = [data for run in runs for data in run.evaluation]
-    seen = {data.n_examples for data in hashes if data.evidence != "names"} or {data.n_examples for data in hashes}
-    whole = whole_of(metric, values) if values and not refusal(1, values) else None
-    if len(seen) != 1 or not all(run.evaluation for run in runs) or whole is None or not is_proportion(metric):
-        return None
-    (n_examples,) = seen
-    n_right = [value / whole * n_examples for value in values]
-    if n_examples < 1 or any(abs(one - round(one)) > 0.02 for one in n_right):
+    n_examples = _evaluated(runs)
+    n_right = _right(metric, values, n_examples)
+    if n_examples is None or not n_right or not all(map(_is_whole, n_right)):
         return None
     return n_examples if math.gcd(n_examples, *map(round, n_right)) == 1 else None
 
 
-def sampling_error(values: Values, metric: SelectedMetric, n_examples: int | None) -> Estimate:
+def _evaluated(runs: Sequence[Run]) -> int | None:
+    """The number of examples that every run evaluated; None if they differ or are unknown."""
+    hashes = [data for run in runs for data in run.evaluation]
+    seen = {data.n_examples for data in hashes if data.evidence != "names"} or {data.n_examples for data in hashes}
+    return max(seen) or None if len(seen) == 1 and all(run.evaluation for run in runs) else None
+
+
+def _right(metric: SelectedMetric, values: Values, n_examples: int | None) -> list[float]:
+    """How many examples each score says are right, of so many; empty if the scores are no proportions."""
+    whole = whole_of(metric, values) if values and not refusal(1, values) else None
+    is_known = n_examples is not None and whole is not None and is_proportion(metric)
+    return [value / whole * n_examples for value in values] if is_known else []  # type: ignore[operator]
+
+
+def _is_whole(number: float) -> bool:
+    return abs(number - round(number)) <= 0.02
+
+
+def sampling_error(
+    values: Values, metric: SelectedMetric, n_examples: int | None, runs: Sequence[Run] = ()
+) -> Estimate:
     """Standard error of an accuracy, or an error rate, from its test examples; in units of the metric.
+
+    Args:
+        runs: those whose evaluation was seen, to say why the number of examples is unknown.
 
     Source: binomial, sqrt(p (1 - p) / N), with p the mean over runs.
     """
     if n_examples is None:
+        seen = _evaluated(runs)
+        for value, number in zip(values, _right(metric, values, seen), strict=False):
+            if not _is_whole(number):
+                shown = f"{value:.7g}{' %' if whole_of(metric, values) == 100 else ''}"
+                return Unavailable(
+                    f"{shown} is no whole number of the {seen} evaluated examples: perhaps a mean over batches of "
+                    "different sizes, or of other data; set n_examples in deviate.toml"
+                )
         return UNKNOWN_EXAMPLES if is_proportion(metric) else NOT_APPLICABLE
     if reason := refusal(1, values):
         return reason

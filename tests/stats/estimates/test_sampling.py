@@ -71,6 +71,14 @@ def test_runs_that_evaluated_different_numbers_or_none_leave_it_unknown() -> Non
     assert sampling_error(SCORES, accuracy, None) == UNKNOWN_EXAMPLES
 
 
+def test_a_share_that_is_no_count_of_its_examples_is_said_to_be_that() -> None:
+    scores = [84.375, 82.8125, 85.0]
+    found = sampling_error(scores, metric("test_acc"), None, evaluated(260, 260, 260))
+    assert isinstance(found, Unavailable)
+    assert found.reason.startswith("84.375 % is no whole number of the 260 evaluated examples: perhaps a mean over")
+    assert sampling_error(SCORES, metric("test_acc"), None, evaluated(260, 261)) == UNKNOWN_EXAMPLES
+
+
 def test_degenerate_shares_have_named_answers() -> None:
     accuracy = metric("test_acc")
     assert sampling_error([], accuracy, 100) == Unavailable("needs 1 run, has 0")
