@@ -1,5 +1,6 @@
 """Index of the reached code for hazard matchers: calls by the full name of the callee, assignments, settings."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,9 +84,15 @@ class Survey:
         """Full names of all library functions that are called."""
         return self._calls
 
-    def calls(self, names: Iterable[str]) -> Iterator[Called]:
-        """Calls of library functions by their full names; a call that can be several of them comes once."""
+    def calls(self, names: Iterable[str] | str) -> Iterator[Called]:
+        """Calls of library functions by their full names; a call that can be several of them comes once.
+
+        Args:
+            names: as they are, or a regular expression.
+        """
         seen: set[cst.Call] = set()
+        if isinstance(names, str):
+            names = filter(re.compile(names).fullmatch, self._calls)
         for name in sorted(names):  # the iteration order of a set of names differs between processes
             for call in self._calls.get(name, ()):
                 if call.node not in seen:

@@ -19,9 +19,12 @@ from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import instead, with_arguments
-from deviate.sources.names import KERAS, LIGHTNING_TRAINERS, TENSORFLOW, TORCH_LAYERS, TORCH_PARAMETERS, under
+from deviate.sources.names import LIGHTNING_TRAINERS, TORCH_PARAMETERS
 
 GPU = "gpu"
+TORCH = r"torch\.nn\.(functional\.)?"
+TENSORFLOW = r"tensorflow\.(compat\.v[12]\.)?"
+KERAS = r"(keras|tf_keras|tensorflow\.(compat\.v[12]\.)?keras)\."
 DETERMINISTIC = "torch.use_deterministic_algorithms(True)"
 ADDS = "{} adds in nondeterministic order on a GPU"
 GRADIENT = "the gradient of {} adds in nondeterministic order on a GPU"
@@ -31,10 +34,10 @@ DATA = word_set("img imgs image images im ims mask masks target targets label la
 
 TRAINING = word_set("train training trains")
 
-ASKING = under(TENSORFLOW, "config.experimental.enable_op_determinism")
+ASKING = rf"{TENSORFLOW}config\.experimental\.enable_op_determinism"
 
 
-def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator[Called]:
+def kernels(survey: Survey, names: Iterable[str] | str, *, also: str = "") -> Iterator[Called]:
     """Calls by full name, except of frameworks that the script itself sets to deterministic mode.
 
     Args:
@@ -46,7 +49,7 @@ def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator
             yield call
 
 
-def differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
+def differentiated(survey: Survey, names: Iterable[str] | str) -> Iterator[Called]:
     """Calls of kernels whose gradient is not deterministic: layers, and functions where a gradient is computed."""
     for call in kernels(survey, names):
         is_layer = call.last[:1].isupper()
@@ -107,7 +110,7 @@ def _of_others(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
 
 def on_gpu(  # one argument for each kind of condition
     survey: Survey,
-    names: Iterable[str],
+    names: Iterable[str] | str,
     message: str,
     *,
     has_gradient: bool = False,
@@ -133,12 +136,11 @@ def on_gpu(  # one argument for each kind of condition
 # ------------------------------------------------------------ layers and losses
 
 
-FUSED_ATTENTION = word_set(
-    "torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention"
-) | under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")
-FLASH_ATTENTION = word_set(
-    "flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func"
+FUSED_ATTENTION = (
+    r"torch\.nn\.(functional\.scaled_dot_product_attention|Transformer((En|De)coderLayer)?)"
+    r"|xformers\.ops\.memory_efficient_attention"
 )
+FLASH_ATTENTION = r"flash_attn\.flash_attn_(qkvpacked_|varlen_)?func"
 
 
 @source("attention", "kernels", held="kernels", line=DETERMINISTIC)
@@ -165,19 +167,12 @@ def attention(survey: Survey) -> Matches:
 
 
 CUDNN = "cuDNN may choose kernels that add in nondeterministic order"
-CONVOLUTIONS = under(TORCH_LAYERS, "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d") | under(
-    ("torch.nn.functional.",), "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
-)
+CONVOLUTIONS = rf"{TORCH}(Conv|conv)(Transpose|_transpose)?[123]d"
 MERGING_CONVOLUTIONS = word_set("fuse fused fusion export onnx")
 """Words of functions that make a model ready for use after training."""
 CONVOLVING_FUNCTIONS = (
-    under(
-        KERAS,
-        "layers.Conv1D layers.Conv2D layers.Conv3D layers.Conv2DTranspose layers.Convolution2D layers.DepthwiseConv2D "
-        "layers.SeparableConv2D",
-    )
-    | under(TENSORFLOW, "nn.conv2d nn.conv1d nn.conv3d nn.conv2d_transpose layers.conv2d")
-    | frozenset({"flax.linen.Conv", "flax.nnx.Conv", "flax.linen.ConvTranspose", "haiku.Conv2D"})
+    rf"{KERAS}layers\.(Conv[123]D|Conv2DTranspose|Convolution2D|(Depthwise|Separable)Conv2D)"
+    rf"|{TENSORFLOW}(nn\.conv([123]d|2d_transpose)|layers\.conv2d)|(flax\.(linen|nnx)\.Conv(Transpose)?|haiku\.Conv2D)"
 )
 
 
@@ -205,9 +200,7 @@ def convolution(survey: Survey) -> Matches:
 
 
 CTC_LOSSES = (
-    frozenset({"torch.nn.CTCLoss", "torch.nn.functional.ctc_loss", "torch.ctc_loss"})
-    | under(TENSORFLOW, "nn.ctc_loss")
-    | under(KERAS, "backend.ctc_batch_cost")
+    rf"torch\.(nn\.CTCLoss|(nn\.functional\.)?ctc_loss)|{TENSORFLOW}nn\.ctc_loss|{KERAS}backend\.ctc_batch_cost"
 )
 
 
@@ -269,15 +262,12 @@ def grid_sample(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.nn.functional.grid_sample`: "may induce nondeterministic behavior in its
     backward pass".
     """
-    for call in kernels(survey, ["torch.nn.functional.grid_sample", "torch.grid_sampler"]):
+    for call in kernels(survey, r"torch\.(nn\.functional\.grid_sample|grid_sampler)"):
         if survey.is_in_model(call.function) and not survey.is_without_gradient(call.node, call.function):
             yield call.node, GRADIENT.format("grid_sample"), GPU
 
 
-PADDING_LAYERS = under(
-    TORCH_LAYERS,
-    "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d",
-)
+PADDING_LAYERS = r"torch\.nn\.(Reflection|Replication)Pad[123]d"
 
 
 @source("padding", "kernels", held="kernels")
@@ -303,8 +293,8 @@ def padding(survey: Survey) -> Matches:
     yield from on_gpu(survey, pad, message, has_gradient=True, option="mode", values=modes, places=pad)
 
 
-SPATIAL_LOSSES = under(TORCH_LAYERS, "NLLLoss2d functional.nll_loss2d")
-CLASS_LOSSES = under(TORCH_LAYERS, "CrossEntropyLoss NLLLoss functional.cross_entropy functional.nll_loss")
+SPATIAL_LOSSES = rf"{TORCH}(NLLLoss2d|nll_loss2d)"
+CLASS_LOSSES = rf"{TORCH}(CrossEntropyLoss|NLLLoss|cross_entropy|nll_loss)"
 IGNORED_CLASSES = (250, 255)
 
 
@@ -336,16 +326,12 @@ def pixel_loss(survey: Survey) -> Matches:
             yield call.node, message, GPU
 
 
-POOLING_FUNCTIONS = ("torch.nn.functional.",)
-ADAPTIVE_AVERAGES = under(TORCH_LAYERS, "AdaptiveAvgPool2d AdaptiveAvgPool3d") | under(
-    POOLING_FUNCTIONS, "adaptive_avg_pool2d adaptive_avg_pool3d"
+ADAPTIVE_AVERAGES = rf"{TORCH}(AdaptiveAvgPool|adaptive_avg_pool)[23]d"
+OTHER_POOLING = (
+    rf"{TORCH}(AdaptiveMaxPool2d|adaptive_max_pool2d|(FractionalMaxPool|fractional_max_pool)[23]d"
+    r"|(Avg|Max)Pool3d|(avg|max)_pool3d)"
 )
-OTHER_POOLING = under(
-    TORCH_LAYERS, "AdaptiveMaxPool2d FractionalMaxPool2d FractionalMaxPool3d AvgPool3d MaxPool3d"
-) | under(POOLING_FUNCTIONS, "adaptive_max_pool2d fractional_max_pool2d fractional_max_pool3d avg_pool3d max_pool3d")
-UNPOOLING = under(TORCH_LAYERS, "MaxUnpool1d MaxUnpool2d MaxUnpool3d") | under(
-    POOLING_FUNCTIONS, "max_unpool1d max_unpool2d max_unpool3d"
-)
+UNPOOLING = rf"{TORCH}(MaxUnpool|max_unpool)[123]d"
 
 
 @source("pooling", "kernels", held="kernels")
@@ -404,13 +390,11 @@ def recurrent(survey: Survey) -> Matches:
     """
     if "CUBLAS_WORKSPACE_CONFIG" not in survey.environment:
         message = "{} can differ between runs on a GPU without CUBLAS_WORKSPACE_CONFIG"
-        yield from on_gpu(survey, under(TORCH_LAYERS, "LSTM GRU RNN"), message)
+        yield from on_gpu(survey, r"torch\.nn\.(LSTM|GRU|RNN)", message)
 
 
-REGION_POOLING = under(
-    ("torchvision.ops.",),
-    "RoIAlign RoIPool PSRoIAlign PSRoIPool MultiScaleRoIAlign DeformConv2d roi_align roi_pool ps_roi_align ps_roi_pool "
-    "deform_conv2d",
+REGION_POOLING = (
+    r"torchvision\.ops\.((PS)?RoI(Align|Pool)|MultiScaleRoIAlign|(ps_)?roi_(align|pool)|DeformConv2d|deform_conv2d)"
 )
 
 
@@ -438,8 +422,8 @@ RESIZES = {
     "torch.nn.Upsample": 2,
     "torch.nn.modules.upsampling.Upsample": 2,
 }
-BILINEAR_RESIZES = word_set("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d")
-KERAS_RESIZES = under(KERAS, "layers.UpSampling2D layers.Resizing")
+BILINEAR_RESIZES = rf"{TORCH}(upsample_bilinear|UpsamplingBilinear2d)"
+KERAS_RESIZES = rf"{KERAS}layers\.(UpSampling2D|Resizing)"
 RESIZE_MODES = word_set("linear bilinear bicubic trilinear")
 
 
@@ -464,16 +448,8 @@ def resize(survey: Survey) -> Matches:
     yield from on_gpu(survey, BILINEAR_RESIZES, message.format("bilinear"), has_gradient=True)
 
 
-TENSORFLOW_SOFTMAX_LOSSES = under(
-    TENSORFLOW,
-    "nn.softmax_cross_entropy_with_logits nn.softmax_cross_entropy_with_logits_v2 "
-    "nn.sparse_softmax_cross_entropy_with_logits",
-)
-KERAS_SOFTMAX_LOSSES = under(
-    KERAS,
-    "losses.CategoricalCrossentropy losses.SparseCategoricalCrossentropy losses.categorical_crossentropy "
-    "losses.sparse_categorical_crossentropy",
-)
+TENSORFLOW_SOFTMAX_LOSSES = rf"{TENSORFLOW}nn\.(sparse_)?softmax_cross_entropy_with_logits(_v2)?"
+KERAS_SOFTMAX_LOSSES = rf"{KERAS}losses\.((Sparse)?CategoricalCrossentropy|(sparse_)?categorical_crossentropy)"
 
 
 @source("softmax-loss", "kernels", held="kernels", line="tf.config.experimental.enable_op_determinism()")
@@ -499,7 +475,7 @@ def softmax_loss(survey: Survey) -> Matches:
 # ------------------------------------------------------------ indexing, counting and adding up by index
 
 
-COUNTING_FUNCTIONS = frozenset({"torch.bincount"}) | under(TENSORFLOW, "math.bincount bincount")
+COUNTING_FUNCTIONS = rf"torch\.bincount|{TENSORFLOW}(math\.)?bincount"
 
 
 @source("histogram", "kernels", held="kernels")
@@ -519,7 +495,7 @@ def histogram(survey: Survey) -> Matches:
 
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`; TensorFlow RFC 20210119, "Determinism".
     """
-    yield from on_gpu(survey, ["torch.histc"], "histc has no deterministic kernel on a GPU")
+    yield from on_gpu(survey, r"torch\.histc", "histc has no deterministic kernel on a GPU")
     for call in kernels(survey, COUNTING_FUNCTIONS):
         if call.argument(1, "weights") is not None:
             yield call.node, "weights are added in nondeterministic order on a GPU", GPU
@@ -558,21 +534,15 @@ def _is_integer_sum(call: Called, survey: Survey) -> bool:
 SCATTERING = word_set("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
 ACCUMULATING = ("index_put_", "index_put", "put_")
 SCATTER_LIBRARIES = ("torch.",)
-TORCH_SCATTER = under(
-    ("torch_scatter.",),
-    "scatter scatter_add scatter_sum scatter_mean scatter_mul scatter_softmax scatter_std scatter_log_softmax",
+TORCH_SCATTER = r"torch_scatter\.scatter(_(add|sum|mean|mul|softmax|std|log_softmax))?"
+GRAPH_LAYERS = (
+    r"torch_geometric\.(utils|nn|nn\.pool|nn\.glob)\.(scatter|softmax|global_(add|mean)_pool)"
+    r"|torch_geometric\.(nn\.MessagePassing|.*Conv)"
 )
-GRAPH_LAYERS = under(
-    ("torch_geometric.utils.", "torch_geometric.nn.", "torch_geometric.nn.pool.", "torch_geometric.nn.glob."),
-    "scatter softmax global_add_pool global_mean_pool",
-) | frozenset({"torch_geometric.nn.MessagePassing"})
-TENSORFLOW_SEGMENTS = under(
-    TENSORFLOW,
-    "math.unsorted_segment_sum math.unsorted_segment_mean math.unsorted_segment_prod math.unsorted_segment_sqrt_n "
-    "math.segment_sum math.segment_prod math.segment_mean unsorted_segment_sum segment_sum segment_mean scatter_add "
-    "scatter_nd_add tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_add",
+SEGMENTS = (
+    rf"{TENSORFLOW}((math\.)?(unsorted_)?segment_(sum|mean|prod|sqrt_n)|scatter(_nd)?_add|tensor_scatter_(nd_)?(add|sub))"
+    r"|jax\.(ops\.segment_(sum|prod)|lax\.scatter_(add|mul))"
 )
-JAX_SEGMENTS = word_set("jax.ops.segment_sum jax.ops.segment_prod jax.lax.scatter_add jax.lax.scatter_mul")
 JAX_UPDATES = ("add", "multiply", "subtract", "divide")
 
 
@@ -597,11 +567,10 @@ def scatter(survey: Survey) -> Matches:
     for call in survey.methods(ACCUMULATING, SCATTER_LIBRARIES) if is_free else ():
         if is_true(call.argument(2, "accumulate")):
             yield call.node, f"{call.last} adds in nondeterministic order with several CPU threads"
-    layers = [name for name in survey.names if name.startswith("torch_geometric.") and name.endswith("Conv")]
-    yield from on_gpu(survey, (*GRAPH_LAYERS, *layers), ADDS)
+    yield from on_gpu(survey, GRAPH_LAYERS, ADDS)
     for call in survey.calls(TORCH_SCATTER):
         yield call.node, f"{ADDS.format(call.last)}, in every mode of PyTorch", GPU
-    yield from on_gpu(survey, TENSORFLOW_SEGMENTS | JAX_SEGMENTS, ADDS)
+    yield from on_gpu(survey, SEGMENTS, ADDS)
     if "jax" in survey.graph.imported_packages and "jax" not in held_by_script(survey):
         for call in survey.methods(JAX_UPDATES, ("jax.",)):
             if _is_at(call.node) and "unique_indices" not in keywords(call.node):

@@ -1,5 +1,6 @@
 """Which expressions are sets, and what their items are: the order of whole numbers follows from their values."""
 
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import libcst as cst
@@ -88,8 +89,7 @@ class Sets:
     def _is_called_number(self, node: cst.CSTNode) -> bool:
         for parent in self.survey.nodes.ancestors(node):
             if isinstance(parent, cst.Assign):
-                name_words = split_identifier(" ".join(last_name(target.target) for target in parent.targets))
-                return bool(NUMBERED.intersection(name_words))
+                return bool(NUMBERED.intersection(split_identifier(last_name(parent.targets[0].target))))
             if not isinstance(parent, cst.Arg | cst.Call):
                 return False
         return False
@@ -106,37 +106,15 @@ class Sets:
             case cst.Subscript():
                 return self.items(node.value, function, depth)
             case cst.Call():
-                return self._items_of_call(node, function, depth)
+                name, arguments = last_name(node.func), positional(node)
+                if name == "map" and arguments:
+                    return {"int": "numbers", "str": "texts"}.get(last_name(arguments[0]))  # type: ignore[return-value]
+                owner = [node.func.value] if isinstance(node.func, cst.Attribute) else []
+                passed = [*owner, *arguments] if name in PASSING or name in COMBINING else []
+                return _by_name(name) or _join_kinds([self.items(value, function, depth) for value in passed])
             case cst.Name() | cst.Attribute():
-                return self._items_of_name(node, function, depth)
+                return self._named(node, function, depth, self._kinds_of_collection)
         return None
-
-    def _items_of_call(self, call: cst.Call, function: Function, depth: int) -> Items | None:
-        name = last_name(call.func)
-        arguments = positional(call)
-        if name in COUNTING or name in WRITING:
-            return "numbers" if name in COUNTING else "texts"
-        if name == "map" and arguments:
-            return {"int": "numbers", "str": "texts"}.get(last_name(arguments[0]))  # type: ignore[return-value]
-        if name in PASSING or name in COMBINING:
-            owner = [call.func.value] if isinstance(call.func, cst.Attribute) else []
-            return _join_kinds([self.items(value, function, depth) for value in (*owner, *arguments)])
-        return None
-
-    def _items_of_name(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> Items | None:
-        name_words = split_identifier(last_name(node))
-        if _are_counted(name_words):
-            return "numbers"
-        kinds: list[Items | None] = []
-        if depth:
-            values = [value for value, _ in self.survey.values(node, function)][1:]
-            kinds = [self.items(value, function, depth - 1) for value in values]
-            if isinstance(node, cst.Name):
-                for call, where in function.module.calls_of(node.value, "add", "append"):
-                    kinds += [self.kind(value, where, depth - 1) for value in positional(call)]
-                for call, where in function.module.calls_of(node.value, "update", "extend"):
-                    kinds += [self.items(value, where, depth - 1) for value in positional(call)]
-        return _join_kinds(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
 
     def kind(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Items | None:
         """The kind of a single item."""
@@ -146,37 +124,58 @@ class Sets:
             case cst.BaseString():
                 return "texts"
             case cst.Call():
-                name = last_name(node.func)
-                return "numbers" if name in COUNTING else "texts" if name in WRITING else None
-            case cst.Subscript():
-                return self.items(node.value, function, depth) if isinstance(node.value, cst.Call) else None
+                return _by_name(last_name(node.func))
+            case cst.Subscript(value=cst.Call()):
+                return self.items(node.value, function, depth)
             case cst.BinaryOperation():
                 return _join_kinds([self.kind(side, function, depth) for side in (node.left, node.right)])
             case cst.Name() if depth:
-                return self._variable(node, function, depth - 1)
+                return self._named(node, function, depth, self._kinds_of_variable)
         return None
 
-    def _variable(self, node: cst.Name, function: Function, depth: int) -> Items | None:
-        name_words = split_identifier(node.value)
-        if _are_counted(name_words):
+    def _named(
+        self,
+        node: cst.Name | cst.Attribute,
+        function: Function,
+        depth: int,
+        kinds: Callable[[cst.Name | cst.Attribute, Function, int], Iterator[Items | None]],
+    ) -> Items | None:
+        """What a name stands for: by its last word, by what is stored in it, or by any of its words."""
+        words = split_identifier(last_name(node))
+        if _are_counted(words):
             return "numbers"
-        _, bindings = self.survey.resolver.find(node.value, function)
-        kinds: list[Items | None] = []
-        for binding in bindings:
+        known = _join_kinds(list(kinds(node, function, depth - 1)) if depth else [])
+        return known or ("numbers" if NUMBERED.intersection(words) else None)
+
+    def _kinds_of_collection(
+        self, node: cst.Name | cst.Attribute, function: Function, depth: int
+    ) -> Iterator[Items | None]:
+        for value, _ in list(self.survey.values(node, function))[1:]:
+            yield self.items(value, function, depth)
+        for call, where in function.module.calls_of(dotted_name(node), "add", "append"):
+            yield from (self.kind(value, where, depth) for value in positional(call))
+        for call, where in function.module.calls_of(dotted_name(node), "update", "extend"):
+            yield from (self.items(value, where, depth) for value in positional(call))
+
+    def _kinds_of_variable(
+        self, node: cst.Name | cst.Attribute, function: Function, depth: int
+    ) -> Iterator[Items | None]:
+        for binding in self.survey.resolver.find(dotted_name(node), function)[1]:
             value = binding.value
             if not isinstance(value, cst.BaseExpression):
                 continue
-            if binding.how == "for":
-                is_count = last_name(value.func) == "enumerate" if isinstance(value, cst.Call) else False
-                if is_count and binding.position[:1] == (0,):
-                    kinds.append("numbers")
-                elif not binding.position:
-                    kinds.append(self.items(value, function, depth))
+            is_counted = isinstance(value, cst.Call) and last_name(value.func) == "enumerate"
+            if binding.how == "for" and is_counted and binding.position[:1] == (0,):
+                yield "numbers"
+            elif (binding.how == "for" and not binding.position) or (binding.how == "assign" and binding.position):
+                yield self.items(value, function, depth)
             elif binding.how == "assign":
-                kinds.append(
-                    self.items(value, function, depth) if binding.position else self.kind(value, function, depth)
-                )
-        return _join_kinds(kinds) or ("numbers" if NUMBERED.intersection(name_words) else None)
+                yield self.kind(value, function, depth)
+
+
+def _by_name(name: str) -> Items | None:
+    """What a function gives, by its name."""
+    return "numbers" if name in COUNTING else "texts" if name in WRITING else None
 
 
 def _join_kinds(kinds: list[Items | None]) -> Items | None:
