@@ -1,8 +1,8 @@
 """Turns: tasks of several threads run one after the other, in the order in which the program started them.
 
 A task that waits for another one gives its turn away, so no program hangs: one whose thread waits in a lock, a queue or
-a future at once, and one that hardly uses the processor for some seconds, as in a lock that Python cannot see or a long
-sleep. No task keeps the others waiting for longer than MOST_S; after that, this group of tasks takes no turns at all.
+a future at once, and one that does not run for some seconds, as in a lock that Python cannot see or a long sleep. No
+task keeps the others waiting for longer than MOST_S; after that, this group of tasks takes no turns at all.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import sys
 import threading
 from time import monotonic
 
-from ...annotations import Callable, Iterable
+from ...annotations import Callable
 
 MOST_S = 60.0
 """Seconds for which a task keeps the others waiting, and a result those after it."""
 PATIENCE_S = 5.0
-"""Seconds after which a task that hardly uses the processor gives its turn away …"""
+"""Seconds after which a task that does not run gives its turn away …"""
 WAITING_S = 0.25
 """… and of one that waits in one of these modules, …"""
 WAITS = ("threading", "queue", "concurrent.futures._base", "multiprocessing.")
@@ -25,8 +25,6 @@ FULL_S = 1.0
 """… and of one that waits until a full queue has space, which happens again and again."""
 CHECK_S = 0.02
 """Seconds between two looks at a task that others wait for."""
-BUSY = 0.02
-"""The part of the time for which a thread that is not waiting uses a processor."""
 
 
 class Turns:
@@ -67,7 +65,7 @@ class Ticket:
 
     Attributes:
         thread: the thread that runs it; None before it begins.
-        seen: when another task began to wait for this one.
+        seen: when another task began to wait for this one. ran: when it was last seen to run.
     """
 
     def __init__(self, turns: Turns, number: int, is_void: Callable[[], bool]) -> None:
@@ -77,7 +75,8 @@ class Ticket:
         self.is_void = is_void
         self.thread: tuple[int, int] | None = None
         self.seen: float | None = None
-        self.usage: Usage | None = None
+        self.slices = ""
+        self.ran = 0.0
 
     def begin(self) -> None:
         """Wait for the turn of this task."""
@@ -95,7 +94,7 @@ class Ticket:
                     turns.changed.notify_all()
                 else:
                     turns.changed.wait(CHECK_S)
-            self.usage = None
+            self.ran = 0.0
 
     def end(self) -> None:
         """The task has ended, or will not begin."""
@@ -108,41 +107,17 @@ class Ticket:
     def is_stuck(self) -> bool:
         """Whether the task seems to wait for something; asked every few milliseconds by those after it."""
         now = monotonic()
-        usage = self.usage = self.usage or Usage(now)
         self.seen = self.seen or now
         if now - self.seen > MOST_S:
             self.turns.is_off = True
         if self.thread is None:  # it waits in a queue behind tasks that were given their tickets later
-            return now - usage.began > WAITING_S
+            return now - self.seen > WAITING_S
         ident, native_id = self.thread
-        usage.add(now, *processor_use([native_id]))
-        if now - usage.began > PATIENCE_S:
-            return True
-        if now - usage.began <= WAITING_S:
-            return False
-        functions = waits_of(ident)
-        return bool(functions) and ("put" not in functions or now - usage.ran > FULL_S)
-
-
-class Usage:
-    """What a thread or process uses of the processor.
-
-    Attributes:
-        began: since when it has hardly used it.
-        ran: when it last ran at all.
-    """
-
-    def __init__(self, now: float) -> None:
-        self.began = self.ran = now
-        self.used_s = 0.0
-        self.n_slices = 0
-
-    def add(self, now: float, used_s: float, n_slices: int) -> None:
-        """Add a reading: seconds on a processor, and how often, since any moment."""
-        if used_s - self.used_s > max(0.002, BUSY * (now - self.began)):
-            self.began, self.used_s = now, used_s
-        if n_slices != self.n_slices:
-            self.ran, self.n_slices = now, n_slices
+        slices = times_on_processor(native_id)
+        if slices != self.slices or not self.ran:
+            self.slices, self.ran = slices, now
+        idle_s, functions = now - self.ran, waits_of(ident)
+        return idle_s > PATIENCE_S or (bool(functions) and idle_s > (FULL_S if "put" in functions else WAITING_S))
 
 
 def waits_of(ident: int) -> list[str]:
@@ -155,18 +130,10 @@ def waits_of(ident: int) -> list[str]:
     return names
 
 
-def processor_use(ids: Iterable[int]) -> tuple[float, int]:
-    """Seconds for which threads, or main threads of processes, have used a processor, and how often they ran.
-
-    Source: `schedstat` of Linux; zeros where nothing tells it.
-    """
-    used_s, n_slices = 0.0, 0
-    for number in ids:
-        try:
-            with open("/proc/%d/schedstat" % number, encoding="ascii") as file:
-                nanoseconds, _, slices = file.read().split()[:3]
-        except (OSError, ValueError):  # it has ended, or this is another system
-            continue
-        used_s += int(nanoseconds) / 1e9
-        n_slices += int(slices)
-    return used_s, n_slices
+def times_on_processor(native_id: int) -> str:
+    """How often a thread was put on a processor. Source: `schedstat` of Linux; empty where nothing tells it."""
+    try:
+        with open("/proc/%d/schedstat" % native_id, encoding="ascii") as file:
+            return file.read().split()[2]
+    except (OSError, IndexError):  # it has ended, or this is another system
+        return ""
