@@ -1,5 +1,7 @@
 """Hazards of random draws and seeds: what no seed reaches, and seeds that are others in each run."""
 
+import ast
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -299,7 +301,7 @@ KERAS_FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generato
     "loader-workers",
     "seeds",
     held="augment",
-    cure=either(DataLoader=with_arguments(num_workers=0), other=wrapped(other="{callee}(numpy.random.randint(2**31))")),
+    cure=either(DataLoader=with_arguments(num_workers=0), other=wrapped(other="{callee}({owner}.randint(2**31))")),
 )
 def loader_workers(survey: Survey) -> Matches:
     """Unseeded draws in data-loader workers.
@@ -363,7 +365,8 @@ def _own_generator_name(call: Called, survey: Survey) -> str | None:
                 name
                 for name, bound in cls.attributes.items()
                 for binding, function in bound
-                if isinstance(binding.value, cst.Call)
+                if function.name != "__getitem__"
+                and isinstance(binding.value, cst.Call)
                 and survey.resolver.qualified_name(binding.value.func, function) in OWN_GENERATORS
             ]
             method = survey.resolver.method(data_class, "__getitem__")
@@ -384,7 +387,14 @@ INITIALIZERS = word_set(
 FILLING_METHODS = ("parameters", "named_parameters", "apply", "load_state_dict")
 
 
-@source("uninitialised", "seeds")
+EMPTY = re.compile(r"\b(?:(?:Float)?Tensor|ndarray|empty)(_like)?\(")
+
+
+def _with_zeros(node: ast.expr) -> str:
+    return EMPTY.sub(r"zeros\1(", ast.unparse(node))
+
+
+@source("uninitialised", "seeds", cure=_with_zeros)
 def find_uninitialised(survey: Survey) -> Matches:
     """Uninitialised memory in parameters and in arrays that are computed with.
 
@@ -399,17 +409,6 @@ def find_uninitialised(survey: Survey) -> Matches:
             def __init__(self):
                 super().__init__()
                 self.weight = nn.Parameter(torch.empty(8))
-            def forward(self, x):
-                return x * self.weight
-        model = Scale()
-
-    Instead:
-        import torch
-        import torch.nn as nn
-        class Scale(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.weight = nn.Parameter(torch.ones(8))
             def forward(self, x):
                 return x * self.weight
         model = Scale()

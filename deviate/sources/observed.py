@@ -1,5 +1,7 @@
 """Sources of difference that only a run shows: what enters a program from its surroundings."""
 
+import inspect
+
 from deviate.sources.catalogue import SOURCES, Source
 
 ROWS = (
@@ -34,3 +36,24 @@ ROWS = (
 )
 for _name, _observed, _title, _reason, _reference in ROWS:
     SOURCES.add(_name, Source(_name, "state", f"{_title}\n\n{_reason}\n\nSource: {_reference}", observed=_observed))
+
+SOURCES.add(
+    "missing-seed",
+    Source(
+        "missing-seed",
+        "seeds",
+        inspect.cleandoc("""
+            Random draws of a generator that the script never seeds.
+
+            Python, NumPy and frameworks start their generators from the operating system, so weights, orders and
+            splits differ in each run. Seed each library that draws, once, before the first draw. Every variant but
+            `as-is` does.
+
+            Source: Python documentation of `random.seed`; NumPy documentation of `numpy.random.seed`; PyTorch
+            documentation, "Reproducibility".
+        """),
+        observed=("entropy",),
+        held="algo",
+        line="random.seed(0); numpy.random.seed(0); torch.manual_seed(0)",
+    ),
+)

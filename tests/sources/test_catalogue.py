@@ -51,7 +51,7 @@ def check_source(kind: Source) -> None:
     assert kind.group in GROUPS
     assert kind.title.endswith(".")
     assert min(map(len, (kind.reason, kind.reference))) > 20
-    assert all(name in (*HOLDS, *NAMES, "split") for name in [kind.held.removeprefix("--hold ")] if name)
+    assert all(name in (*HOLDS, *NAMES, "split", "algo") for name in [kind.held.removeprefix("--hold ")] if name)
 
 
 def test_a_source_tells_all_of_it() -> None:
