@@ -1,7 +1,7 @@
 """The catalogue: everything that can make two runs of one command differ, each under one name.
 
 An entry is a function that finds the source in code, decorated with `source`. What it is, why it matters, an example
-and where that stands come from its docstring. What only a run shows is a row of `observed.py`.
+and where that stands come from its docstring. Without an example, only a run shows it.
 """
 
 import inspect
@@ -117,7 +117,8 @@ def source(  # one argument for each field
 
     def register(pattern: Pattern) -> Pattern:
         text = inspect.getdoc(pattern) or ""
-        SOURCES.add(name, Source(name, group, text, pattern, observed, held, cure, line, is_reported_once))
+        found = pattern if "\nExample:" in text else None
+        SOURCES.add(name, Source(name, group, text, found, observed, held, cure, line, is_reported_once))
         return pattern
 
     return register

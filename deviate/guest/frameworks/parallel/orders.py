@@ -12,7 +12,7 @@ from ...observers.inputs import LONGEST, MOST_AT_PLACE, Inputs
 from ..inputs.callers import Callers
 
 BEFORE = 6
-"""Items that the text of one shows before it."""
+"""Items that the text of one shows before and after it."""
 MACHINERY = ("concurrent.futures", "multiprocessing", "torch.multiprocessing", "asyncio", "_deviate_guest")
 """Modules between the program and its pools. The program's pools are those that it makes itself."""
 
@@ -63,19 +63,17 @@ class Order:
         )
 
     def text(self, index: int) -> str:
-        """The items around one, as far as they have arrived."""
-        begin = "%s in the order " % self.noun
-        space = LONGEST - len(begin) - len("..., , ...")
-        first, length = index, len(self.items[index])
-        while first > max(0, index - BEFORE) and length + len(self.items[first - 1]) + 2 <= space // 2:
-            first -= 1
-            length += len(self.items[first]) + 2
-        until = index + 1
-        while until < len(self.items) and length + len(self.items[until]) + 2 <= space:
-            length += len(self.items[until]) + 2
-            until += 1
-        is_cut = until < len(self.items) or self.n_more > 0
-        return begin + ", ".join(["..."] * bool(first) + self.items[first:until] + ["..."] * is_cut)
+        """The items around one, as far as they have arrived and as many as there is room for."""
+        text = ""
+        for width in range(BEFORE + 1):
+            first, until = max(0, index - width), min(len(self.items), index + width + 1)
+            is_cut = until < len(self.items) or self.n_more > 0
+            shown = ["..."] * bool(first) + self.items[first:until] + ["..."] * is_cut
+            wider = "%s in the order %s" % (self.noun, ", ".join(shown))
+            if text and len(wider) > LONGEST:
+                break
+            text = wider
+        return text
 
 
 class Places:

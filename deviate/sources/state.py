@@ -1,4 +1,4 @@
-"""Hazards of earlier runs: files that they leave outside the working copy."""
+"""State that runs find, and what else enters them: files of earlier runs, and values that only a run shows."""
 
 import libcst as cst
 
@@ -76,3 +76,61 @@ def _decides(node: cst.CSTNode, survey: Survey) -> bool:
 def _loads(statement: cst.If) -> bool:
     """Whether a branch reads a file."""
     return any(isinstance(part, cst.Call) and last_name(part.func) in LOADING for part in walk(statement))
+
+
+@source("missing-seed", "seeds", observed=("entropy",), held="algo", line="torch.manual_seed(0)")
+def missing_seed(_: Survey) -> Matches:
+    """Random draws of a generator that the script never seeds.
+
+    Python, NumPy and frameworks start their generators from the operating system, so weights, orders and splits differ
+    in each run. Seed each library that draws, once, before the first draw (`random.seed(0)`, `numpy.random.seed(0)`).
+    Every variant but `as-is` does.
+
+    Source: Python documentation of `random.seed`; NumPy documentation of `numpy.random.seed`; PyTorch documentation,
+    "Reproducibility".
+    """
+    return iter(())
+
+
+@source("environment-variable", "state", observed=("environment",))
+def environment_variable(_: Survey) -> Matches:
+    """Values of environment variables that the script reads.
+
+    A run in another shell, container or job can have other values.
+
+    Source: Python documentation of `os.environ`.
+    """
+    return iter(())
+
+
+@source("network-answer", "state", observed=("network",))
+def network_answer(_: Survey) -> Matches:
+    """Answers from the network.
+
+    A server may answer differently each time, or not at all. Download data once, and read the file.
+
+    Source: Python documentation of `http.client`.
+    """
+    return iter(())
+
+
+@source("process-number", "state", observed=("process-id",))
+def process_number(_: Survey) -> Matches:
+    """Numbers of processes and threads.
+
+    The system gives others in each run. They matter where a seed, a name or an order is made from them.
+
+    Source: Python documentation of `os.getpid` and `threading.get_ident`.
+    """
+    return iter(())
+
+
+@source("memory-address", "state", observed=("address",))
+def memory_address(_: Survey) -> Matches:
+    """Addresses of objects: `id()`, and the hash and order of objects that define no hash.
+
+    The system places memory at other addresses in each run. Define `__hash__`, or sort by a value.
+
+    Source: Python documentation of `id` and `object.__hash__`.
+    """
+    return iter(())
