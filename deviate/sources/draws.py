@@ -14,7 +14,7 @@ from deviate.analysis.survey import Called, Survey, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, instead, with_arguments, wrapped
-from deviate.sources.names import TORCH_LOADERS, TORCH_PARAMETERS, draws_from
+from deviate.sources.names import LISTING_FUNCTIONS, TORCH_LOADERS, TORCH_PARAMETERS, draws_from
 
 CHANGING_SOURCES = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "
@@ -216,6 +216,18 @@ def entropy(survey: Survey) -> Matches:
     for call in survey.calls(IDENTIFIER_SOURCES):
         if _is_number(call, survey):
             yield call.node, f"{call.name} returns a different value in each run, regardless of seeds"
+        elif _names_file(call, survey) and any(survey.calls(LISTING_FUNCTIONS)):
+            yield call.node, "files named at random are listed in another order in each run, even if sorted"
+
+
+def _names_file(call: Called, survey: Survey) -> bool:
+    """Whether an identifier is part of the name of a data file that is written."""
+    text = next((node for node in survey.nodes.ancestors(call.node) if isinstance(node, cst.FormattedString)), None)
+    around = (node for node in survey.nodes.ancestors(text) if isinstance(node, cst.Call)) if text is not None else ()
+    return bool({last_name(node.func) for node in around} & WRITERS)
+
+
+WRITERS = word_set("save savez savez_compressed to_csv to_parquet to_pickle write_text write_bytes copy move imwrite")
 
 
 def _is_number(call: Called, survey: Survey) -> bool:

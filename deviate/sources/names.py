@@ -34,6 +34,12 @@ def under(prefixes: tuple[str, ...], words: str) -> frozenset[str]:
     return frozenset(prefix + word for prefix in prefixes for word in words.split())
 
 
+LISTING_FUNCTIONS = word_set(
+    "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "
+    "pathlib.Path().iterdir pathlib.Path().walk"
+) | under(TENSORFLOW, "io.gfile.listdir io.gfile.glob gfile.ListDirectory gfile.Glob gfile.listdir gfile.glob")
+
+
 def draws_from(name: str) -> str | None:
     """The library whose global generator a function draws from; None when it draws from none."""
     owner, _, last = name.rpartition(".")

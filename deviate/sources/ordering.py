@@ -11,13 +11,9 @@ from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import wrapped
 from deviate.sources.flow import Flow
-from deviate.sources.names import TENSORFLOW, under
+from deviate.sources.names import LISTING_FUNCTIONS
 from deviate.sources.sets import Sets
 
-LISTING_FUNCTIONS = word_set(
-    "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "
-    "pathlib.Path().iterdir pathlib.Path().walk"
-) | under(TENSORFLOW, "io.gfile.listdir io.gfile.glob gfile.ListDirectory gfile.Glob gfile.listdir gfile.glob")
 PATH_METHODS = ("iterdir", "rglob")
 
 

@@ -76,12 +76,21 @@ LAYERS = under(
 ) | under(KERAS, "Sequential Model layers.Dense layers.Conv2D layers.Embedding layers.LSTM")
 
 
+OF_KERAS = ("keras", "tensorflow", "tf_keras")
+FAMILIES = {"torch": ("torch", "transformers"), "tensorflow": OF_KERAS, "keras": OF_KERAS}
+"""The packages whose models a library's seed is for."""
+TRANSFORMERS = r"transformers\.\w*(Model|For[A-Z]\w+)(\.from_pretrained|\.from_config)?"
+TRAINERS = r"transformers\.(\w+\.)*(Seq2Seq)?Trainer"
+"""They set the seed of their arguments when they are made."""
+
+
 @source("seed-after-model", "seeds", held="init", line="torch.manual_seed(0)", is_reported_once=True)
 def seed_after_model(survey: Survey) -> Matches:
     """A model that is made before the first seed is set.
 
     Its initial weights are drawn from a generator that the script has not seeded yet, so they differ in each run
-    although a seed is set later. deviate seeds generators when the process starts, in every variant but `as-is`.
+    although a seed is set later, as by the `Trainer` of transformers. deviate seeds generators when the process starts,
+    in every variant but `as-is`.
 
     Example:
         import torch
@@ -91,19 +100,20 @@ def seed_after_model(survey: Survey) -> Matches:
     Source: PyTorch documentation, "Reproducibility": `torch.manual_seed` seeds the generator from then on.
     """
     models = [call for call in survey.calls(LAYERS) if not survey.is_model(call.function.owner)]
+    models += survey.calls(TRANSFORMERS)
     models += [
-        Called(call, function, last)
+        Called(call, function, "torch")
         for function in survey.functions
         for call in function.calls
-        if (last := dotted_name(call.func)) and any(map(survey.is_model, survey.resolver.classes(call, function)))
+        if any(map(survey.is_model, survey.resolver.classes(call, function)))
     ]
-    for library in ("torch", "tensorflow", "keras"):
-        seeding = min((order for call in seeders_of(library, survey) if (order := _order(call, survey))), default=())
-        own = [call for call in models if call.name.startswith(library) or "." not in call.name] if seeding else []
-        for call in own:
+    for library, packages in FAMILIES.items():
+        seedings = [*seeders_of(library, survey), *(survey.calls(TRAINERS) if library == "torch" else ())]
+        first = min(filter(None, (_order(call, survey) for call in seedings)), default=())
+        for call in models if first else ():
             order = _order(call, survey)
-            if order and order < seeding:
-                yield call.node, f"the weights are drawn before the first seed is set (line {seeding[-1]})"
+            if order and order < first and call.name.partition(".")[0] in packages:
+                yield call.node, f"the weights are drawn before the first seed is set (line {first[-1]})"
 
 
 def _order(call: Called, survey: Survey) -> tuple[int, ...]:

@@ -52,6 +52,19 @@ def test_names_of_runs_and_generators_that_get_a_seed_are_not(analyse: Analyse, 
     assert not analyse(f"{imports}value = {expression}\n").hazards
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("np.save(f'{uuid.uuid4().hex}.npy', x)\nnames = sorted(os.listdir('.'))", [1]),
+        ("np.save(f'{uuid.uuid4().hex}.npy', x)", []),
+        ("os.makedirs(f'runs/{uuid.uuid4().hex}')\nnames = sorted(os.listdir('.'))", []),
+    ],
+)
+def test_files_named_at_random_count_where_they_are_listed(analyse: Analyse, text: str, expected: list[int]) -> None:
+    found = lines(analyse(f"import os, uuid\nimport numpy as np\n{text}\n"), "entropy")
+    assert [line - 2 for line in found] == expected
+
+
 def test_a_seed_from_the_clock_is_found_through_names_attributes_and_calls(analyse: Analyse) -> None:
     analysis = analyse(
         """
