@@ -14,6 +14,8 @@ from deviate.sources.names import TORCH_LOADERS, draws_from, under
 
 EVALUATING = word_set("evaluate evaluation eval validate validation valid val test testing predict infer inference")
 """Words in the names of functions and variables of an evaluation."""
+VALIDATING = word_set("evaluate evaluation eval validate validation val")
+"""Those of functions that are not called to try a model, as `test` often is."""
 DROPOUTS = under(("torch.nn.functional.",), "dropout dropout1d dropout2d dropout3d alpha_dropout")
 DROPOUT_LAYERS = under(("torch.nn.",), "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout")
 FREE_OF_GRADIENT = ("torch.no_grad", "torch.inference_mode")
@@ -48,7 +50,8 @@ def active_dropout(survey: Survey) -> Matches:
     """
     for call in survey.calls(DROPOUTS):
         training = call.argument(2, "training")
-        if survey.is_model(call.function.owner) and (training is None or is_true(training)):
+        is_always = training is None or is_true(training)
+        if survey.is_model(call.function.owner) and is_always and not _is_asked(call.node, survey):
             yield call.node, f"{call.last} drops in the evaluation, too"
     for function in survey.functions:
         for node in function.calls if is_evaluation(function.name) else ():
@@ -60,10 +63,16 @@ def active_dropout(survey: Survey) -> Matches:
                 yield call.node, "no model is set to eval(), so dropout is active here"
 
 
-def is_evaluation(name: str) -> bool:
+def _is_asked(node: cst.CSTNode, survey: Survey) -> bool:
+    """Whether a node runs only in training, by a condition."""
+    conditions = (parent.test for parent in survey.nodes.ancestors(node) if isinstance(parent, cst.If | cst.IfExp))
+    return any("training" in identifiers(test) for test in conditions)
+
+
+def is_evaluation(name: str, words: frozenset[str] = EVALUATING) -> bool:
     """Whether a function or variable is of an evaluation, by its name."""
-    words = set(split_identifier(name))
-    return not EVALUATING.isdisjoint(words) and words.isdisjoint({"train", "training", "split", "fit"})
+    parts = set(split_identifier(name))
+    return not words.isdisjoint(parts) and parts.isdisjoint({"train", "training", "split", "fit"})
 
 
 STOPPING = word_set("EarlyStopping ModelCheckpoint early_stopping early_stopping_rounds")
@@ -150,7 +159,7 @@ def validation_draws(survey: Survey) -> Matches:
         if is_shuffled and any(map(is_evaluation, names)):
             yield call.node, "the order of validation is drawn from the generator of training"
     for function in survey.functions:
-        for node in function.calls if is_evaluation(function.name) else ():
+        for node in function.calls if is_evaluation(function.name, VALIDATING) else ():
             name = survey.resolver.qualified_name(node.func, function) or ""
             if draws_from(name):
                 yield node, f"{name} advances the generator of training"

@@ -79,7 +79,11 @@ LAYERS = under(
 OF_KERAS = ("keras", "tensorflow", "tf_keras")
 FAMILIES = {"torch": ("torch", "transformers"), "tensorflow": OF_KERAS, "keras": OF_KERAS}
 """The packages whose models a library's seed is for."""
-TRANSFORMERS = r"transformers\.\w*(Model|For[A-Z]\w+)(\.from_pretrained|\.from_config)?"
+TRANSFORMERS = (
+    r"transformers\.\w*(Model|For[A-Z]\w+)(\.from_config)?"
+    r"|transformers\.\w*For(\w+Classification|QuestionAnswering|MultipleChoice)\.from_pretrained"
+)
+"""Models with weights that are drawn: all, or those of a new head."""
 TRAINERS = r"transformers\.(\w+\.)*(Seq2Seq)?Trainer"
 """They set the seed of their arguments when they are made."""
 

@@ -29,6 +29,7 @@ def lines(analysis: Analysis, name: str) -> list[int]:
         ("def evaluate(model):\n    return model(x, training=True)\nevaluate(m)", [2]),
         ("net = nn.Sequential(nn.Dropout())\nwith torch.no_grad():\n    print(net(x))", [2]),
         (NET.format("F.dropout(x, 0.5, self.training)"), []),
+        (NET.format("F.dropout(x, 0.5) if self.training else x"), []),
         (NET.format("F.dropout(x, training=self.training)"), []),
         ("def train_step(model):\n    return model(x, training=True)\ntrain_step(m)", []),
         ("def evaluate(model):\n    return model(x, training=False)\nevaluate(m)", []),
@@ -72,6 +73,7 @@ def test_a_choice_on_the_data_that_is_reported_is_found(analyse: Analyse, text: 
         ("val_loader = DataLoader(data, 8)", []),
         ("val_loader = DataLoader(data, 8, shuffle=True, generator=g)", []),
         ("def train(model):\n    return model(torch.randn(3))\ntrain(m)", []),
+        ("def test():\n    return net(torch.randn(3))\ntest()", []),
         ("def evaluate(model):\n    rng = np.random.default_rng(0)\n    return model(rng.normal())\nevaluate(m)", []),
     ],
 )

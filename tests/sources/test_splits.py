@@ -12,7 +12,7 @@ import numpy as np, torch, keras
 from sklearn.model_selection import *
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, cross_val_score, train_test_split
 from torch.utils.data import random_split
-from transformers import AutoModel, BertForMaskedLM, Trainer, set_seed
+from transformers import AutoModel, AutoModelForSequenceClassification, BertForMaskedLM, Trainer, set_seed
 """
 
 
@@ -55,7 +55,8 @@ def test_divisions_without_a_seed_are_found(analyse: Analyse, text: str, expecte
         ("def make():\n    return torch.nn.Linear(2, 1)\nnet = make()\ntorch.manual_seed(0)", [2]),
         ("model = keras.Sequential()\nkeras.utils.set_random_seed(1)", [1]),
         ("model = BertForMaskedLM(config)\ntrainer = Trainer(model, args)", [1]),
-        ("model = AutoModel.from_pretrained('x')\nset_seed(1)", [1]),
+        ("model = AutoModelForSequenceClassification.from_pretrained('x')\nset_seed(1)", [1]),
+        ("model = AutoModel.from_pretrained('x')\nset_seed(1)", []),
         ("set_seed(1)\nmodel = BertForMaskedLM(config)\ntrainer = Trainer(model, args)", []),
         ("torch.manual_seed(0)\nnet = torch.nn.Linear(2, 1)", []),
         ("def make():\n    return torch.nn.Linear(2, 1)\ntorch.manual_seed(0)\nnet = make()", []),
