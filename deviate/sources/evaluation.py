@@ -10,14 +10,14 @@ from deviate.analysis.survey import Survey, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, with_arguments
-from deviate.sources.names import TORCH_LOADERS, draws_from, under
+from deviate.sources.names import TORCH_LOADERS, draws_from
 
 EVALUATING = word_set("evaluate evaluation eval validate validation valid val test testing predict infer inference")
 """Words in the names of functions and variables of an evaluation."""
 VALIDATING = word_set("evaluate evaluation eval validate validation val")
 """Those of functions that are not called to try a model, as `test` often is."""
-DROPOUTS = under(("torch.nn.functional.",), "dropout dropout1d dropout2d dropout3d alpha_dropout")
-DROPOUT_LAYERS = under(("torch.nn.",), "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout")
+DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
+DROPOUT_LAYERS = r"torch\.nn\.(Alpha)?Dropout[123]?d?"
 FREE_OF_GRADIENT = ("torch.no_grad", "torch.inference_mode")
 
 
@@ -26,7 +26,7 @@ FREE_OF_GRADIENT = ("torch.no_grad", "torch.inference_mode")
     "evaluation",
     held="dropout",
     cure=either(
-        **dict.fromkeys((name.rpartition(".")[2] for name in DROPOUTS), with_arguments(training="self.training")),
+        **dict.fromkeys(DROPOUTS, with_arguments(training="self.training")),
         other=with_arguments(training=False),
     ),
 )
@@ -48,7 +48,7 @@ def active_dropout(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.nn.functional.dropout` (`training=True` by default) and `Module.eval`; Keras
     documentation of `Layer.__call__`, argument `training`.
     """
-    for call in survey.calls(DROPOUTS):
+    for call in survey.calls(rf"torch\.nn\.functional\.({'|'.join(DROPOUTS)})"):
         training = call.argument(2, "training")
         is_always = training is None or is_true(training)
         if survey.is_model(call.function.owner) and is_always and not _is_asked(call.node, survey):

@@ -19,12 +19,9 @@ from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import instead, with_arguments
-from deviate.sources.names import LIGHTNING_TRAINERS, TORCH_PARAMETERS
+from deviate.sources.names import KERAS, LIGHTNING_TRAINERS, TENSORFLOW, TORCH, TORCH_PARAMETERS
 
 GPU = "gpu"
-TORCH = r"torch\.nn\.(functional\.)?"
-TENSORFLOW = r"tensorflow\.(compat\.v[12]\.)?"
-KERAS = r"(keras|tf_keras|tensorflow\.(compat\.v[12]\.)?keras)\."
 DETERMINISTIC = "torch.use_deterministic_algorithms(True)"
 ADDS = "{} adds in nondeterministic order on a GPU"
 GRADIENT = "the gradient of {} adds in nondeterministic order on a GPU"

@@ -1,4 +1,4 @@
-"""Full names of library functions under all import prefixes, and the functions that draw random numbers."""
+"""Full names of library functions as expressions with their import prefixes, and functions that draw random numbers."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from deviate.analysis.resolve.tree import walk
 from deviate.analysis.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
 
-TENSORFLOW = ("tensorflow.", "tensorflow.compat.v1.", "tensorflow.compat.v2.")
-KERAS = ("keras.", "tensorflow.keras.", "tf_keras.", "tensorflow.compat.v1.keras.", "tensorflow.compat.v2.keras.")
-TORCH_LAYERS = ("torch.nn.",)
+TENSORFLOW = r"tensorflow\.(compat\.v[12]\.)?"
+KERAS = r"(keras|tf_keras|tensorflow\.(compat\.v[12]\.)?keras)\."
+TORCH = r"torch\.nn\.(functional\.)?"
 TORCH_PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
 TORCH_LOADERS = word_set("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
 LIGHTNING_TRAINERS = word_set("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
@@ -29,15 +29,10 @@ TENSORFLOW_DRAWS = word_set("normal uniform shuffle truncated_normal gamma poiss
 TENSORFLOW_OLD_DRAWS = word_set("random_normal random_uniform random_crop random_shuffle truncated_normal multinomial")
 
 
-def under(prefixes: tuple[str, ...], words: str) -> frozenset[str]:
-    """Each name behind each prefix."""
-    return frozenset(prefix + word for prefix in prefixes for word in words.split())
-
-
-LISTING_FUNCTIONS = word_set(
-    "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "
-    "pathlib.Path().iterdir pathlib.Path().walk"
-) | under(TENSORFLOW, "io.gfile.listdir io.gfile.glob gfile.ListDirectory gfile.Glob gfile.listdir gfile.glob")
+LISTING_FUNCTIONS = (
+    r"os\.(listdir|scandir|f?walk)|glob2?\.i?glob|pathlib\.Path\(\)\.(r?glob|iterdir|walk)"
+    rf"|{TENSORFLOW}(io\.)?gfile\.(listdir|ListDirectory|glob|Glob)"
+)
 
 
 def draws_from(name: str) -> str | None:

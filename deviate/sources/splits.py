@@ -3,19 +3,17 @@
 from deviate.analysis.resolve.tree import dotted_name
 from deviate.analysis.seeds import SEEDERS
 from deviate.analysis.survey import Called, Survey, is_false, is_true
-from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, with_arguments
-from deviate.sources.names import KERAS, under
+from deviate.sources.names import KERAS
 
 EVERYTHING = ("set_seed", "seed_everything", "set_random_seed")
 """Last names of functions that seed all libraries."""
-SHUFFLED_SPLITTERS = under(("sklearn.model_selection.",), "KFold StratifiedKFold StratifiedGroupKFold GroupKFold")
-DRAWING_SPLITTERS = under(
-    ("sklearn.model_selection.",),
-    "train_test_split ShuffleSplit StratifiedShuffleSplit GroupShuffleSplit RepeatedKFold RepeatedStratifiedKFold",
+SHUFFLED_SPLITTERS = r"sklearn\.model_selection\.(Stratified)?(Group)?KFold"
+DRAWING_SPLITTERS = (
+    r"sklearn\.model_selection\.(train_test_split|(Stratified|Group)?ShuffleSplit|Repeated(Stratified)?KFold)"
 )
-RANDOM_SPLITS = word_set("torch.utils.data.random_split torch.utils.data.dataset.random_split")
+RANDOM_SPLITS = r"torch\.utils\.data\.(dataset\.)?random_split"
 
 
 def seeders_of(library: str, survey: Survey) -> list[Called]:
@@ -69,11 +67,10 @@ def _is_unset(call: Called, place: int | None, name: str) -> bool:
     return not is_spread and (value is None or dotted_name(value) == "None")
 
 
-LAYERS = under(
-    ("torch.nn.",),
-    "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose2d Embedding LSTM GRU RNN MultiheadAttention Transformer "
-    "TransformerEncoderLayer",
-) | under(KERAS, "Sequential Model layers.Dense layers.Conv2D layers.Embedding layers.LSTM")
+LAYERS = (
+    r"torch\.nn\.(Linear|Bilinear|Conv(Transpose)?[123]d|Embedding|LSTM|GRU|RNN|MultiheadAttention|Transformer\w*)"
+    rf"|{KERAS}(Sequential|Model|layers\.(Dense|Conv2D|Embedding|LSTM))"
+)
 
 
 OF_KERAS = ("keras", "tensorflow", "tf_keras")

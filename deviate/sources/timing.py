@@ -15,13 +15,11 @@ from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, instead, with_arguments, wrapped
 from deviate.sources.flow import Flow, Follower, is_aside
 from deviate.sources.kernels import held_by_script
-from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in, under
+from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
 from deviate.sources.values import ValueUse
 
-GRAPH_SESSIONS = under(
-    TENSORFLOW,
-    "Session InteractiveSession train.MonitoredTrainingSession train.MonitoredSession train.Supervisor "
-    "train.SingularMonitoredSession",
+GRAPH_SESSIONS = (
+    rf"{TENSORFLOW}((Interactive)?Session|train\.(MonitoredTrainingSession|(Singular)?MonitoredSession|Supervisor))"
 )
 
 
@@ -53,13 +51,10 @@ def graph_session(survey: Survey) -> Matches:
 
 THREADS = word_set("threading.Thread threading.Timer")
 POOLS = (
-    "concurrent.futures.ThreadPoolExecutor()", "concurrent.futures.ProcessPoolExecutor()",
-    "concurrent.futures.thread.ThreadPoolExecutor()", "multiprocessing.Pool()", "multiprocessing.pool.Pool()",
-    "multiprocessing.pool.ThreadPool()", "multiprocessing.dummy.Pool()", "torch.multiprocessing.Pool()",
-    "multiprocessing.get_context().Pool()",
-)  # fmt: skip
-HANDING_METHODS = ("map", "imap", "imap_unordered", "starmap", "apply_async", "map_async", "starmap_async", "submit")
-HANDED_FUNCTIONS = frozenset(f"{pool}.{method}" for pool in POOLS for method in HANDING_METHODS)
+    r"(concurrent\.futures\.(thread\.)?(Thread|Process)PoolExecutor|torch\.multiprocessing\.Pool"
+    r"|multiprocessing\.((pool|dummy|get_context\(\))\.)?(Thread)?Pool)\(\)\."
+)
+HANDED_FUNCTIONS = rf"{POOLS}(map|imap|imap_unordered|starmap|apply_async|map_async|starmap_async|submit)"
 PARALLEL_MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
 
 
@@ -95,13 +90,17 @@ def parallel_draws(survey: Survey) -> Matches:
     for call in survey.calls(THREADS):
         yield from _match_draw(call, call.argument(1, "target", "function"), survey, "a thread")
     for call in survey.calls(HANDED_FUNCTIONS):
-        where = "threads" if "Thread" in call.name or "dummy" in call.name else "whichever worker is free"
+        where = "threads" if _has_threads(call) else "whichever worker is free"
         yield from _match_draw(call, call.argument(0, "func", "fn"), survey, where)
     if "tensorflow" not in held_by_script(survey) and "tensorflow" in survey.graph.imported_packages:
         for call in survey.methods(PARALLEL_MAPS, ("tensorflow.",)):
             calls = call.argument(1, "num_parallel_calls")
             if calls is not None and constant_number(calls) != 1:
                 yield from _match_draw(call, call.argument(0, "map_func"), survey, "parallel calls")
+
+
+def _has_threads(call: Called) -> bool:
+    return "Thread" in call.name or "dummy" in call.name
 
 
 def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Matches:
@@ -111,10 +110,7 @@ def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey,
         yield called.node, f"{draw.name} ({place}) is drawn in any order, by {where}"
 
 
-PARAMETER_SERVERS = under(
-    TENSORFLOW,
-    "distribute.experimental.ParameterServerStrategy distribute.ParameterServerStrategy train.replica_device_setter",
-)
+PARAMETER_SERVERS = rf"{TENSORFLOW}(distribute\.(experimental\.)?ParameterServerStrategy|train\.replica_device_setter)"
 
 
 @source("shared-memory", "timing")
@@ -223,10 +219,8 @@ def clock_condition(survey: Survey) -> Matches:
 COMPLETION_ITERATORS = word_set("concurrent.futures.as_completed asyncio.as_completed ray.wait")
 PARALLEL_METHODS = ("map", "interleave", "batch", "ragged_batch", "from_generator")
 ORDER_OPTIONS = ("deterministic", "experimental_deterministic")
-SLOPPY_INTERLEAVES = under(TENSORFLOW, "data.experimental.parallel_interleave contrib.data.parallel_interleave")
-SHUFFLING_QUEUES = under(
-    TENSORFLOW, "train.batch train.shuffle_batch train.batch_join train.shuffle_batch_join train.maybe_batch"
-)
+SLOPPY_INTERLEAVES = rf"{TENSORFLOW}(contrib\.data|data\.experimental)\.parallel_interleave"
+SHUFFLING_QUEUES = rf"{TENSORFLOW}train\.((shuffle|maybe)_)?batch(_join)?"
 
 
 @source(
@@ -294,10 +288,7 @@ def _of_tensorflow(survey: Survey) -> Matches:
                 yield target, message
 
 
-FORESTS = under(
-    ("sklearn.ensemble.",),
-    "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor",
-)
+FORESTS = r"sklearn\.ensemble\.(RandomForest|ExtraTrees)(Classifier|Regressor)"
 
 
 @source("forest-threads", "timing", held="--hold threads", cure=with_arguments(n_jobs=1))
@@ -320,10 +311,7 @@ def forest_threads(survey: Survey) -> Matches:
             yield call.node, "predictions of trees are added in the order in which threads are ready"
 
 
-WORD_VECTOR_MODELS = under(
-    ("gensim.models.",),
-    "Word2Vec FastText Doc2Vec word2vec.Word2Vec fasttext.FastText doc2vec.Doc2Vec LdaMulticore",
-)
+WORD_VECTOR_MODELS = r"gensim\.models\.((word2vec|fasttext|doc2vec)\.)?(Word2Vec|FastText|Doc2Vec|LdaMulticore)"
 
 
 @source("word-vectors", "timing", cure=with_arguments(workers=1))
@@ -346,9 +334,9 @@ def word_vectors(survey: Survey) -> Matches:
             yield call.node, "threads write to the same vectors in any order"
 
 
-LIGHTGBM = under(("lightgbm.",), "train cv LGBMClassifier LGBMRegressor LGBMRanker")
-XGBOOST = under(("xgboost.",), "train cv XGBClassifier XGBRegressor XGBRanker")
-CATBOOST = under(("catboost.",), "train cv CatBoost CatBoostClassifier CatBoostRegressor CatBoostRanker")
+LIGHTGBM = r"lightgbm\.(train|cv|LGBM(Classifier|Regressor|Ranker))"
+XGBOOST = r"xgboost\.(train|cv|XGB(Classifier|Regressor|Ranker))"
+CATBOOST = r"catboost\.(train|cv|CatBoost(Classifier|Regressor|Ranker)?)"
 SETTLED = word_set("deterministic force_row_wise force_col_wise")
 THREAD_COUNTS = word_set("num_threads num_thread nthread nthreads n_jobs thread_count")
 
@@ -411,9 +399,6 @@ def _is_single(options: Mapping[str, cst.BaseExpression]) -> bool:
     return any(constant_number(options[name]) == 1 for name in THREAD_COUNTS.intersection(options))
 
 
-THREAD_TASKS = frozenset(name for name in HANDED_FUNCTIONS if "Thread" in name or "dummy" in name)
-
-
 @source("thread-updates", "timing", observed=("thread-order",), held="--hold workers")
 def thread_updates(survey: Survey) -> Matches:
     """Threads that add to one value, or append to one list.
@@ -441,7 +426,7 @@ def thread_updates(survey: Survey) -> Matches:
     should know about floating-point arithmetic".
     """
     tasks = [(call, call.argument(1, "target", "function")) for call in survey.calls(THREADS)]
-    tasks += [(call, call.argument(0, "func", "fn")) for call in survey.calls(THREAD_TASKS)]
+    tasks += [(call, call.argument(0, "func", "fn")) for call in survey.calls(HANDED_FUNCTIONS) if _has_threads(call)]
     for call, task in tasks:
         for callee in survey.resolver.functions(task, call.function) if task is not None else ():
             for node in walk(callee.function.node):
@@ -466,7 +451,7 @@ def _is_shared(target: cst.BaseExpression, function: Function) -> bool:
     return is_receiver or (not own and isinstance(target, cst.Attribute | cst.Subscript))
 
 
-CPU_COUNTS = word_set("os.cpu_count multiprocessing.cpu_count os.process_cpu_count joblib.cpu_count")
+CPU_COUNTS = r"os\.(process_)?cpu_count|(multiprocessing|joblib)\.cpu_count"
 DIVIDING = word_set("array_split split chunk linspace range")
 
 
