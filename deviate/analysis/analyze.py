@@ -23,9 +23,6 @@ from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.script import call_graph, relative_name
 from deviate.analysis.resolve.tree import identifiers
-from deviate.analysis.seeds import seed_calls
-from deviate.analysis.side_effects import find_side_effects, output_paths
-from deviate.analysis.survey import Survey
 from deviate.base.notebooks import with_cells
 from deviate.model.analysis import TEXT_SINKS, Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
 from deviate.model.metric_vocabulary import direction_of, split_identifier
@@ -90,9 +87,8 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
         elif site is not None and item.decision.role is not None:
             unreached.append((item, site.id))
     loops = _loops(trainings, call_paths, judged, graph)
-    survey = Survey(graph)
-    # Before the files are listed, for they read more of them. The catalogue is above this room: it reads code with it.
-    hazards, side_effects = wing("sources.catalogue").find_hazards(survey), find_side_effects(survey)
+    # Before the files are listed, for they read more of them. That room is above this one: it reads code with it.
+    found = wing("sources.find").find(graph)
     analysis = Analysis(
         root=root,
         script=file,
@@ -101,13 +97,10 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
         metrics=_metrics(metrics, outer, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
-        seeds=seed_calls(graph),
-        outputs=output_paths(graph),
         files=graph.project.files(),
         notices=tuple(graph.project.notices),
         alternatives=_alternatives(trainings, loops, graph),
-        hazards=hazards,
-        side_effects=side_effects,
+        **found,
     )
     if is_whole:  # last, as it reads files on which nothing else in the analysis may rest
         functions = set(graph.functions)

@@ -109,7 +109,7 @@ def _command(words: Sequence[str]) -> str:
 
 def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
     """What happens to the seeds of the script."""
-    from deviate.analysis.seeds import fate_of  # libcst, which the help of a verb does without
+    from deviate.sources.seeds import fate_of  # libcst, which the help of a verb does without
 
     script_analysis = prepared.analysis
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]

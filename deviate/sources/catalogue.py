@@ -19,7 +19,7 @@ from deviate.sources.cures import Cure, cured_line
 if TYPE_CHECKING:
     import libcst as cst
 
-    from deviate.analysis.survey import Survey
+    from deviate.sources.survey import Survey
 
 Group = Literal["seeds", "order", "kernels", "timing", "state", "evaluation"]
 GROUPS: dict[Group, str] = {

@@ -9,12 +9,12 @@ import libcst as cst
 from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
-from deviate.analysis.seeds import SEEDERS
-from deviate.analysis.survey import Called, Survey, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, instead, with_arguments, wrapped
 from deviate.sources.names import LISTING_FUNCTIONS, TORCH_LOADERS, TORCH_PARAMETERS, draws_from
+from deviate.sources.seeds import SEEDERS
+from deviate.sources.survey import Called, Survey, is_true
 
 CHANGING_SOURCES = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "

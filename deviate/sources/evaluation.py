@@ -6,11 +6,11 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, positional, walk
-from deviate.analysis.survey import Survey, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, with_arguments
 from deviate.sources.names import TORCH_LOADERS, draws_from
+from deviate.sources.survey import Survey, is_true
 
 EVALUATING = word_set("evaluate evaluation eval validate validation valid val test testing predict infer inference")
 """Words in the names of functions and variables of an evaluation."""

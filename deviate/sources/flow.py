@@ -6,8 +6,8 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Binding, Class, Function, Nodes
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
-from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.survey import Survey
 
 SORTING = word_set("sorted natsorted os_sorted humansorted sort")
 ORDER_INSENSITIVE_CALLS = SORTING | word_set(

@@ -15,11 +15,11 @@ from deviate.analysis.resolve.tree import (
     positional,
     walk,
 )
-from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import instead, with_arguments
 from deviate.sources.names import KERAS, LIGHTNING_TRAINERS, TENSORFLOW, TORCH, TORCH_PARAMETERS
+from deviate.sources.survey import Called, Survey, is_false, is_true
 
 GPU = "gpu"
 DETERMINISTIC = "torch.use_deterministic_algorithms(True)"

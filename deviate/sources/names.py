@@ -6,8 +6,8 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import walk
-from deviate.analysis.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
+from deviate.sources.survey import Called, Survey
 
 TENSORFLOW = r"tensorflow\.(compat\.v[12]\.)?"
 KERAS = r"(keras|tf_keras|tensorflow\.(compat\.v[12]\.)?keras)\."

@@ -6,13 +6,13 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import last_name, positional
-from deviate.analysis.survey import Called, Survey
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import wrapped
 from deviate.sources.flow import Flow
 from deviate.sources.names import LISTING_FUNCTIONS
 from deviate.sources.sets import Sets
+from deviate.sources.survey import Called, Survey
 
 PATH_METHODS = ("iterdir", "rglob")
 

@@ -7,8 +7,8 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
-from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.survey import Survey
 
 Items = Literal["numbers", "texts"]
 MAKING = ("builtins.set", "builtins.frozenset")

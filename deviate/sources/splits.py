@@ -1,11 +1,11 @@
 """Seeds that come too late or are missing where examples are divided and models are made."""
 
 from deviate.analysis.resolve.tree import dotted_name
-from deviate.analysis.seeds import SEEDERS
-from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, with_arguments
 from deviate.sources.names import KERAS
+from deviate.sources.seeds import SEEDERS
+from deviate.sources.survey import Called, Survey, is_false, is_true
 
 EVERYTHING = ("set_seed", "seed_everything", "set_random_seed")
 """Last names of functions that seed all libraries."""

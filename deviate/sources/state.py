@@ -2,12 +2,12 @@
 
 import libcst as cst
 
-from deviate.analysis.destinations import Destinations
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import last_name, walk
-from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
+from deviate.sources.destinations import Destinations
+from deviate.sources.survey import Survey
 
 CHECKS = word_set("os.path.exists os.path.isfile os.path.isdir os.path.lexists")
 LOADING = word_set("load loads load_npz loadtxt open read read_text read_bytes read_csv read_json read_pickle restore")

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
-from deviate.analysis.mappings import Mappings
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, keywords, last_name, walk
-from deviate.analysis.survey import Called, Survey, is_false, is_true
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, instead, with_arguments, wrapped
 from deviate.sources.flow import Flow, Follower, is_aside
 from deviate.sources.kernels import held_by_script
+from deviate.sources.mappings import Mappings
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
+from deviate.sources.survey import Called, Survey, is_false, is_true
 from deviate.sources.values import ValueUse
 
 GRAPH_SESSIONS = (

@@ -10,11 +10,11 @@ import libcst as cst
 from deviate.analysis.resolve.index import Module
 from deviate.analysis.resolve.script import call_graph
 from deviate.analysis.resolve.tree import last_name, walk
-from deviate.analysis.survey import Survey
 from deviate.errors import InputError
 from deviate.model.analysis import InputUse
 from deviate.sources.flow import ORDER_INSENSITIVE_CALLS, Flow, is_load, is_sorted
 from deviate.sources.names import draws_from
+from deviate.sources.survey import Survey
 from deviate.sources.values import ValueUse, strongest
 
 DRAWING_ESTIMATORS = re.compile(

@@ -4,11 +4,11 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, walk
-from deviate.analysis.seeds import MAKERS, SEEDERS
-from deviate.analysis.survey import Survey
 from deviate.model.analysis import InputUse
 from deviate.model.metric_vocabulary import HIGHER, LOWER, split_identifier, word_set
 from deviate.sources.flow import ADDING, KEEPING, REPORTING, Follower
+from deviate.sources.seeds import MAKERS, SEEDERS
+from deviate.sources.survey import Survey
 
 STRENGTHS: tuple[InputUse, ...] = ("reported", "sorted", "unknown", "computed")
 """Uses in rising order: an input with several has the last of them."""

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from deviate.analysis.destinations import Destinations
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import argument, constant_text, keywords, last_name, positional, walk
-from deviate.analysis.survey import Called, Survey, is_true
 from deviate.model.analysis import SideEffect, SideEffectKind
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.destinations import Destinations
+from deviate.sources.survey import Called, Survey, is_true
 
 # ---------------------------------------------------------------- fixed paths that a run writes
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import deviate
-from deviate.analysis.seeds import MAKERS, SEEDERS, _says_that_it_seeds, fate_of
 from deviate.model.analysis import Analysis, SeedCall
+from deviate.sources.seeds import MAKERS, SEEDERS, _says_that_it_seeds, fate_of
 
 Analyse = Callable[[str], Analysis]
 

@@ -9,13 +9,13 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.mappings import Mappings
 from deviate.analysis.resolve.abstract_values import Container, External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import keywords, last_name, positional
 from deviate.model.analysis import SeedCall
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.mappings import Mappings
 
 SEEDERS = word_set(
     "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "

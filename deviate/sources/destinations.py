@@ -6,8 +6,8 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.analysis.survey import Survey
 from deviate.model.metric_vocabulary import word_set
+from deviate.sources.survey import Survey
 
 DEEPEST = 6
 REST = "…"
