@@ -89,6 +89,8 @@ LONGEST = (
     "test_installed_files.py",
     "test_noise.py",
     "test_headline_cases.py",
+    "test_one_score.py",
+    "test_cases.py",
 )
 """Files of the slow tier that take a minute or more; one that is begun last leaves the other core without work."""
 

@@ -153,6 +153,7 @@ def test_two_sources_that_are_both_needed_are_both_named(diverge: Diverge) -> No
     ]
 
 
+@pytest.mark.slow
 def test_a_splitter_without_random_state_is_named_where_it_is_made(diverge: Diverge) -> None:
     assert proved(diverge(SPLIT)) == [(5, "StratifiedKFold(4, shuffle=True, random_state=0)")]
 

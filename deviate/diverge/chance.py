@@ -50,6 +50,11 @@ def draw_chance(variant: Variant, *, is_hash_set: bool) -> Variant:
     return replace(variant, controls=tuple(sorted({**dict(variant.controls), **drawn}.items())))
 
 
+def is_drawn(variant: Variant, source: str) -> bool:
+    """Whether each run has a seed of its own for the hash or for numbers of the system."""
+    return dict(variant.controls).get(source) == DRAWN
+
+
 def give_chance(
     variant: Variant, seed: int, given: Iterable[str], *, watched: Sequence[str] = (), is_pair: bool = False
 ) -> Variant:
@@ -61,11 +66,10 @@ def give_chance(
         is_pair: whether each of two runs has the other values of its own.
     """
     names, levels = set(given), dict(variant.controls)
-    if ENTROPY not in levels:
-        return variant
-    own = DRAWN if is_pair else str(derive_seed(seed, ENTROPY, 1))
-    places = ",".join(sorted(names - {HASH}))
-    levels[ENTROPY] = "/".join((own, str(derive_seed(seed, ENTROPY, 0)), places, ",".join(watched)))
-    if HASH in levels and (HASH in names or not is_pair):
+    if is_drawn(variant, ENTROPY):
+        own = DRAWN if is_pair else str(derive_seed(seed, ENTROPY, 1))
+        places = ",".join(sorted(names - {HASH}))
+        levels[ENTROPY] = "/".join((own, str(derive_seed(seed, ENTROPY, 0)), places, ",".join(watched)))
+    if is_drawn(variant, HASH) and (HASH in names or not is_pair):
         levels[HASH] = str(derive_seed(seed, HASH, 0 if HASH in names else 1))
     return replace(variant, controls=tuple(sorted(levels.items())))

@@ -19,7 +19,6 @@ from deviate.diverge.findings import (
     Difference,
     DivergenceFindings,
     InputDifference,
-    Place,
     Rung,
     RungFindings,
     Trace,
@@ -444,15 +443,6 @@ class Search:
         root = prepared.sources or prepared.target.root
         return with_uses(compare_inputs(*pair.traces, difference), root / prepared.analysis.script, root)
 
-    def _draws(self) -> tuple[tuple[str, Place], ...]:
-        """Draws of the script from global generators, each with its library."""
-        from deviate.sources.uses import global_draws
-
-        prepared = self.request.sides[0].prepared
-        root = prepared.sources or prepared.target.root
-        draws = global_draws(root / prepared.analysis.script, root)
-        return tuple((draw.library, Place(draw.file, draw.line, draw.call)) for draw in draws)
-
     def _notes(self, *, is_equal: bool | None) -> Iterator[str]:
         """Limitations of the result."""
         tolerance = self.request.tolerance
@@ -492,7 +482,6 @@ class Search:
             above=tuple(difference for difference in differences if difference is not None),
             inputs=self.findings.inputs,
             equal_inputs=equal_inputs(*pair.traces),
-            draws=() if request.variant.held or request.variant.varied else self._draws(),
             idle_lines=idle_lines(trace for side in pair.traces for trace in side),
             runs=request.labels,
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from deviate.diverge.causes.observed import has_other_names
-from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance
+from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import HARMLESS, Confirmation, Difference, InputDifference, Phase
 from deviate.diverge.holds import HOLDS, Levels
@@ -17,7 +17,7 @@ from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_
 from deviate.diverge.traces import read_traces
 from deviate.model.analysis import Hazard
 from deviate.model.records import Run
-from deviate.replay.variants import HASH
+from deviate.replay.variants import ENTROPY, HASH
 from deviate.report.format import counted
 
 HELD_BY = {"listing": "listing", "clock": "clock", "completion": "workers", "thread-order": "workers"}
@@ -35,7 +35,7 @@ MEMORY, KERNELS, THREADS = "memory", "kernels", "threads"
 LEVELS: dict[str, Levels] = {
     MEMORY: (("kernels", "deterministic"), ("on-missing", "warn")),
     KERNELS: (("kernels", "deterministic"), ("on-missing", "warn"), ("autotune", "off"), ("precision", "full")),
-    **{name: levels for name, levels in HOLDS.items() if name not in {HASH, "entropy"}},
+    **{name: levels for name, levels in HOLDS.items() if name not in {HASH, ENTROPY}},
 }
 """What cannot be given and is held, and at which levels of factors."""
 COMPUTING = frozenset({"torch", "tensorflow", "jax"})
@@ -44,6 +44,8 @@ BY_ROUNDING = frozenset({MEMORY, KERNELS, THREADS})
 """Sources of which a closer level shows the operation."""
 BY_CHANCE = frozenset({MEMORY, KERNELS, THREADS, "workers"})
 """What may be equal in two runs by chance, so that the runs are repeated."""
+LEAST_S, SLOWER = 60.0, 10.0
+"""Time limit of a run: with one worker or one thread it takes longer, and work that waits for other work never ends."""
 FEWEST_STEPS = 2
 """Updates beyond the first difference up to which two runs have to be equal."""
 
@@ -126,11 +128,10 @@ class Prover:
 
     def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
         """Sources that can be given, the likeliest first."""
-        controls = dict(self.request.variant.controls)
-        if "entropy" not in controls:
-            return []
+        variant = self.request.variant
         places = [place for place in self._places if ":" in place or place in SHARED]
-        hashes = [HASH] if HASH in controls else []
+        places = places if is_drawn(variant, ENTROPY) else []
+        hashes = [HASH] if is_drawn(variant, HASH) else []
         is_likely = HASH in suspects or HASH in named
         every = [*hashes, *places] if is_likely else [*places, *hashes]
         return sorted(every, key=lambda source: source not in suspects)
@@ -153,9 +154,12 @@ class Prover:
             middle = (len(kept) + 1) // 2
             part = next((part for part in (kept[:middle], kept[middle:]) if self._makes_equal(part)), None)
             if part is None:
-                return self._without_idle(kept)
+                kept = self._without_idle(kept)
+                break
             kept = list(part)
-        return kept
+        # Noise of computations comes and goes, and a run may be equal without anything given to it.
+        is_noise = self.phase in COMPUTED and LEVELS.keys().isdisjoint(kept) and self._makes_equal(())
+        return [] if is_noise else kept
 
     def _without_idle(self, sources: Sequence[str]) -> list[str]:
         """Sources of which neither half is enough, without those that are not needed."""
@@ -192,7 +196,14 @@ class Prover:
         suffix = ".proof" + (f"-{len(self.tests) + 1}" if self.tests else "")
         repeated = () if held else (("DEVIATE_REPLICATE", "1"),)  # for scripts that ask which run they are
         pair = run_pair(
-            request, suffix, self.execute, 1, variant=variant, environment=repeated, n_runs=2 if held else 1
+            request,
+            suffix,
+            self.execute,
+            1,
+            variant=variant,
+            environment=repeated,
+            timeout_s=LEAST_S + SLOWER * max(run.wall_time_s for run in self.pair.runs),
+            n_runs=2 if held else 1,
         )
         self.chance += [chance_of(run) for run in pair.runs[: 2 if held else 1]]
         return pair if held else self._beside_first(pair.runs[-1], pair)
@@ -256,6 +267,8 @@ def describe(sources: Sequence[str]) -> str:
     >>> describe(["hash", "train.py:7"])
     'with the same hash seed and the same numbers at train.py:7'
     """
+    if not sources:
+        return "with nothing the same"
     names = [TEXTS.get(source, f"the same numbers at {source}") for source in sources]
     shown = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
     return f"with {' and '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}"

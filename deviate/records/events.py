@@ -325,10 +325,8 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "trained": _trained,
     "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
     "environment": _environment,
-    "checkpoint": lambda *_: None,  # the executor reads it, as it does signals
-    "signal": lambda *_: None,
-    "chance": lambda *_: None,  # `deviate diverge` reads it
-    "loops": lambda *_: None,  # read before all else, to know the main loop
+    # Read by others: causes by `deviate diverge`, checkpoints and signals by the executor, loops before all else.
+    **dict.fromkeys(("chance", "checkpoint", "signal", "loops"), lambda *_: None),
 })  # fmt: skip
 """Handlers of the events that occur a few times per run, by kind; an unknown kind is a bad line."""
 

@@ -1,6 +1,5 @@
 """Uses of inputs: whether a reading of the clock, a listing or the like can change what a script computes."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +12,9 @@ from deviate.analysis.resolve.tree import last_name, walk
 from deviate.errors import InputError
 from deviate.model.analysis import InputUse
 from deviate.sources.flow import ORDER_INSENSITIVE_CALLS, Flow, is_load, is_sorted
-from deviate.sources.names import draws_from
 from deviate.sources.survey import Survey
 from deviate.sources.values import ValueUse, strongest
 
-DRAWING_ESTIMATORS = re.compile(
-    r"sklearn\.(utils\.(shuffle|resample)|model_selection\.(train_test_split|\w*ShuffleSplit)|datasets\.make_\w+"
-    r"|(ensemble|neural_network|cluster|tree|mixture)\.[A-Z]\w+|linear_model\.SGD\w+)"
-)
-"""Functions and estimators of scikit-learn that draw random numbers unless they get `random_state`."""
 ORDERS = frozenset({"listing", "set-order", "completion"})
 """Sources whose values are orders."""
 ITERATORS = frozenset({"as_completed", "imap_unordered"})
@@ -52,39 +45,6 @@ def input_uses(script: Path, root: Path, places: Iterable[InputPlace]) -> dict[I
     except InputError:
         pass
     return uses
-
-
-@dataclass(frozen=True, slots=True)
-class DrawPlace:
-    """A call that draws from the global generator of a library."""
-
-    library: str
-    call: str
-    file: str
-    line: int
-
-
-def global_draws(script: Path, root: Path) -> tuple[DrawPlace, ...]:
-    """Calls that draw from global generators, file by file in source order; none where the source cannot be read."""
-    try:
-        with call_graph(script, root) as graph:
-            survey = Survey(graph)
-            draws = [
-                DrawPlace(library, graph.nodes.code(call.node), call.function.module.file, graph.nodes.line(call.node))
-                for name in survey.names
-                if (library := _library_of(name))
-                for call in survey.calls([name])
-                if library != "numpy" or not name.startswith("sklearn.") or call.argument(None, "random_state") is None
-            ]
-            order = {file: number for number, file in enumerate(graph.project.files())}
-            return tuple(sorted(draws, key=lambda draw: (order[draw.file], draw.line)))
-    except InputError:
-        return ()
-
-
-def _library_of(name: str) -> str | None:
-    """The library whose global generator a function draws from; scikit-learn uses that of NumPy."""
-    return "numpy" if DRAWING_ESTIMATORS.fullmatch(name) else draws_from(name)
 
 
 def _use(place: InputPlace, module: Module, survey: Survey) -> InputUse:

@@ -16,6 +16,7 @@ from deviate.report.forms.registry import render
 PAGES = {
     "backward": CASES["backward"],
     "nothing": CASES["nothing"],
+    "recorded": CASES["recorded"],
     "hostile": lambda: spoken([*NASTY.values()]),
 }
 GRAVE = {"serious", "critical"}
@@ -61,7 +62,7 @@ def test_nobody_is_kept_from_reading_the_page(
 
 
 def test_commands_can_be_copied(browser: Browser, page_of: Callable[[str], str]) -> None:
-    with visit(browser, page_of("backward")) as visited:
+    with visit(browser, page_of("recorded")) as visited:
         button = visited.page.locator(".verdict pre + div button")
         assert button.count() == 1
         button.click()

@@ -102,12 +102,6 @@ def test_an_observed_input_goes_before_what_the_source_may_do_and_before_an_unse
     assert found.index("file-order") < found.index("unseeded")
 
 
-def test_an_unseeded_generator_is_told_with_the_lines_that_draw_from_it() -> None:
-    draws = tuple((library, Place("train.py", line)) for library, line in (("numpy", 4), ("random", 6), ("numpy", 9)))
-    evidence = seen(draws=draws, idle_lines=frozenset({("train.py", 9)}))
-    assert [place.line for place in first(evidence, BATCH).places] == [4]
-
-
 def test_a_generator_whose_own_state_differs_first_is_the_cause_all_the_same() -> None:
     state = Difference("steps", "random", 0, 0, "state", "numpy")
     assert first(seen(an_input("listing")), state).id == "unseeded"

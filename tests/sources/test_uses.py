@@ -1,12 +1,11 @@
 """What scripts do with inputs: whether a reading of the clock, a listing or the like can change a result."""
 
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from deviate.sources.uses import InputPlace, global_draws, input_uses
+from deviate.sources.uses import InputPlace, input_uses
 
 IMPORTS = "import glob, os, random, secrets, time, uuid\nfrom datetime import datetime\nimport numpy as np\n"
 Use = Callable[[str, str, str], str]
@@ -98,20 +97,3 @@ def test_results_that_are_stored_by_keys_are_no_suspects(use: Use, text: str, ex
 def test_a_script_that_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
     at = InputPlace("clock", "time.time()", "train.py", 1)
     assert input_uses(tmp_path / "train.py", tmp_path, [at]) == {at: "unknown"}
-
-
-def test_draws_from_global_generators_are_told_with_their_library(tmp_path: Path) -> None:
-    text = """\
-    import random, numpy as np, torch
-    from sklearn.model_selection import train_test_split
-    def load():
-        return np.random.rand(3), np.random.default_rng(1).normal()
-    x, y = load()
-    a, b = train_test_split(x)
-    c, d = train_test_split(x, random_state=1)
-    w = torch.randn(3) + random.random()
-    """
-    script = tmp_path / "train.py"
-    script.write_text(textwrap.dedent(text), encoding="utf-8")
-    found = [(draw.library, draw.line) for draw in global_draws(script, tmp_path)]
-    assert sorted(found) == [("numpy", 4), ("numpy", 6), ("random", 8), ("torch", 8)]

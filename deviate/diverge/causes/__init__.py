@@ -37,7 +37,6 @@ class Evidence:
         n_steps: complete updates of the first run and of the second; None if unknown.
         seeds: seeds set by deviate in the first run and in the second, stream to seed; empty if it set none.
         above: first differences on the levels above the last one.
-        draws: of the script, from the global generator of a library, in source order.
         inputs: inputs that differ between the runs, in the order in which they entered.
         equal_inputs: source, file and line of inputs that both runs recorded with equal values.
         idle_lines: lines that either trace watched and neither run executed, as file and line.
@@ -59,7 +58,6 @@ class Evidence:
     n_steps: tuple[int, int] | None = None
     seeds: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
     above: tuple[Difference, ...] = ()
-    draws: tuple[tuple[str, Place], ...] = ()
     inputs: tuple[InputDifference, ...] = ()
     equal_inputs: frozenset[tuple[str, str, int]] = frozenset()
     idle_lines: frozenset[tuple[str, int]] = frozenset()

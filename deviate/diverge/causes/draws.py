@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import re
-from collections.abc import Sequence
 
 from deviate.diverge.causes import (
     CauseMatch,
@@ -210,37 +209,18 @@ def unseeded(difference: Difference, evidence: Evidence) -> CauseMatch | None:
             return None
         is_start = difference.step == 0
         why = f"the generator of {library} is not seeded"
-        places = _draws_from([library], evidence)
         certainty = "certain" if is_start else "likely"
-        return CauseMatch(certainty, why, places, code=SEEDING[library], standing="upstream")
+        return CauseMatch(certainty, why, code=SEEDING[library], standing="upstream")
     # Operations are those of PyTorch: what else is imported has not drawn this number.
     compute = evidence.frameworks & ({"torch"} if difference.kind == "operation" else {"torch", "tensorflow"})
     # These import NumPy themselves, so its import proves nothing; its state does, if compared.
     missing = [library for library in SEEDING if library in (compute or evidence.frameworks) and library not in seeded]
     if not missing:
         return None
-    # Layers draw by themselves; from the others the script has to draw.
-    drawn = {library for library, _ in evidence.draws} | {"torch", "tensorflow"}
-    missing = [library for library in missing if library in drawn] or missing
     order = f"{PHASES.get(difference.phase, 'a draw')} differs first"
     code = "; ".join(SEEDING[library] for library in missing)
     why = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not seeded"
-    places = _draws_from(missing, evidence)
-    why = (
-        f"{why}; the script draws from {'it' if len(missing) == 1 else 'them'}{format_places(places)}"
-        if places
-        else why
-    )
-    return CauseMatch("likely" if not seeded else "possible", why, places, order, code)
-
-
-def _draws_from(libraries: Sequence[str], evidence: Evidence) -> tuple[Place, ...]:
-    """Lines of the script that draw from these libraries, without those that did not run."""
-    return tuple(
-        place
-        for library, place in evidence.draws
-        if library in libraries and (place.file, place.line) not in evidence.idle_lines
-    )
+    return CauseMatch("likely" if not seeded else "possible", why, order=order, code=code)
 
 
 def _standing(difference: Difference) -> Standing:

@@ -222,11 +222,15 @@ def _list_confirmations(findings: DivergenceFindings) -> Iterator[Point]:
     """The test that proves the cause, or what was tried where none does."""
     proofs = [test for test in findings.confirmations if test.is_equal]
     tried = len(findings.confirmations)
-    if proofs:
+    if proofs and is_proved(findings):
         n_more = f"; {counted(tried - 1, 'other test')}" if tried > 1 else ""
         yield Point("Proof", f"{confirmation_text(proofs[-1])}{n_more}")
     elif tried:
         yield Point("Tried", "; ".join(confirmation_text(test) for test in findings.confirmations[-MOST_TRIED:]))
+
+
+def is_proved(findings: DivergenceFindings) -> bool:
+    return any(cause.certainty == "proved" for cause in findings.causes)
 
 
 def confirmation_text(confirmation: Confirmation) -> str:
@@ -297,8 +301,7 @@ def _not_reproduced(findings: DivergenceFindings) -> Iterator[Point]:
 
 def _ends(findings: DivergenceFindings) -> Iterator[Point]:
     ended = next((rung for rung in findings.rungs if rung.why_not), None)
-    is_proved = any(cause.certainty == "proved" for cause in findings.causes)
-    if ended is not None and findings.is_equal is not None and not (is_proved and not ended.n_runs):
+    if ended is not None and findings.is_equal is not None and not (is_proved(findings) and not ended.n_runs):
         yield Point("Ended", f"{'at' if ended.n_runs else 'before'} level {ended.rung}: {clean(ended.why_not)}")
 
 

@@ -60,9 +60,10 @@ from deviate.report.format import clean, counted_of, name_text
 from deviate.report.numbers import Number, Pieces, duration_of, whole
 from deviate.report.plots import GrowthPanel, GrowthPlot
 
-DIVERGE_SCHEMA = 2
+DIVERGE_SCHEMA = 3
 # 2026-11-22  1  first format of the JSON of `deviate diverge`.
 # 2026-11-26  2  inputs of the runs that differ.
+# 2026-11-29  3  causes are proved by further runs; no switches.
 MOST_PLOTS = 6
 """Maximum number of quantities to plot; the loss or the primary metric comes first."""
 CAPTION = (

@@ -54,7 +54,9 @@ INPUTS = {
     "asyncio": ("parallel",),
     "joblib": ("parallel",),
     "ray": ("parallel",),
-    "torch": ("parallel",),
+    "torch": ("inputs.seeded_entropy", "parallel"),
+    "numpy": ("inputs.seeded_entropy",),
+    "tensorflow": ("inputs.seeded_entropy",),
     "random": ("inputs.seeded_entropy", "inputs.entropy"),
     "http": ("inputs.network",),
 }  # fmt: skip
