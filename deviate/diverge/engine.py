@@ -28,6 +28,7 @@ from deviate.diverge.forecast import default_limit_s, elapsed_s, estimate_pair_s
 from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines, with_uses
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends
+from deviate.diverge.printed import VOLATILE
 from deviate.diverge.proof import BY_ROUNDING, Proof, Prover
 from deviate.diverge.proved import Namer
 from deviate.diverge.requests import (
@@ -641,9 +642,19 @@ def size_of(difference: Difference, pair: Pair) -> Ulps | None:
 
 
 def quality(experiment: Experiment) -> tuple[str, ...]:
-    """Names of the quantities to compare, the primary one first, then other results; clock readings are excluded."""
-    metrics = sorted(experiment.metrics, key=lambda metric: metric.role != "quality")
-    metrics = [metric for metric in metrics if metric.role != "time"]
+    """Names of the quantities to compare, the primary one first.
+
+    Other numbers than results count where both runs report them: what has the number of a run in its name does not, nor
+    clocks, and what the system gives each process.
+    """
+    metrics = [metric for metric in experiment.metrics if metric.role == "quality"]
+    metrics += [
+        metric
+        for metric in experiment.metrics
+        if metric.role == "other"
+        and all(metric.name in run.series for run in experiment.runs)
+        and VOLATILE.isdisjoint(metric.name.split("_"))
+    ]
     return tuple(metric.name for metric in sorted(metrics, key=lambda metric: not metric.is_primary))
 
 

@@ -4,6 +4,8 @@ A source of chance that the host draws is given: run 1 is repeated with what run
 cannot be given, as the order in which threads end, is held in two more runs, which are compared with each other.
 """
 
+import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,9 +16,11 @@ from deviate.diverge.findings import HARMLESS, Confirmation, Difference, InputDi
 from deviate.diverge.holds import HOLDS, Levels
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
+from deviate.diverge.source import Texts
 from deviate.diverge.traces import read_traces
 from deviate.model.analysis import Hazard
 from deviate.model.records import Run
+from deviate.records.layout import snapshot_folder
 from deviate.replay.variants import ENTROPY, HASH
 from deviate.report.format import counted
 
@@ -44,6 +48,7 @@ BY_ROUNDING = frozenset({MEMORY, KERNELS, THREADS})
 """Sources of which a closer level shows the operation."""
 BY_CHANCE = frozenset({MEMORY, KERNELS, THREADS, "workers"})
 """What may be equal in two runs by chance, so that the runs are repeated."""
+SEEDED = re.compile(r"\b(?:RandomState|default_rng|SeedSequence|MT19937|PCG64)\(\s*(?:seed\s*=\s*)?\d")
 LEAST_S, SLOWER = 60.0, 10.0
 """Time limit of a run: with one worker or one thread it takes longer, and work that waits for other work never ends."""
 FEWEST_STEPS = 2
@@ -61,6 +66,7 @@ class Proof:
         n_runs: of all tests.
         is_whole: whether the runs were equal to the end.
         is_chance_in_vain: whether run 1 with all that run 0 had by chance still differed from it.
+        is_cut: whether the budget ended before all sources were told apart.
     """
 
     sources: tuple[str, ...]
@@ -69,6 +75,7 @@ class Proof:
     n_runs: int
     is_whole: bool = True
     is_chance_in_vain: bool = False
+    is_cut: bool = False
 
 
 class Prover:
@@ -97,6 +104,7 @@ class Prover:
         self.tests: list[Confirmation] = []
         self.n_runs = 0
         self.is_whole = True
+        self.is_cut = False
 
     def prove(self, inputs: Sequence[InputDifference], hazards: Sequence[Hazard]) -> Proof:
         """Find the smallest set of sources that makes the runs equal.
@@ -124,12 +132,14 @@ class Prover:
                 break
             tested.append(set(sources))
         in_vain = bool(given) and not found and set(given) in tested
-        return Proof(tuple(found), tuple(self.tests), tuple(self.chance), self.n_runs, self.is_whole, in_vain)
+        return Proof(
+            tuple(found), tuple(self.tests), tuple(self.chance), self.n_runs, self.is_whole, in_vain, self.is_cut
+        )
 
     def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
         """Sources that can be given, the likeliest first."""
         variant = self.request.variant
-        places = [place for place in self._places if ":" in place or place in SHARED]
+        places = [place for place in self._places if place not in self._beside]
         places = places if is_drawn(variant, ENTROPY) else []
         hashes = [HASH] if is_drawn(variant, HASH) else []
         is_likely = HASH in suspects or HASH in named
@@ -140,10 +150,20 @@ class Prover:
     def _places(self) -> list[str]:
         return list(dict.fromkeys(place for chance in self.chance for place in chance.places))
 
-    @property
-    def _of_imports(self) -> list[str]:
-        """Packages that draw while they are imported; every test has the same numbers there."""
-        return [place for place in self._places if ":" not in place and place not in SHARED]
+    @functools.cached_property
+    def _beside(self) -> frozenset[str]:
+        """What draws numbers that it does not use, which are the same in every test.
+
+        These are packages while they are imported, and generators of NumPy that are made with a seed: first they are
+        made without one.
+        """
+        texts = Texts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent))
+        found = {place for place in self._places if ":" not in place and place not in SHARED}
+        for place in self._places:
+            file, _, line = place.rpartition(":")
+            if file and SEEDED.search(texts.place(file, int(line)).text):
+                found.add(place)
+        return frozenset(found)
 
     def _reduce(self, sources: Sequence[str]) -> list[str]:
         """The smallest part of these sources that makes the runs equal; empty if all of them do not."""
@@ -164,7 +184,7 @@ class Prover:
     def _without_idle(self, sources: Sequence[str]) -> list[str]:
         """Sources of which neither half is enough, without those that are not needed."""
         kept = list(sources)
-        for source in sources if len(sources) > 2 else ():
+        for source in reversed(sources) if len(sources) > 2 else ():  # the least likely first
             rest = [other for other in kept if other != source]
             kept = rest if self._makes_equal(rest) else kept
         return kept
@@ -173,6 +193,7 @@ class Prover:
         held = [source for source in sources if source in LEVELS]
         n_runs = 1 if not held else 2
         if self.n_runs + n_runs > self.budget:
+            self.is_cut = True
             return False
         pair = self._test(sources, held)
         is_equal = self._judge(pair, sources)
@@ -186,7 +207,7 @@ class Prover:
         variant = give_chance(
             request.variant,
             request.request.seed,
-            [*(source for source in sources if source not in held), *self._of_imports],
+            [*(source for source in sources if source not in held), *self._beside],
             watched=watched,
             is_pair=bool(held),
         )

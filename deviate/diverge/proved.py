@@ -71,6 +71,8 @@ class Namer:
     def name(self, proof: Proof) -> Iterator[Cause]:
         """A cause for each source of the proof."""
         together = f"; needed together with {len(proof.sources) - 1} more" if len(proof.sources) > 1 else ""
+        if together and proof.is_cut:
+            together = f"; with {len(proof.sources) - 1} more, which the budget did not tell apart"
         for source in proof.sources:
             cause = self._hash() if source == HASH else self._by_chance(source, proof)
             cause = self._held(source) if cause is None else cause

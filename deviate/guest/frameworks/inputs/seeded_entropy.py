@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import sys
 from _random import Random
+from linecache import getline
 from sys import _getframe
 from types import FrameType
 from zlib import crc32
@@ -173,7 +174,7 @@ class DrawnEntropy:
     def watch(self, library: str, state: Callable[[], object]) -> None:
         """Take down the state with which a shared generator begins."""
         self.shared[library] = state, state()
-        if library in self.watched:
+        if library in self.watched and state is not object:
             self.context.part(FirstDraws).watch(library, state)
 
     def end(self, library: str) -> None:
@@ -196,13 +197,14 @@ class FirstDraws:
         self.context = context
         self.states: dict[str, tuple[Callable[[], object], object]] = {}
         self.last: tuple[str, int] | None = None
+        self.file = ""
 
     def watch(self, library: str, state: Callable[[], object]) -> None:
         self.states[library] = state, state()
         sys.settrace(self._enter)
         for frame in outwards(_getframe(1)):
             if self.context.project.place(frame.f_code) is not None:
-                frame.f_trace = self._follow
+                frame.f_trace, frame.f_trace_opcodes = self._follow, True
 
     def forget(self, library: str) -> None:
         self._compare()
@@ -211,24 +213,31 @@ class FirstDraws:
             sys.settrace(None)
 
     def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
-        return None if self.context.project.place(frame.f_code) is None else self._follow(frame, event, argument)
+        if self.context.project.place(frame.f_code) is None:
+            return None
+        frame.f_trace_opcodes = True  # the recorder turns the events of lines off in frames that it has marked
+        return self._follow(frame, event, argument)
 
     def _follow(self, frame: FrameType, event: str, argument: Any) -> Any:
         if not self.states:
             return None
-        self._compare()
         of = frame.f_back if event == "return" else frame
         file = None if of is None else self.context.project.place(of.f_code)
-        if of is not None and file is not None:
-            self.last = file, of.f_lineno
+        if of is not None and file is not None and self.last != (file, of.f_lineno):
+            self._compare()
+            self.last, self.file = (file, of.f_lineno), of.f_code.co_filename
         return self._follow
 
     def _compare(self) -> None:
         """Record that the line that has just run drew, where a state is another one than before it."""
         for library, (state, begun) in tuple(self.states.items()):
-            if self.last is not None and state() != begun:
-                del self.states[library]
-                self.context.recorder.event("chance", "first", library, *self.last)
+            if self.last is None or state() == begun:
+                continue
+            if getline(self.file, self.last[1]).lstrip().startswith(("import ", "from ")):
+                self.states[library] = state, state()  # a library draws while it is imported, for itself
+                continue
+            del self.states[library]
+            self.context.recorder.event("chance", "first", library, *self.last)
 
 
 def _is_unseeded(frame: FrameType | None) -> bool:
