@@ -88,7 +88,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
             unreached.append((item, site.id))
     loops = _loops(trainings, call_paths, judged, graph)
     # Before the files are listed, for they read more of them. That room is above this one: it reads code with it.
-    found = wing("sources.find").find(graph)
+    effects = wing("sources.find").find(graph)
     analysis = Analysis(
         root=root,
         script=file,
@@ -100,7 +100,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, *, is_whole: bool) -> Anal
         files=graph.project.files(),
         notices=tuple(graph.project.notices),
         alternatives=_alternatives(trainings, loops, graph),
-        **found,
+        **effects,
     )
     if is_whole:  # last, as it reads files on which nothing else in the analysis may rest
         functions = set(graph.functions)

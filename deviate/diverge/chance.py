@@ -67,9 +67,9 @@ def give_chance(
     """
     names, levels = set(given), dict(variant.controls)
     if is_drawn(variant, ENTROPY):
-        own = DRAWN if is_pair else str(derive_seed(seed, ENTROPY, 1))
+        own_seed = DRAWN if is_pair else str(derive_seed(seed, ENTROPY, 1))
         places = ",".join(sorted(names - {HASH}))
-        levels[ENTROPY] = "/".join((own, str(derive_seed(seed, ENTROPY, 0)), places, ",".join(watched)))
+        levels[ENTROPY] = "/".join((own_seed, str(derive_seed(seed, ENTROPY, 0)), places, ",".join(watched)))
     if is_drawn(variant, HASH) and (HASH in names or not is_pair):
         levels[HASH] = str(derive_seed(seed, HASH, 0 if HASH in names else 1))
     return replace(variant, controls=tuple(sorted(levels.items())))

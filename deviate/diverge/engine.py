@@ -69,7 +69,7 @@ LONG_S = 60.0
 """Estimated duration of a level from which it is announced."""
 WARM_UP, FEWEST = 2, 6
 """Number of first updates to ignore in costs, and minimum number of updates to measure."""
-BY_CHANCE = frozenset({"entropy", "unseeded", "hash-order", "environment-seed", "loader-workers"})
+REFUTED = frozenset({"entropy", "unseeded", "hash-order", "environment-seed", "loader-workers"})
 """Causes that are none where runs with the same numbers of the system and the same hash seed differ."""
 FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "scikit-learn", "lightgbm", "xgboost", "catboost"})
 """Supported frameworks, by their names in the facts of a run."""
@@ -427,7 +427,7 @@ class Search:
             if proof is not None and proof.sources:
                 causes = self._name_proved(proof, causes)
             elif proof is not None and proof.is_chance_in_vain:
-                causes = tuple(cause for cause in causes if cause.id not in BY_CHANCE)
+                causes = tuple(cause for cause in causes if cause.id not in REFUTED)
             tests = () if proof is None else proof.tests
             self.findings = dataclasses.replace(self.findings, causes=causes, confirmations=tests)
 

@@ -1,4 +1,4 @@
-"""Compares the numbers that two runs printed, for scripts of which no value, loss or weight is recorded."""
+"""Compares the numbers that two runs printed, where no value that is recorded differs."""
 
 import math
 from collections.abc import Iterator

@@ -63,8 +63,6 @@ class Proof:
         sources: that together make the runs differ, the smallest set that was found; empty if none was.
         tests: what was run, in order.
         chance: what the runs recorded of chance, that of the first run first.
-        n_runs: of all tests.
-        is_whole: whether the runs were equal to the end.
         is_chance_in_vain: whether run 1 with all that run 0 had by chance still differed from it.
         is_cut: whether the budget ended before all sources were told apart.
     """
@@ -72,8 +70,6 @@ class Proof:
     sources: tuple[str, ...]
     tests: tuple[Confirmation, ...]
     chance: tuple[Chance, ...]
-    n_runs: int
-    is_whole: bool = True
     is_chance_in_vain: bool = False
     is_cut: bool = False
 
@@ -103,7 +99,6 @@ class Prover:
         self.chance = [chance_of(run) for run in pair.runs]
         self.tests: list[Confirmation] = []
         self.n_runs = 0
-        self.is_whole = True
         self.is_cut = False
 
     def prove(self, inputs: Sequence[InputDifference], hazards: Sequence[Hazard]) -> Proof:
@@ -132,9 +127,7 @@ class Prover:
                 break
             tested.append(set(sources))
         in_vain = bool(given) and not found and set(given) in tested
-        return Proof(
-            tuple(found), tuple(self.tests), tuple(self.chance), self.n_runs, self.is_whole, in_vain, self.is_cut
-        )
+        return Proof(tuple(found), tuple(self.tests), tuple(self.chance), in_vain, self.is_cut)
 
     def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
         """Sources that can be given, the likeliest first."""
@@ -158,12 +151,12 @@ class Prover:
         made without one.
         """
         texts = Texts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent))
-        found = {place for place in self._places if ":" not in place and place not in SHARED}
+        unused = {place for place in self._places if ":" not in place and place not in SHARED}
         for place in self._places:
             file, _, line = place.rpartition(":")
             if file and SEEDED.search(texts.place(file, int(line)).text):
-                found.add(place)
-        return frozenset(found)
+                unused.add(place)
+        return frozenset(unused)
 
     def _reduce(self, sources: Sequence[str]) -> list[str]:
         """The smallest part of these sources that makes the runs equal; empty if all of them do not."""
@@ -239,8 +232,6 @@ class Prover:
         ends = compare_ends(pair, self.metrics, tolerance=self.request.tolerance)
         is_equal = bool(ends.is_equal) or self._is_beyond(ends)
         text = self._text(pair, ends, is_equal=is_equal)
-        if is_equal:
-            self.is_whole = bool(ends.is_equal)
         label = describe(sources)
         self.say(f"         {label}: {text}")
         difference = ends.findings.difference

@@ -14,6 +14,7 @@ from deviate.diverge.proof import HAZARDS_OF, HELD_BY, KERNELS, MEMORY, THREADS,
 from deviate.diverge.source import Texts
 from deviate.model.analysis import Hazard
 from deviate.replay.variants import HASH
+from deviate.sources.cures import Cure, with_arguments, wrapped
 
 OF_KERNELS = tuple(cause.id for cause in KERNEL_CAUSES)
 PROVED_BY: dict[str, tuple[str, ...]] = {
@@ -51,6 +52,7 @@ OF_SYSTEM = {
 SPACE = re.compile(r"\b(?P<space>(?:\w+\.)*\w*space)\.sample\(")
 RESET = re.compile(r"\b(?P<env>(?:\w+\.)*\w+)\.reset\(")
 EMPTY = re.compile(r"\b(?P<module>torch|np|numpy)\.empty(?P<like>_like)?\(")
+SEEDED_CALL = wrapped(other="{callee}(0{rest})")
 LONGEST = 100
 
 
@@ -80,12 +82,12 @@ class Namer:
 
     def _hash(self) -> Cause:
         item = next((item for item in self.inputs if item.source in {"set-order", "hash"} and item.is_upstream), None)
-        found = [hazard for hazard in self.hazards if hazard.name in HAZARDS_OF[HASH]]
-        at = [one for one in found if item is None or (one.file, one.line) == (item.place.file, item.place.line)]
+        hazards = [hazard for hazard in self.hazards if hazard.name in HAZARDS_OF[HASH]]
+        at = [one for one in hazards if item is None or (one.file, one.line) == (item.place.file, item.place.line)]
         hazard = next(iter(at), None)
         code = hazard.code if hazard is not None else item.call if item is not None else ""
         place = None if item is None and hazard is None else self._place(*_where(item, hazard))
-        is_number = code.startswith("hash(") if code else False
+        is_number = code.startswith("hash(")
         what = "hash() of a text" if is_number else "the order of a set"
         why = f"{code or 'a set or hash()'} depends on the hash seed, which Python draws for each process"
         cure = without_hash(code) or "PYTHONHASHSEED=0 python …"
@@ -131,7 +133,7 @@ class Namer:
         lines = self.texts.lines(file)
         made = [at for at, text in enumerate(lines, 1) if re.search(rf"\b{re.escape(name)}\(", text)]
         place = self._place(file, made[0] if made else line)
-        code = self._with_argument(place, name, "random_state=0") or f"{name}(…, random_state=0)"
+        code = self._cured(place, name, with_arguments(random_state=0)) or f"{name}(…, random_state=0)"
         return Cause(
             "unseeded",
             f"{name} without random_state",
@@ -145,7 +147,7 @@ class Namer:
         """A line that draws a seed or a number from the operating system."""
         for call, name in self._calls(place):
             if name in GENERATORS and not any(isinstance(argument, ast.Constant) for argument in call.args):
-                code = self._with_argument(place, name, "0", is_first=True)
+                code = self._cured(place, name, SEEDED_CALL)
                 title = f"{name}() without a seed"
                 why = f"{_quoted(place)} takes its seed from the operating system"
                 return replace(self._chance(place, title, why, f"pass a seed\n{code or f'{name}(0)'}"), id="unseeded")
@@ -210,7 +212,7 @@ class Namer:
     def _clock(self, item: InputDifference) -> Cause:
         place = self._place(item.place.file, item.place.line)
         generator = next((name for _, name in self._calls(place) if name in GENERATORS | {"manual_seed"}), None)
-        code = "" if generator is None else self._with_argument(place, generator, "0", is_first=True)
+        code = "" if generator is None else self._cured(place, generator, SEEDED_CALL)
         uses = "makes a seed" if generator else "decides or computes with it"
         return Cause(
             "clock",
@@ -244,19 +246,9 @@ class Namer:
                 if node.func.end_lineno == place.line:
                     yield node, name
 
-    def _with_argument(self, place: Place, name: str, argument: str, *, is_first: bool = False) -> str:
-        """The call of this name on a line with another argument, or with another first one; empty if there is none."""
-        for call, called in self._calls(place):
-            if called == name:
-                rest = [*map(ast.unparse, call.args), *map(_keyword, call.keywords)]
-                words = [argument, *rest[1:]] if is_first else [*rest, argument]
-                return f"{ast.unparse(call.func)}({', '.join(words)})"
-        return ""
-
-
-def _keyword(keyword: ast.keyword) -> str:
-    value = ast.unparse(keyword.value)
-    return f"**{value}" if keyword.arg is None else f"{keyword.arg}={value}"
+    def _cured(self, place: Place, name: str, cure: Cure) -> str:
+        """What stands in the place of the call of this name on a line; empty if there is none."""
+        return next((cure(call) for call, called in self._calls(place) if called == name), "")
 
 
 def _where(item: InputDifference | None, hazard: Hazard | None) -> tuple[str, int]:

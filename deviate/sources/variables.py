@@ -29,12 +29,7 @@ VARIABLES = (
     ("XLA_FLAGS", f"(?!{UNDONE}).*", XLA, ""),
     ("PYTHONHASHSEED", SET, "applies to as-is; every other variant sets its own value", SAME),
     (CODE_PATHS, SET, PATHS, SAME),
-    (
-        "TF_ENABLE_ONEDNN_OPTS",
-        SET,
-        "changes the last bits of TensorFlow; unchanged in all variants except config",
-        SAME,
-    ),
+    ("TF_ENABLE_ONEDNN_OPTS", SET, ONEDNN, SAME),
     (JAX, SET, "changes computations of JAX; deviate neither sets nor clears it", SAME),
 )
 """Names, values with an effect, what that is, and advice with the name in place of `{}`; most urgent first."""
