@@ -89,7 +89,7 @@ def test_too_few_runs_are_said_to_be_so_before_the_first_one(project: Path, devi
 def test_missing_runs_are_no_pass(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     slow = TRAIN.format(shift=0) + "import time\ntime.sleep(0.6)\n"
     (project / "slow.py").write_text(slow)
-    stopped = deviate("run", "slow.py", "--runs", "30", "--jobs", "1", "--budget", "10s", "--name", "new", "-q")
+    stopped = deviate("run", "slow.py", "--runs", "12", "--jobs", "1", "--budget", "6s", "--name", "new", "-q")
     assert stopped.code == 0, stopped.both
     assert deviate("run", "train.py", "--runs", "6", "--name", "old", "-q").code == 0
     missing = deviate("check", "old", "new", "--metric", "acc", "--margin", "5")

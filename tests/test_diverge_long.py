@@ -63,7 +63,7 @@ Ladder = tuple[str, dict[str, Any], Path]
 
 def ladder(folder: Path, run: Callable[..., Any], text: str, *options: str) -> Ladder:
     (folder / "train.py").write_text(text)
-    answer = run("diverge", "train.py", "--json", "out.json", *options)
+    answer = run("diverge", "train.py", "--budget", "0", "--json", "out.json", *options)
     assert answer.code == 0, answer.both
     return answer.out, json.loads((folder / "out.json").read_text()), folder
 

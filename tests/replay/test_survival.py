@@ -15,7 +15,7 @@ LIMIT = """\
 import os
 if not os.path.exists(os.environ["SURVIVAL_MARKS"] + "/free"):
     resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))"""
-KILLS = {"parent": 13, "group": 13, "run": 14, "worker": 12}
+KILLS = {"parent": 7, "group": 7, "run": 7, "worker": 7}
 
 
 def assert_survived(arena: Arena, undisturbed: Arena, n_runs: int) -> None:
@@ -30,7 +30,7 @@ def assert_survived(arena: Arena, undisturbed: Arena, n_runs: int) -> None:
 
 
 @pytest.mark.slow
-def test_an_experiment_survives_fifty_kills_with_the_table_of_an_undisturbed_one(tmp_path: Path) -> None:
+def test_an_experiment_survives_kills_with_the_table_of_an_undisturbed_one(tmp_path: Path) -> None:
     arena = Arena(tmp_path / "fire")
     ordeal = Ordeal(arena, 20, KILLS, n_runs=12, truncations=5)
     figures = ordeal.endure()
