@@ -1,11 +1,9 @@
 """Fixtures for all rooms: what a test needs from the machine, and a project folder of its own."""
 
-import datetime as dt
 import functools
 import importlib.metadata
 import importlib.util
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -37,9 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--cold",
         nargs="?",
         const="all",
-        choices=("all", "turn", *forked.GROUPS),
-        help="start scripts that import this framework in new processes, not from a fork server; without a name all "
-        "scripts, with `turn` those of the framework whose turn is today, and only some tests of files that name it",
+        choices=("all", *forked.GROUPS),
+        help="start scripts that import this framework in new processes, not from a fork server; without a name all",
     )
 
 
@@ -61,8 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Signals that a shell's background jobs and `nohup` ignore are restored: what the tests start would ignore them too.
     """
     if config.getoption("cold"):
-        today = dt.datetime.now(dt.UTC).date()
-        os.environ[forked.COLD] = forked.cold_framework(config.getoption("cold"), today)
+        os.environ[forked.COLD] = config.getoption("cold")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -73,9 +69,6 @@ collect_ignore = ["support/routes", "series/cases", "diverge/cases"] + ["xla"] *
     importlib.util.find_spec("torch_xla") is None
 )
 """Scripts that tests run: they train, or import what only a run finds; and the tests of `scripts/xla`."""
-
-TURN_SIZE = 8
-"""Tests that `--cold=turn` draws of a framework, others each day: of PyTorch there are hundreds, five minutes of CI."""
 
 QUICK = ("analysis", "base", "diverge", "instrument", "records", "report", "sinks", "stability", "stats")
 """Folders of tests that start few programs."""
@@ -96,7 +89,7 @@ LONGEST = (
 
 
 @pytest.hookimpl(trylast=True)  # `-m` has chosen its tier by then
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long or starts programs goes first, so that short files are left for the core that is done first."""
     here = Path(__file__).parent
 
@@ -105,14 +98,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return 0 if item.path.name in LONGEST and item.get_closest_marker("slow") else 2 if is_quick else 1
 
     items.sort(key=rank)
-    if config.getoption("cold") == "turn":
-        members = forked.MEMBERS[os.environ[forked.COLD]]
-        are_concerned = {path: forked.names_one_of(path.read_text(), members) for path in {it.path for it in items}}
-        concerned = [it for it in items if are_concerned[it.path]]
-        day = dt.datetime.now(dt.UTC).date().toordinal()  # every process of pytest chooses the same
-        drawn = set(random.Random(day).sample([it.nodeid for it in concerned], min(TURN_SIZE, len(concerned))))
-        config.hook.pytest_deselected(items=[it for it in items if it.nodeid not in drawn])
-        items[:] = [it for it in items if it.nodeid in drawn]
 
 
 PROGRAMS = frozenset({"chromium", "pdflatex"})

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, timedelta
 from pathlib import Path
 
 import forked
@@ -144,12 +143,6 @@ def test_variables_are_those_of_the_script_when_a_framework_is_imported(tmp_path
     }
     (tmp_path / "train.py").write_text(script)
     assert forked.run((sys.executable, "train.py"), tmp_path, os.environ, [script]).stdout == b"1\n"
-
-
-def test_frameworks_take_turns_in_being_cold() -> None:
-    days = [date(2026, 11, 23) + timedelta(n) for n in range(len(forked.GROUPS))]
-    assert {forked.cold_framework("turn", day) for day in days} == {*forked.GROUPS} - {"numpy"}
-    assert {forked.cold_framework("jax", day) for day in days} == {"jax"}
 
 
 def test_no_server_and_no_script_outlives_who_asked(tmp_path: Path) -> None:

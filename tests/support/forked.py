@@ -15,7 +15,6 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 
@@ -185,17 +184,6 @@ def run(
                 if server.is_able and server.names.isdisjoint(path.stem for path in folder.iterdir()):
                     return server.run(words, folder, environment)
     return subprocess.run(list(words), cwd=folder, env=environment, capture_output=True, check=False)
-
-
-def cold_framework(name: str, day: date) -> str:
-    """What `--cold` names; the frameworks take turns day by day. NumPy, which all of them import, has none."""
-    names = tuple(name for name in GROUPS if name != "numpy")
-    return names[day.toordinal() % len(names)] if name == "turn" else name
-
-
-def names_one_of(text: str, packages: Iterable[str]) -> bool:
-    """Whether a line of a text imports one of the packages."""
-    return not set(packages).isdisjoint(IMPORT.findall(text))
 
 
 def find_group(texts: Sequence[str], variables: Mapping[str, str]) -> str | None:
