@@ -42,6 +42,7 @@ NO_NUMBER = re.compile(
     r"|\b\d+\s?h(?:ours?)?\s*\d+\s?m\w*(?:\s*\d+(?:\.\d+)?\s?s\w*)?|\b\d+\s?m(?:in\w*)?\s*\d+(?:\.\d+)?\s?s\b"
     r"|\d+\.\d+\.\d+[\w.]*"  # versions, addresses
     r"|0x[0-9a-fA-F]+"
+    r"|\b\d+(?:-\w+)*-(?:[a-zA-Z]+\d|\d+[a-zA-Z])\w*"  # names of runs: 9925-f780cc61
     r"|(?:[A-Za-z]+://|(?<![\w)%])~?/(?=[A-Za-z_.])|(?<![\w.])\.{1,2}/)[^\s,;:'\"]*"  # addresses and paths
     r"|[\w.-]*[A-Za-z_][\w.-]*/(?:[\w.-]+/)+[\w.-]*|[\w.-]+/[\w.-]*\.[A-Za-z]\w{0,5}\b"  # paths below this folder
     r"|(?:np|numpy|jnp|torch|tf)?\.?(?:float|int|uint|bfloat)\d+\(|\b(?:tensor|array|Array|Tensor)\("

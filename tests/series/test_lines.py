@@ -54,7 +54,7 @@ def test_a_line_has_its_numbers_with_their_units(text: str, expected: list[tuple
         "./out/3/log.txt",
         "https://example.org/v2/1.5",
         "torch 2.13.0+cpu at 127.0.0.1",
-        "0x7f3a40 conv2d layer3 resnet-50 top1 1st 3D",
+        "0x7f3a40 9925-f780cc61 conv2d layer3 resnet-50 top1 1st 3D",
         "tensor of dtype=torch.float32",
         "information, nano, infinite",
     ],
