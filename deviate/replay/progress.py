@@ -12,8 +12,8 @@ from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.layout import event_files, log_files
 from deviate.records.schema import Manifest
 
-FIRST_PASS_S = 120.0
-"""Seconds of the first pass of the main loop after which a missing value is reported."""
+PATIENCE_S = 120.0
+"""Seconds of the main loop after which it is said that no value came; many scripts report every 500 steps."""
 TAIL_BYTES = 16_384
 """Bytes that are read per file and time; the display does not need the events in between."""
 
@@ -27,7 +27,7 @@ class Progress:
 
     Attributes:
         step: the main-loop step it is in, None before the first.
-        is_silent: whether no value was recorded in the first pass of the main loop, or in two minutes of it.
+        is_silent: whether no value was recorded in the first two minutes of the main loop.
         has_shrunk: whether an event file became shorter than it had been: somebody else has written to it.
         stirred: when it last wrote events or output, by the monotonic clock; at first when it began to be followed.
     """
@@ -66,7 +66,7 @@ class Progress:
         if self._is_judged or self.step is None:
             return
         self._stepped = now if self._stepped is None else self._stepped
-        if self._has_value or self.step > 0 or now - self._stepped > FIRST_PASS_S:
+        if self._has_value or now - self._stepped > PATIENCE_S:
             self._is_judged = True
             self.is_silent = not self._has_value and not any(map(_has_value, event_files(self._attempt)))
 

@@ -53,7 +53,7 @@ class RunUpdate:
         device: what it computes on, e.g. "GPU 0"; empty where it was given nothing.
         experiment: name of the experiment.
         outcome: when it has finished.
-        is_silent: whether it recorded no value in the first pass of the main loop.
+        is_silent: whether it recorded no value in the first two minutes of the main loop.
     """
 
     kind: Literal["started", "progress", "finished"]

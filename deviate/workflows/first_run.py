@@ -47,8 +47,8 @@ class FirstRun:
         if update.is_silent and experiment.script is not None and update.experiment not in self._is_silent:
             self._is_silent.add(update.experiment)
             return (
-                f"no value was recorded in the first pass of the main loop of replicate {update.replicate}, which "
-                f"continues; its output is in {log_files(update.folder)[0]}"
+                f"no value was recorded in the first two minutes of the main loop of replicate {update.replicate}, "
+                f"which continues; its output is in {log_files(update.folder)[0]}"
             )
         return None
 

@@ -143,13 +143,15 @@ This is not a verdict: 21 % of all samples of 5 normal scores have such a run, 1
 """
 NORMAL_MAD = 1.482602218505602
 """SD of a normal distribution over its median absolute deviation: 1 / its third quartile."""
-KURTOSIS_LIMITS = {5: 4.05, 7: 3.9, 10: 3.45, 15: 2.95, 20: 2.55, 30: 2.15, 50: 1.65, 100: 1.15}
+LEAST_FOR_TAILS = 8
+"""Runs below which tails are not judged: of five values one that lies apart is no shape."""
+KURTOSIS_LIMITS = {8: 3.75, 10: 3.45, 15: 2.95, 20: 2.55, 30: 2.15, 50: 1.65, 100: 1.15}
 """Runs to the excess kurtosis that normal scores exceed in 2.5 % of all samples (200,000 each), rounded up; between
 these numbers of runs it is interpolated, beyond the last it stays."""
-SPREAD_LIMITS = {5: 5.75, 6: 3.6, 7: 3.6, 8: 2.8, 9: 2.8, 10: 2.4, 15: 2.0, 20: 1.75, 30: 1.55, 50: 1.4, 100: 1.25}
+SPREAD_LIMITS = {8: 2.8, 9: 2.8, 10: 2.4, 15: 2.0, 20: 1.75, 30: 1.55, 50: 1.4, 100: 1.25}
 """Likewise for the SD over the MAD.
 
-Both rules together: 3 to 5 % of normal samples from 5 to 100 runs, fewer beyond; 6 % at 30 runs where scores are
+Both rules together: 3 to 5 % of normal samples from 8 to 100 runs, fewer beyond; 6 % at 30 runs where scores are
 rounded to half an SD.
 """
 
@@ -230,10 +232,10 @@ class Tails:
 def heavy_tails(values: Values) -> Tails | None:
     """Whether tails look heavier than those of normal scores; None where nothing speaks for it.
 
-    Of normal samples fewer than 5 % are called heavy, whatever the number of runs.
+    Of normal samples fewer than 5 % are called heavy, whatever the number of runs; with fewer than eight, none are.
     """
     kurtosis, mad = excess_kurtosis(values), _scale(values)
-    if isinstance(kurtosis, Unavailable):
+    if isinstance(kurtosis, Unavailable) or len(values) < LEAST_FOR_TAILS:
         return None
     spread = None if mad is None else moments(values).sd / mad
     n = len(values)

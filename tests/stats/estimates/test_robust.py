@@ -87,7 +87,7 @@ def test_where_most_scores_are_equal_no_run_is_called_an_outlier() -> None:
     assert outliers([0.5] * 6) == ()
 
 
-@pytest.mark.parametrize("n", [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 17, 23, 30])
+@pytest.mark.parametrize("n", [8, 9, 10, 11, 12, 13, 14, 17, 23, 30])
 def test_normal_scores_have_heavy_tails_in_at_most_five_percent_of_samples(n: int) -> None:
     """With 1200 samples three standard errors are 1.9 points."""
     samples = np.random.default_rng(n).normal(90, 0.3, size=(1200, n)).tolist()
@@ -106,3 +106,7 @@ def test_the_warning_tells_by_what_the_tails_look_heavy() -> None:
     assert "times the MAD" in text
     assert text.endswith("the interval of the SD is not reliable")
     assert tails_text(values[:3] + values[4:]) == ""
+
+
+def test_of_few_runs_no_tails_are_judged() -> None:
+    assert heavy_tails([93.1, 93.2, 93.3, 93.2, 93.15, 80.0, 93.25]) is None
