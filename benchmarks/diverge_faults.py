@@ -174,7 +174,7 @@ def score_of(fault: Fault, document: dict[str, Any], expected: Sequence[int]) ->
         step=step,
         lines=lines,
         cause=f"{cause['id']} ({cause['certainty']})" if causes else "-",
-        cures=", ".join(f"{item['flags']}: {'equal' if item['is_equal'] else 'not equal'}" for item in confirmations),
+        cures=", ".join(f"{item['given']}: {'equal' if item['is_equal'] else 'not equal'}" for item in confirmations),
         is_step_right=None if fault.step is None and first else step == fault.step,
         is_line_right=not set(expected).isdisjoint(lines),
         is_cause_right=cause["id"] in fault.causes if fault.causes else None,

@@ -97,7 +97,7 @@ def describe(document: dict[str, Any]) -> str:
         return "equal, " + ", ".join(f"{rung['rung']} {rung['n_compared']}" for rung in document["rungs"])
     text = f"update {first['step']}, rank {first['rank']}, {first['kind']} {first['name']}"
     results = {True: "equal", False: "not equal", None: "not compared"}
-    return ", ".join([text, *(f"{item['flags']} {results[item['is_equal']]}" for item in document["confirmations"])])
+    return ", ".join([text, *(f"{item['given']} {results[item['is_equal']]}" for item in document["confirmations"])])
 
 
 TRIALS = {

@@ -174,7 +174,7 @@ def diverge_command(
         level_limit_s=seconds(level_time, "--level-time"),
         resume_words=resume_with or "",
     )
-    ladder = diverge(diverge_request, carry, output.say, goal=goal, budget=budget)
+    search = diverge(diverge_request, carry, output.say, goal=goal, budget=budget)
     values = {
         "--hold": hold,
         "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
@@ -186,11 +186,11 @@ def diverge_command(
     }  # fmt: skip
     is_warning_only = variant_flags.warn_only
     findings = dataclasses.replace(
-        ladder.findings, flags=(*_words(values), *(["--warn-only"] if is_warning_only else []))
+        search.findings, flags=(*_words(values), *(["--warn-only"] if is_warning_only else []))
     )
     _publish(
-        findings, ladder.runs, targets, folder / "reports" / findings.name / "diverge.html", output,
-        is_interrupted=ladder.is_interrupted,
+        findings, tuple(search.runs()), targets, folder / "reports" / findings.name / "diverge.html", output,
+        is_interrupted=search.is_interrupted,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from deviate.base.notebooks import place_text
 from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings, Trace, TraceRecord
 from deviate.diverge.traces import NO_DIGEST, Head, Records, columns
-from deviate.diverge.ulps import is_within
+from deviate.diverge.ulps import is_within, ulps_of_values
 
 LOOK_AHEAD = 200
 """Number of records in which to search for an extra record, after the first difference."""
@@ -57,13 +57,11 @@ class FirstDifference:
         first, second: index of the record in each trace; in a run without the record, the index of its next record or
             of its end.
         only_in: the only run that has the record; None if both have it with different numbers.
-        then: for a record of one run, the next records of both whose numbers differ; None if there are none nearby.
     """
 
     first: int
     second: int
     only_in: Literal[1, 2] | None = None
-    then: tuple[int, int] | None = None
 
 
 def find_first_difference(
@@ -114,22 +112,18 @@ def _extra(
     matcher: SequenceMatcher[tuple[int, int, int]],
     is_near: Callable[[TraceRecord, TraceRecord], bool] | None,
 ) -> FirstDifference:
-    """The record that one run lacks, and the next difference between records of both runs."""
-    extra: FirstDifference | None = None
+    """The record that one run lacks, or a difference between records of both runs before it."""
     for tag, start, end, begin, _ in matcher.get_opcodes():
         if tag != "equal":
-            extra = extra or FirstDifference(at + start, at + begin, 2 if tag == "insert" else 1)
-            continue
+            return FirstDifference(at + start, at + begin, 2 if tag == "insert" else 1)
         for ahead in range(end - start):
             row, other_row = at + start + ahead, at + begin + ahead
             digests = first.digests[row], second.digests[other_row]
             if digests[0] == digests[1] or NO_DIGEST in digests:
                 continue
             if is_near is None or not is_near(first[row], second[other_row]):
-                if extra is None:
-                    return FirstDifference(row, other_row)
-                return FirstDifference(extra.first, extra.second, extra.only_in, (row, other_row))
-    return extra or FirstDifference(at, at)
+                return FirstDifference(row, other_row)
+    return FirstDifference(at, at)
 
 
 def _number_heads(first: Records, second: Records, part: Callable[[Head], Hashable]) -> tuple[Numbers, Numbers]:
@@ -200,12 +194,10 @@ def compare_traces(
 
     If several ranks diverge, the first one has the smallest step; within a step the earliest phase, and then the
     earliest record, because all ranks execute the same step. A rank whose first difference arrived through a collective
-    operation, such as averaged gradients, comes after ranks whose difference did not. Ranks that diverge at the same
-    place are listed in `more["ranks"]`, the lowest first, as their order is unknown.
+    operation, such as averaged gradients, comes after ranks whose difference did not.
 
     The result has `rung`, `n_steps`, `n_compared`, `first`, `until`, `difference` and `by_rank`; the caller sets the
-    rest. A difference of phase `program` has its pass in `more["during"]`, and the next numbers that differ in both
-    runs in `more["then"]`.
+    rest. A difference of phase `program` has its pass in `more["during"]`.
 
     Args:
         tolerance_ulps: differences up to this count as equal, for two environments, see `sums`; records of one
@@ -235,19 +227,11 @@ def compare_traces(
         n_compared=n_compared,
         first=min((one.first for one, _ in both), default=0),
         until=max((one.until for one, _ in both if one.until is not None), default=None),
-        difference=_first_of(differences),
+        difference=differences[0][1] if differences else None,
         by_rank=tuple(sorted((difference for _, difference in differences), key=lambda difference: difference.rank))
         if len(mine | theirs) > 1
         else (),
     )
-
-
-def _first_of(differences: Sequence[tuple[tuple[int, ...], Difference]]) -> Difference | None:
-    if not differences:
-        return None
-    order, difference = differences[0]
-    ranks = [difference.rank for place, difference in differences if place == order]
-    return difference if len(ranks) == 1 else replace(difference, more={**difference.more, "ranks": ranks})
 
 
 def _order(difference: Difference, records: Records, at: FirstDifference) -> tuple[int, ...]:
@@ -262,8 +246,9 @@ def _order(difference: Difference, records: Records, at: FirstDifference) -> tup
 
 
 def _missing(rung: Rung, rank: int, *, is_first: bool) -> Difference:
+    only_in: Literal[1, 2] = 1 if is_first else 2
     return Difference(
-        rung, "program", None, None, kind="", name="", rank=rank, only_in=1 if is_first else 2, instead=NO_TRACE
+        rung, "program", None, None, "", "", rank=rank, only_in=only_in, instead=NO_TRACE, is_other_gone=True
     )
 
 
@@ -279,11 +264,7 @@ def _difference(
     if at.only_in is not None:
         more["during"], phase = phase, "program"
         instead = _end_of(traces[other_side]) if other is None else _describe_record(other)
-        if at.then is not None:
-            more["then"] = _then(pair, at.then, rows)
     elif other is not None:
-        if record.form != other.form:
-            more["forms"] = [record.form, other.form]
         values = _values(record, other)
     more.pop("rows", None)
     return Difference(
@@ -299,10 +280,12 @@ def _difference(
         form=record.form,
         place=record.place,
         values=values,
+        ulps=None if values is None else ulps_of_values(*values),
         only_in=at.only_in,
         instead=instead,
         n_equal=at.first,
         more=more,
+        is_other_gone=at.only_in is not None and other is None,
     )
 
 
@@ -321,18 +304,6 @@ def _end_of(trace: Trace) -> str:
 def _describe_record(record: TraceRecord) -> str:
     at = "" if record.place is None else f" ({place_text(record.place.file, record.place.line)})"
     return f"{' '.join(dict.fromkeys((record.kind, record.name)))}{at}"  # a loss is called loss
-
-
-def _then(pair: tuple[Records, Records], places: tuple[int, int], rows: tuple[Rows, Rows]) -> dict[str, object]:
-    record = pair[0][places[0]]
-    return {
-        "step": record.step,
-        "phase": phase_in_both(pair, places, 0, rows),
-        "kind": record.kind,
-        "name": record.name,
-        "ordinal": record.ordinal,
-        "module": record.more.get("module", ""),
-    }
 
 
 # The phase of a step that a record belongs to: data, forward or backward pass, or update.

@@ -20,6 +20,10 @@ PHASES: tuple[Phase, ...] = get_args(Phase)
 """In their order within a step."""
 MADE: tuple[Phase, ...] = ("initial", "random", "order", "data")
 """Phases before the forward pass of a step."""
+COMPUTED: tuple[Phase, ...] = ("forward", "loss", "backward", "update", "metric")
+"""Phases in which numbers that were equal are computed with, so that rounding can differ first."""
+Unit = Literal["update", "main-loop step"]
+"""What is counted: updates of the weights, or steps of the main loop where no framework reports any."""
 Kind = Literal[
     "state", "batch", "weights", "forward", "loss", "backward", "gradient", "update", "module", "module-gradient",
     "operation",
@@ -154,7 +158,7 @@ class Checkpoint:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Trace:
     """The trace of one process.
 
@@ -164,7 +168,6 @@ class Trace:
         first, until: first step at that level, and the first one after; None if it goes to the end.
         n_steps: number of complete updates.
         seconds: end of each step, since the trace began.
-        costs: level to (seconds of a step with it, seconds of a step without, number of steps).
         is_whole: whether the process ended normally.
         n_damaged: number of lines of its file that could not be read.
         pid: process id.
@@ -183,19 +186,18 @@ class Trace:
     until: int | None
     records: Sequence[TraceRecord]
     n_steps: int
-    seconds: tuple[float, ...] = ()
-    costs: dict[int, tuple[float, float, int]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
     is_whole: bool = True
     n_damaged: int = 0
     pid: int = 0
     ends: dict[str, tuple[int, str]] = field(default_factory=dict)
-    notes: tuple[tuple[str, str], ...] = ()
-    inputs: tuple[InputEvent, ...] = ()
-    watched: frozenset[tuple[str, int]] = frozenset()
-    ran: frozenset[tuple[str, int]] = frozenset()
+    notes: dict[tuple[str, str], None] = field(default_factory=dict)
+    inputs: list[InputEvent] = field(default_factory=list)
+    watched: set[tuple[str, int]] = field(default_factory=set)
+    ran: set[tuple[str, int]] = field(default_factory=set)
     start: int = 0
-    checkpoints: tuple[Checkpoint, ...] = ()
-    resumed: tuple[str, ...] = ()
+    checkpoints: list[Checkpoint] = field(default_factory=list)
+    resumed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +220,6 @@ class Ulps:
     form: str = ""
 
 
-GONE = ("its process", "no process")
-"""Beginnings of `Difference.instead` if the other run's process had ended already, or left no trace."""
-
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The first difference of two runs, as one level shows it.
@@ -234,6 +232,7 @@ class Difference:
         values: the values of both runs, of a metric or a loss.
         only_in: 1 or 2 if only that run has the record (the program took a different path); None if both have it.
         instead: what the other run did there, as text; empty if both have it.
+        is_other_gone: whether the other run did nothing there because its process had ended, or left no trace.
         ulps: size of the difference; None if it was not measured.
         n_equal: number of equal records before it.
     """
@@ -255,11 +254,7 @@ class Difference:
     ulps: Ulps | None = None
     n_equal: int = 0
     more: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def is_other_gone(self) -> bool:
-        """Whether the other run did nothing there because its process had ended, or left no trace."""
-        return self.instead.startswith(GONE)
+    is_other_gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,12 +266,7 @@ class RungFindings:
         n_steps: updates that both runs completed, and that were compared.
         n_compared: number of compared values or records.
         first, until: the window of traced steps; `until` None for all.
-        forecast: time of a step over that of a step without the level, as measured before it began; None if it was
-            not measured.
-        cost: the same as measured on the level; None if unknown.
         wall_time_s: of its runs.
-        estimate_s: duration of its runs as estimated before it began; None if it was not estimated.
-        limit_s: time limit of the level; None if it has none.
         start: number of updates in the checkpoint from which its runs went on; 0 if they began anew. `n_steps` does not
             count them.
         checkpoint: the file of that checkpoint; empty without one.
@@ -291,11 +281,7 @@ class RungFindings:
     n_compared: int = 0
     first: int = 0
     until: int | None = None
-    forecast: float | None = None
-    cost: float | None = None
     wall_time_s: float = 0.0
-    estimate_s: float | None = None
-    limit_s: float | None = None
     start: int = 0
     checkpoint: str = ""
     difference: Difference | None = None
@@ -315,7 +301,7 @@ class Growth:
     """
 
     name: str
-    unit: Literal["update", "main-loop step"]
+    unit: Unit
     steps: tuple[int, ...]
     differences: tuple[float, ...]
     ulps: tuple[int | None, ...]
@@ -384,17 +370,16 @@ class Confirmation:
     """A test of a cause by further runs.
 
     Attributes:
-        is_equal: None if the runs could not be compared.
+        given: what both runs of the test had in common, in words.
+        is_equal: whether they were equal up to the first difference and beyond it.
         n_steps: number of compared updates.
         what: what is equal, or what still differs, in words.
     """
 
-    cause: str
-    flags: str
-    is_equal: bool | None
+    given: str
+    is_equal: bool
     n_steps: int
     what: str
-    difference: Difference | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +392,7 @@ class DivergenceFindings:
         is_equal: None if nothing could be compared.
         tolerance_ulps: differences up to this count as equal; 0 for bitwise.
         what: what was compared, such as "metrics, losses, weights".
-        n_steps: number of updates that both runs completed.
+        n_steps, unit: number of updates that both runs completed; of steps of the main loop where no framework is seen.
         n_metrics, n_values: number of compared metrics of quality, and of their values.
         weights: comparison of the final weights.
         rungs: levels in order, up to the first one that could not be compared.
@@ -424,10 +409,11 @@ class DivergenceFindings:
     name: str
     command: tuple[str, ...]
     variant: str
-    runs: tuple[str, str]
     is_equal: bool | None
     what: str
     n_steps: int
+    runs: tuple[str, str] = ("run 0", "run 1")
+    unit: Unit = "update"
     n_metrics: int = 0
     n_values: int = 0
     weights: Literal["equal", "differ", "not reached"] = "not reached"

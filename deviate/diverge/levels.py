@@ -30,7 +30,7 @@ class Level:
     """What the traces of a level hold, in addition to those of the levels above.
 
     Attributes:
-        compares: what is compared, for the report; announced: the same as a line of progress.
+        compares: what is compared.
         kinds: kinds of records, at least one of which occurs if the script uses a supported framework.
         useless_for: phases of a difference about which the level shows nothing more than the one above it.
         before: updates before the first difference that the next level traces as well.
@@ -38,7 +38,6 @@ class Level:
 
     rung: Rung
     compares: str
-    announced: str
     kinds: frozenset[str]
     useless_for: tuple[Phase, ...] = ()
     before: int = AROUND
@@ -61,26 +60,23 @@ class Level:
 LEVELS: tuple[Level, ...] = (
     Level(
         "metrics",
-        "reported values, losses",
-        "both runs to the end, reported values and losses",
+        "reported values and losses",
         frozenset({"loss"}),
         before=LONG_BEFORE,
     ),
     Level(
         "steps",
-        "batches, weights, gradients, random states",
         "batches, weights, gradients and random states of each update",
         frozenset({"state", "batch", "weights", "forward", "gradient", "update", "module"}),
     ),
     Level(
         "modules",
-        "outputs and gradients of modules",
         "output and gradient of each module",
         frozenset({"module", "module-gradient", "gradient"}),  # JAX without modules has gradients of weights
         # No module has run yet there, or all have.
         useless_for=(*MADE, "update"),
     ),
-    Level("operations", "every operation", "each operation", frozenset({"operation"})),
+    Level("operations", "each operation", frozenset({"operation"})),
 )
 """In the order of RUNGS: a search continues with the next one while the runs differ."""
 LEVEL_OF: dict[Rung, Level] = {level.rung: level for level in LEVELS}
@@ -117,37 +113,25 @@ def window_around(
     return Window(max(equal, step - before), step + AROUND)
 
 
-def next_window(window: Window, difference: Difference | None) -> Window | None:
+def next_window(window: Window, difference: Difference | None, *, begin: int = 0) -> Window | None:
     """The next window in which to trace a pair; None if the window contains the difference of its pair.
 
     Args:
         difference: the first difference of the pair that was traced there; None if the pair is equal.
+        begin: number of updates after which both runs began, equal.
     """
-    if difference is None:
-        return _further(window)
+    if difference is None:  # the next pair may diverge later
+        return Window(window.first, window.until and 2 * window.until - window.first)
     if difference.step is None:
         return None
-    if difference.step < window.first:
-        return _join(window_around(difference.step), window)
     if difference.step not in window:
-        return _join(window, window_around(difference.step))
-    if window.first and difference.step == window.first and difference.kind in CARRIED:
-        return _earlier(window)
+        return _join(window, window_around(difference.step), begin)
+    if difference.step == window.first > begin and difference.kind in CARRIED:
+        width = LONGEST if window.until is None else window.until - window.first
+        return Window(max(begin, window.first - WIDER * width), window.until)
     return None
 
 
-def _further(window: Window) -> Window:
-    """A window twice as long, as the pair may diverge later."""
-    if window.until is None:
-        return window
-    return Window(window.first, window.until + (window.until - window.first))
-
-
-def _earlier(window: Window) -> Window:
-    width = LONGEST if window.until is None else window.until - window.first
-    return Window(max(0, window.first - WIDER * width), window.until)
-
-
-def _join(one: Window, other: Window) -> Window:
+def _join(one: Window, other: Window, begin: int) -> Window:
     until = None if one.until is None or other.until is None else max(one.until, other.until)
-    return Window(min(one.first, other.first), until)
+    return Window(max(begin, min(one.first, other.first)), until)

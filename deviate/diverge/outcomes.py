@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import Difference, Growth, RungFindings, Trace
+from deviate.diverge.findings import Difference, Growth, RungFindings, Trace, Unit
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import columns
-from deviate.diverge.ulps import are_within, float_form, value_ulps
+from deviate.diverge.ulps import are_within, float_form, ulps_of_values, value_ulps
 from deviate.model.records import Run, Series
 
 MOST_POINTS = 400
@@ -26,15 +26,17 @@ class EndToEndDiff:
     Attributes:
         is_equal: None if nothing could be compared.
         compared: what was compared, such as "metrics, losses, weights".
-        metrics: quantities of quality that were compared, the primary one first; n_values: values of them.
+        unit: of `findings.n_steps`.
+        n_metrics, n_values: compared quantities of quality, and their values.
         findings: of the first level.
+        growth: the loss or the primary metric first.
     """
 
     is_equal: bool | None
     compared: str
-    metrics: tuple[str, ...]
+    unit: Unit
+    n_metrics: int
     n_values: int
-    n_losses: int
     weights: Literal["equal", "differ", "not reached"]
     findings: RungFindings
     growth: tuple[Growth, ...]
@@ -48,44 +50,53 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndTo
         tolerance: units in the last place of single precision that still count as equal; with one, weights do not
             count, of which there is a hash alone.
     """
-    mine, theirs = pair.runs
-    reported = tuple(name for name in metrics if name in mine.series or name in theirs.series)
     from deviate.stats import weights_agreement
 
+    mine, theirs = pair.runs
+    reported = tuple(name for name in metrics if name in mine.series or name in theirs.series)
     comparison = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
     loss, metric = comparison.difference, _first_metric(mine, theirs, reported, tolerance=tolerance)
     if loss is not None and is_cut(loss, pair):
         loss = None
-    if metric is not None and pair.failed and metric.phase == "program":
-        metric = None
     if metric is not None:
-        metric = dataclasses.replace(metric, step=update_of(metric, pair))
+        is_missing = bool(pair.failed) and metric.phase == "program"
+        metric = None if is_missing else dataclasses.replace(metric, step=update_of(metric, pair))
     weights = weights_agreement(pair.runs) if not pair.failed else "not reached"
-    in_both = [name for name in reported if all(name in run.series for run in pair.runs)]
+    in_both = [name for name in reported if name in mine.series and name in theirs.series]
     n_values = sum(min(len(run.series[name].values) for run in pair.runs) for name in in_both)
-    n_losses, n_printed = comparison.n_compared, 0
-    first = _earlier(loss, metric)
-    if first is None and not pair.failed and not tolerance:
-        n_printed, first = compare_printed(mine.folder, theirs.folder)
-    if first is None and weights == "differ" and not tolerance:
-        first = Difference("metrics", "update", None, None, "weights", END)
-    parts = {"metrics": n_values, "losses": n_losses, "weights": weights != "not reached" and not tolerance}
-    parts["printed numbers"] = n_printed and not n_values
-    n_values = n_values or n_printed
+    first, n_printed = _earlier(loss, metric), 0
+    if not tolerance and first is None:
+        if not pair.failed:
+            n_printed, first = compare_printed(mine.folder, theirs.folder)
+        if first is None and weights == "differ":
+            first = Difference("metrics", "update", None, None, "weights", END)
+    parts = {
+        "metrics": n_values,
+        "losses": comparison.n_compared,
+        "weights": weights != "not reached" and not tolerance,
+        "printed numbers": n_printed and not n_values,
+    }
     compared = ", ".join(name for name, is_there in parts.items() if is_there)
     losses = growth_of_losses(pair.traces[0][0], pair.traces[1][0]) if all(pair.traces) else ()
-    growth = tuple(growth for growth in (*losses, *growth_of_metrics(*pair.runs, reported)) if growth.steps)
-    is_equal = False if first is not None else True if compared and not pair.failed else None
     findings = RungFindings(
         "metrics",
         n_runs=2,
-        n_steps=comparison.n_steps if n_losses else _main_steps(pair, reported),
-        n_compared=n_values + n_losses,
+        n_steps=comparison.n_steps if comparison.n_compared else _main_steps(pair, reported),
+        n_compared=(n_values or n_printed) + comparison.n_compared,
         wall_time_s=pair.wall_time_s,
         difference=first,
         by_rank=comparison.by_rank if first is loss else (),
     )
-    return EndToEndDiff(is_equal, compared, reported, n_values, n_losses, weights, findings, growth)
+    return EndToEndDiff(
+        is_equal=False if first is not None else True if compared and not pair.failed else None,
+        compared=compared,
+        unit="update" if comparison.n_compared or weights != "not reached" else "main-loop step",
+        n_metrics=len(reported),
+        n_values=n_values or n_printed,
+        weights=weights,
+        findings=findings,
+        growth=tuple(growth for growth in (*losses, *growth_of_metrics(mine, theirs, reported)) if growth.steps),
+    )
 
 
 def update_of(difference: Difference, pair: Pair) -> int | None:
@@ -139,8 +150,9 @@ def _first_value(name: str, mine: Series | None, theirs: Series | None, toleranc
         if one is not None and other is not None:
             if is_same(one, other) or (tolerance and are_within(one, other, tolerance)):
                 continue
+            size, values = ulps_of_values(one, other), (one, other)
             difference = Difference(
-                "metrics", "metric", None, step, "metric", name, values=(one, other), n_equal=n_equal
+                "metrics", "metric", None, step, "metric", name, values=values, ulps=size, n_equal=n_equal
             )
         else:
             only_in: Literal[1, 2] = 1 if other is None else 2
@@ -176,7 +188,7 @@ def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:
 
 
 def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Growth, ...]:
-    """Each metric that both runs report within the main loop, sorted by name."""
+    """Each metric that both runs report within the main loop, in the order of their names."""
     return tuple(
         _growth(name, "main-loop step", _points(first.series[name]), _points(second.series[name]))
         for name in names
@@ -200,9 +212,7 @@ def _points(series: Series) -> dict[int, float]:
     return {step: value for step, value in zip(series.steps, series.values, strict=True) if step is not None}
 
 
-def _growth(
-    name: str, unit: Literal["update", "main-loop step"], mine: Mapping[int, float], theirs: Mapping[int, float]
-) -> Growth:
+def _growth(name: str, unit: Unit, mine: Mapping[int, float], theirs: Mapping[int, float]) -> Growth:
     steps = sorted(mine.keys() & theirs.keys())
     form = float_form(*(values[step] for values in (mine, theirs) for step in steps))
     begin = next((at for at, step in enumerate(steps) if not is_same(mine[step], theirs[step])), None)

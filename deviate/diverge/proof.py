@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from deviate.diverge.causes.observed import has_other_names
 from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.compare import without_idle
-from deviate.diverge.findings import HARMLESS, Confirmation, Difference, InputDifference, Phase
+from deviate.diverge.findings import COMPUTED, HARMLESS, Confirmation, Difference, InputDifference, Phase
 from deviate.diverge.holds import HOLDS, Levels
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
@@ -33,8 +33,6 @@ HAZARDS_OF = {
     "memory": ("uninitialised",),
     "threads": ("forest-threads",),
 }
-COMPUTED: tuple[Phase, ...] = ("forward", "loss", "backward", "update", "metric")
-"""Phases in which rounding by several threads can differ first."""
 MEMORY, KERNELS, THREADS = "memory", "kernels", "threads"
 LEVELS: dict[str, Levels] = {
     MEMORY: (("kernels", "deterministic"), ("on-missing", "warn")),
@@ -234,8 +232,7 @@ class Prover:
         text = self._text(pair, ends, is_equal=is_equal)
         label = describe(sources)
         self.say(f"         {label}: {text}")
-        difference = ends.findings.difference
-        self.tests.append(Confirmation("", label, is_equal, ends.findings.n_steps, text, difference))
+        self.tests.append(Confirmation(label, is_equal, ends.findings.n_steps, text))
         return is_equal
 
     def _is_beyond(self, ends: EndToEndDiff) -> bool:
@@ -251,7 +248,7 @@ class Prover:
             return f"run {pair.failed[0].replicate} {ending(pair.failed[0])}"
         if ends.is_equal:
             over = (
-                counted(ends.findings.n_steps, "update") if ends.findings.n_steps else counted(ends.n_values, "value")
+                counted(ends.findings.n_steps, ends.unit) if ends.findings.n_steps else counted(ends.n_values, "value")
             )
             return f"equal over {over}: {ends.compared}"
         difference = ends.findings.difference

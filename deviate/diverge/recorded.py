@@ -66,19 +66,16 @@ def compare_recorded(
     elif weights is not None and _is_earlier(weights, rungs[0].difference):
         n_captured = len(_weights_by_step(one).keys() & _weights_by_step(other).keys())
         rungs.append(RungFindings("steps", n_compared=n_captured, difference=weights))
-    findings = findings_of(
-        mine,
-        pair,
-        ends,
-        rungs,
-        name=mine.name if mine.name == theirs.name else f"{mine.name} and {theirs.name}",
+    findings = findings_of(mine, pair, ends, rungs, tolerance)
+    findings = dataclasses.replace(
+        findings,
+        name=" and ".join(dict.fromkeys((mine.name, theirs.name))),
         command=mine.command if (mine.command, mine.variant) == (theirs.command, theirs.variant) else (),
-        variant=mine.variant if mine.variant == theirs.variant else f"{mine.variant} and {theirs.variant}",
+        variant=" and ".join(dict.fromkeys((mine.variant, theirs.variant))),
         runs=(words[0], words[1]),
-        tolerance=tolerance,
+        notes=tuple(_notes(mine, theirs, pair, level, is_equal=findings.is_equal)),
+        flags=tuple(_flags(mine)),
     )
-    notes = tuple(_notes(mine, theirs, pair, level, is_equal=findings.is_equal))
-    findings = dataclasses.replace(findings, notes=notes, flags=tuple(_flags(mine)))
     if findings.first is not None:
         both = Variant(mine.variant, "", mine.varied, mine.held, tuple(one.controls.items()))
         is_one = (mine.variant, mine.varied, mine.held) == (theirs.variant, theirs.varied, theirs.held)

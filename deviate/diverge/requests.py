@@ -23,8 +23,6 @@ from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 
 SUFFIX = "-diverge"
 LONGEST_STEM = 60
-SHORTEST_S = 0.001
-"""Minimum duration of an update to measure costs; long trainings have longer updates."""
 ENDED = frozenset({"completed", "diverged"})
 """Statuses of runs whose training reached its end."""
 
@@ -137,15 +135,6 @@ class Pair:
         of_operations = [(", ".join(names), note) for note, names in notes.items()]
         return tuple(f"{subject}: {note}" for subject, note in (*of_frameworks, *of_operations))
 
-    def costs(self, level: int) -> float | None:
-        """Duration of a step with a level relative to one without, as measured in the runs; None if not measured.
-
-        The fastest steps of all processes are used, both with the level and without.
-        """
-        measured = [trace.costs[level] for side in self.traces for trace in side if level in trace.costs]
-        traced_s, plain_s = (min((cost[at] for cost in measured), default=0.0) for at in (0, 1))
-        return traced_s / plain_s if plain_s >= SHORTEST_S else None
-
 
 def is_cut(difference: Difference, pair: Pair) -> bool:
     """Whether the difference only consists of a failed run that ended early and lacks later records."""
@@ -208,7 +197,6 @@ def run_pair(
     level: int,
     window: Window = WHOLE,
     *,
-    measured: Sequence[int] = (),
     kept_record: str = "",
     variant: Variant | None = None,
     environment: Pairs = (),
@@ -221,8 +209,8 @@ def run_pair(
 
     Args:
         suffix: of the names of their experiments.
-        level, window: what is traced, and at which updates.
-        measured: levels whose costs are to be measured.
+        level, window: what is traced, and at which updates. From the second level on, runs end without the commands
+            after the training.
         kept_record: the record whose numbers are kept: kind, name and ordinal with "|" between.
         variant, environment: instead of the one that was asked for, and beyond the variables that were.
         keeps_checkpoints: whether the checkpoints of the runs are recorded and kept.
@@ -238,8 +226,6 @@ def run_pair(
         capture["trace-from"] = str(window.first)
     if window.until is not None:
         capture["trace-until"] = str(window.until)
-    if measured:
-        capture["trace-next"] = ",".join(map(str, measured))
     if kept_record:
         capture["trace-keep"] = kept_record
     if keeps_checkpoints:
@@ -268,7 +254,13 @@ def run_pair(
             needs_metrics=False,
         )
         name = f"{_experiment_name(request.base, side.label)}{suffix}"
-        prepared = side.prepared if start is None else with_words(side.prepared, start.words)
+        target = side.prepared.target
+        target = dataclasses.replace(
+            target,
+            command=(*target.command, *(() if start is None else start.words)),
+            then=target.then if level == 1 else (),
+        )
+        prepared = dataclasses.replace(side.prepared, target=target)
         experiments.append(begin(prepared, of_side, request.folder, name=name, like=like))
     execute(experiments)
     names = [f"{experiment.name}:{chosen.name}" for experiment in experiments]
@@ -294,18 +286,3 @@ def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[Prepared
 def with_levels(variant: Variant, levels: Levels) -> Variant:
     """A variant with levels of controls in addition to its own."""
     return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
-
-
-def with_words(prepared: PreparedScript, words: Sequence[str]) -> PreparedScript:
-    """The script with further arguments."""
-    target = dataclasses.replace(prepared.target, command=(*prepared.target.command, *words))
-    return dataclasses.replace(prepared, target=target)
-
-
-def without_following(request: DivergeRequest) -> DivergeRequest:
-    """The request without commands after the training, as later rungs end before them."""
-    sides = []
-    for side in request.sides:
-        target = dataclasses.replace(side.prepared.target, then=())
-        sides.append(dataclasses.replace(side, prepared=dataclasses.replace(side.prepared, target=target)))
-    return dataclasses.replace(request, sides=tuple(sides))

@@ -1,12 +1,11 @@
 """The user's source as it was frozen: the text of a line, and the lines around the places in findings."""
 
-import functools
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from deviate.base.redaction import redact
-from deviate.diverge.findings import Cause, Difference, DivergenceFindings, InputDifference, Place, RungFindings
+from deviate.diverge.findings import DivergenceFindings, Place
 from deviate.records.layout import snapshot_folder
 from deviate.records.snapshot import ORIGINALS, TREE
 
@@ -50,38 +49,25 @@ def attach_source_context(findings: DivergenceFindings, attempt: Path) -> Diverg
     Args:
         attempt: of one of the runs; files are read as they were frozen for its experiment.
     """
-    return _fill_places(findings, Texts(snapshot_folder(attempt.parent.parent.parent)).lines)
+    filled: DivergenceFindings = _fill_places(findings, Texts(snapshot_folder(attempt.parent.parent.parent)))
+    return filled
 
 
-def _fill_places(findings: DivergenceFindings, lines_of: Callable[[str], list[str]]) -> DivergenceFindings:
-    place = functools.partial(_place, lines_of)
-
-    def difference(item: Difference | None) -> Difference | None:
-        if item is None:
-            return None
-        more = {key: place(value) if isinstance(value, Place) else value for key, value in item.more.items()}
-        return replace(item, place=None if item.place is None else place(item.place), more=more)
-
-    def rung(item: RungFindings) -> RungFindings:
-        ranks = tuple(filter(None, map(difference, item.by_rank)))
-        return replace(item, difference=difference(item.difference), by_rank=ranks)
-
-    def cause(item: Cause) -> Cause:
-        return replace(item, places=tuple(map(place, item.places)))
-
-    def input_difference(item: InputDifference) -> InputDifference:
-        return replace(item, place=place(item.place))
-
-    return replace(
-        findings,
-        rungs=tuple(map(rung, findings.rungs)),
-        inputs=tuple(map(input_difference, findings.inputs)),
-        causes=tuple(map(cause, findings.causes)),
-    )
+def _fill_places(value: Any, texts: Texts) -> Any:
+    """A value with every place in it filled."""
+    match value:
+        case Place():
+            return _filled(value, texts.lines(value.file))
+        case tuple():
+            return tuple(_fill_places(item, texts) for item in value)
+        case dict():
+            return {key: _fill_places(item, texts) for key, item in value.items()}
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    return replace(value, **{field.name: _fill_places(getattr(value, field.name), texts) for field in fields(value)})
 
 
-def _place(lines_of: Callable[[str], list[str]], place: Place) -> Place:
-    lines = lines_of(place.file)
+def _filled(place: Place, lines: list[str]) -> Place:
     if not 0 < place.line <= len(lines):
         return place
     first = max(1, place.line - AROUND)

@@ -4,10 +4,10 @@ A million records take tens of megabytes in columns; record objects are created 
 what the lines of the files mean.
 """
 
-import dataclasses
 import re
 from array import array
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -36,7 +36,7 @@ PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
 MARKS = frozenset({
-    "start", "place", "main", "step", "cost", "ends", "note", "end", "input", "watched", "ran", "checkpoint", "resumed",
+    "start", "place", "main", "step", "ends", "note", "end", "input", "watched", "ran", "checkpoint", "resumed",
 })  # fmt: skip
 """Prefix of lines that are not records."""
 
@@ -172,14 +172,19 @@ def read_file(path: Path, texts: Texts) -> list[Trace]:
     """
     readers = [_Reader(path, texts)]
     match = re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name)
+
+    def count(_: object) -> None:
+        readers[-1].trace.n_damaged += 1
+
     try:
-        for event in _events(path, readers):
+        for event in json_lines(path, piece=PIECE_CHARACTERS, on_damage=count):
             if _begins(event) and readers[-1].is_begun:
                 readers.append(_Reader(path, texts))
             readers[-1].take(event)
-    except OSError:
-        readers[-1].n_damaged += 1
-    return [reader.trace(int(match[1], 16) if match else 0) for reader in readers if reader.is_begun or reader.ran]
+    except OSError as error:
+        count(error)
+    traces = [reader.trace for reader in readers if reader.is_begun or reader.trace.ran]
+    return [replace(trace, pid=int(match[1], 16)) if match else trace for trace in traces]
 
 
 def _begins(event: Any) -> bool:
@@ -188,34 +193,22 @@ def _begins(event: Any) -> bool:
 
 
 class _Reader:
-    """The trace of one process, built line by line."""
+    """Fills the trace of one process, line by line."""
 
     def __init__(self, path: Path, texts: Texts) -> None:
         self.path = path
         self.texts = texts
         self.records = Records()
+        self.trace = Trace(rank=0, level=1, first=0, until=None, records=self.records, n_steps=0, is_whole=False)
         self.heads: dict[tuple[str, str, str, int], int] = {}
         self.places: dict[int, Place] = {}
         self.counts: dict[tuple[str, str], int] = {}
-        self.rank, self.pid, self.level, self.first = 0, 0, 1, 0
-        self.until: int | None = None
-        self.seconds: list[float] = []
-        self.costs: dict[int, tuple[float, float, int]] = {}
-        self.ends: dict[str, tuple[int, str]] = {}
-        self.notes: dict[tuple[str, str], None] = {}
-        self.inputs: list[InputEvent] = []
-        self.watched: set[tuple[str, int]] = set()
-        self.ran: set[tuple[str, int]] = set()
-        self.checkpoints: list[Checkpoint] = []
-        self.resumed: list[str] = []
-        self.step, self.main_step, self.began_at = 0, NONE, 0
-        self.is_whole = False
-        self.n_damaged = 0
+        self.main_step = NONE
 
     @property
     def is_begun(self) -> bool:
         """Whether there are records after the start; a process that computed nothing has no trace."""
-        return bool(self.records or self.seconds or self.costs or self.inputs)
+        return _has_computed(self.trace) or bool(self.trace.inputs)
 
     def take(self, event: Any) -> None:
         try:
@@ -224,10 +217,11 @@ class _Reader:
             else:
                 self.record(*event)
         except BAD:
-            self.n_damaged += 1
+            self.trace.n_damaged += 1
 
     def mark(self, event: list[Any]) -> None:
         """Process a line that is not a record. Raises ValueError for a mark with a wrong number of items."""
+        trace = self.trace
         match event:
             case ["start", number, facts]:
                 self.start(number, facts)
@@ -236,34 +230,25 @@ class _Reader:
             case ["main", step]:
                 self.main_step = _step(step)
             case ["step", step, seconds]:
-                self.step = _step(step)
+                trace.n_steps = _step(step)
                 self.counts.clear()
-                self.seconds.append(float(seconds))
-            case ["cost", level, traced, plain, n]:
-                self.costs[int(level)] = (float(traced), float(plain), int(n))
+                trace.seconds.append(float(seconds))
             case ["ends", framework, level, reason]:
-                self.ends[framework] = (int(level), str(reason))
+                trace.ends[framework] = (int(level), str(reason))
             case ["note", framework, text]:
-                self.notes[str(framework), str(text)] = None
+                trace.notes[str(framework), str(text)] = None
             case ["end", *_]:
-                self.is_whole = True
-            case _:
-                self.observed(event)
-
-    def observed(self, event: list[Any]) -> None:
-        """Process a line on the surroundings of the computation: inputs, checkpoints. Raises ValueError for others."""
-        match event:
+                trace.is_whole = True
             case ["input", source, call, digest, shown, place, more]:
-                self.inputs.append(self._input(source, call, digest, shown, self.places[place], more))
+                trace.inputs.append(self._input(source, call, digest, shown, self.places[place], more))
             case ["checkpoint", step, file, weights, contents, size]:
                 digest = None if weights is None else str(weights)
-                self.checkpoints.append(Checkpoint(_step(step), str(file), digest, int(contents), int(size)))
+                trace.checkpoints.append(Checkpoint(_step(step), str(file), digest, int(contents), int(size)))
             case ["resumed", file]:
-                self.resumed.append(str(file))
-            case ["watched", place]:
-                self.watched.add((self.places[place].file, self.places[place].line))
-            case ["ran", place]:
-                self.ran.add((self.places[place].file, self.places[place].line))
+                trace.resumed.append(str(file))
+            case ["watched" | "ran" as mark, place]:
+                lines = trace.ran if mark == "ran" else trace.watched
+                lines.add((self.places[place].file, self.places[place].line))
             case _:
                 raise ValueError("no mark")
 
@@ -276,7 +261,7 @@ class _Reader:
             digest=None if digest is None else int(digest),
             shown=str(shown),
             place=place,
-            step=self.step,
+            step=self.trace.n_steps,
             main_step=None if self.main_step == NONE else self.main_step,
             n_before=len(self.records),
             is_in_thread=bool(more.get("thread")),
@@ -292,7 +277,7 @@ class _Reader:
             head = self.heads[key] = self.records.number_of((kind, name, form, self.places.get(place)))
         number = self.records.number_of_more(self._extra_fields(more)) if more else 0
         ordinal = self.counts.get(key[:2], 0)
-        self.records.add(self.step, self.main_step, head, ordinal, digest, number)
+        self.records.add(self.trace.n_steps, self.main_step, head, ordinal, digest, number)
         self.counts[key[:2]] = ordinal + 1
 
     def _extra_fields(self, more: Mapping[str, Any]) -> Mapping[str, object]:
@@ -308,33 +293,11 @@ class _Reader:
                 f"{self.path} has schema {number}; this deviate reads {SCHEMA}",
                 "read it with the version of deviate that wrote it",
             )
-        self.rank, self.pid = int(facts["rank"]), int(facts["pid"])
-        self.level, self.first = int(facts["level"]), int(facts["from"])
-        self.until = None if facts["until"] is None else int(facts["until"])
-        self.step = self.began_at = _step(facts.get("start", 0))
-
-    def trace(self, pid: int) -> Trace:
-        return Trace(
-            rank=self.rank,
-            level=self.level,
-            first=self.first,
-            until=self.until,
-            records=self.records,
-            n_steps=self.step,
-            seconds=tuple(self.seconds),
-            costs=self.costs,
-            is_whole=self.is_whole,
-            n_damaged=self.n_damaged,
-            pid=pid or self.pid,
-            ends=self.ends,
-            notes=tuple(self.notes),
-            inputs=tuple(self.inputs),
-            watched=frozenset(self.watched),
-            ran=frozenset(self.ran),
-            start=self.began_at,
-            checkpoints=tuple(self.checkpoints),
-            resumed=tuple(self.resumed),
-        )
+        trace = self.trace
+        trace.rank, trace.pid = int(facts["rank"]), int(facts["pid"])
+        trace.level, trace.first = int(facts["level"]), int(facts["from"])
+        trace.until = None if facts["until"] is None else int(facts["until"])
+        trace.n_steps = trace.start = _step(facts.get("start", 0))
 
 
 def _step(step: int) -> int:
@@ -342,13 +305,6 @@ def _step(step: int) -> int:
     if not 0 <= int(step) <= LARGEST_STEP:
         raise ValueError("no step")
     return int(step)
-
-
-def _events(path: Path, readers: list[_Reader]) -> Iterator[Any]:
-    def count(_: str) -> None:
-        readers[-1].n_damaged += 1
-
-    return json_lines(path, piece=PIECE_CHARACTERS, on_damage=count)
 
 
 def read_traces(attempt: Path) -> tuple[Trace, ...]:
@@ -371,17 +327,16 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     first = {trace.rank: trace for trace in reversed(in_time)}
     repeated = [trace for trace in in_time if first[trace.rank] is not trace]
     beyond = max(first, default=0) + 1
-    traces = [*first.values(), *(dataclasses.replace(trace, rank=beyond + at) for at, trace in enumerate(repeated))]
-    traces.sort(key=lambda trace: trace.rank)
-    ids = {id(trace) for trace in read}
-    ran = frozenset[tuple[str, int]]().union(*(trace.ran for trace in every if id(trace) not in ids))
-    return tuple(
-        dataclasses.replace(trace, ran=trace.ran | ran) if not at else trace for at, trace in enumerate(traces)
-    )
+    for at, trace in enumerate(repeated):
+        trace.rank = beyond + at
+    read.sort(key=lambda trace: trace.rank)
+    for trace in read[:1]:
+        trace.ran = trace.ran.union(*(other.ran for other in every if not any(other is one for one in read)))
+    return tuple(read)
 
 
 def _has_computed(trace: Trace) -> bool:
-    return bool(trace.records or trace.seconds or trace.costs)
+    return bool(trace.records or trace.seconds)
 
 
 def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":

@@ -69,6 +69,12 @@ def value_ulps(first: float, second: float, form: FloatForm | None = None) -> in
         return ulps(kind(first), kind(second)).most
 
 
+def ulps_of_values(first: float, second: float) -> Ulps:
+    """ULP distance of two reported values, in the precision of both."""
+    form = float_form(first, second)
+    return ulps(np.asarray(first, dtype=form), np.asarray(second, dtype=form))
+
+
 def float_form(*values: float) -> FloatForm:
     """The precision of values: single precision if each of them is exactly a number of that type.
 

@@ -121,10 +121,9 @@ class Observations:
             self._has_begun = True
             steps.shared_states(place)
             steps.states(self.states(), place)
-            if not self.context.trace.is_dropped:
-                weights = [(name, array) for name, array, _ in self.weights() if name not in self._recorded]
-                self._recorded.update(name for name, _ in weights)
-                steps.weights(weights, place)
+            weights = [(name, array) for name, array, _ in self.weights() if name not in self._recorded]
+            self._recorded.update(name for name, _ in weights)
+            steps.weights(weights, place)
         if self._drawn is not None:
             parts = named_parts(self._drawn[1], "input")
             steps.batch(((name, array) for name, array in parts if self.arrays.is_array(array)), place)

@@ -227,12 +227,14 @@ class Answer:
 
     Attributes:
         word: in one or two words. rest: goes on in the same line.
+        n_lines: that it may take in a terminal, by default those of a screen of 24 without one for the page.
     """
 
     tone: Tone
     word: str
     rest: str
     points: tuple[Point, ...]
+    n_lines: int = 23
 
 
 @dataclass(frozen=True, slots=True)

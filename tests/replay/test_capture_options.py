@@ -99,7 +99,7 @@ def test_runs_that_keep_less_or_otherwise_have_not() -> None:
 
 
 def test_a_trace_is_told_in_words_and_is_no_capture() -> None:
-    whole_run, window = (("trace", "1"), ("trace-next", "2")), (("trace", "4"), ("trace-until", "10"))
+    whole_run, window = (("trace", "1"),), (("trace", "4"), ("trace-until", "10"))
     assert describe_capture(whole_run) == "a trace of losses, all updates"
     assert describe_capture(window) == "a trace of operations, updates 0 to 9, after which the run ends"
     late = (("trace", "3"), ("trace-from", "90"), ("trace-until", "120"), ("trace-keep", "module|0|0"))

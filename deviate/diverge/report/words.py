@@ -5,20 +5,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from deviate.base.notebooks import place_text as text_of_place
-from deviate.diverge.findings import (
-    MADE,
-    Cause,
-    Difference,
-    DivergenceFindings,
-    Growth,
-    InputDifference,
-    Phase,
-    Place,
-    Ulps,
-)
+from deviate.diverge.findings import MADE, Cause, Difference, DivergenceFindings, Growth, InputDifference, Phase, Place
+from deviate.diverge.findings import Ulps as UlpDistance
 from deviate.report.format import clean, counted_of, name_text, rough
-from deviate.report.numbers import Number
-from deviate.report.parts.divergence import diverge_command
 
 PHASES: Mapping[Phase, str] = MappingProxyType({
     "initial": "the initial weights",
@@ -38,42 +27,45 @@ DURING: Mapping[str, str] = {
     **{phase: f", which changed {PHASES[phase]}" for phase in MADE},
 }
 """Addition to "the program took a different path": the pass, or what was prepared before it."""
-LABELS: Mapping[str, str] = MappingProxyType({
-    "state": "Random",
-    "batch": "Batch",
-    "weights": "Weights",
-    "module": "Module",
-    "operation": "Operation",
-    "forward": "Output",
-    "loss": "Loss",
-    "backward": "Gradient",
-    "module-gradient": "Gradient",
-    "gradient": "Gradient",
-    "update": "Weights",
-    "metric": "Metric",
+KINDS: Mapping[str, tuple[str, str, str]] = MappingProxyType({
+    "": ("Process", "process of rank {rank}", ""),
+    "state": ("Random", "{name}", "state of the generator "),
+    "batch": ("Batch", "{name}", "batch "),
+    "weights": ("Weights", "{name}", "initial weights "),
+    "module": ("Module", "output of module {name}", ""),
+    "operation": ("Operation", "{name}{owner}", ""),
+    "forward": ("Output", "output of the outermost forward call", ""),
+    "loss": ("Loss", "{name}", "loss "),
+    "backward": ("Gradient", "{name}{owner}", "gradient "),
+    "module-gradient": ("Gradient", "at the output of module {name}", "gradient "),
+    "gradient": ("Gradient", "of {name}", "gradient "),
+    "update": ("Weights", "{name} after the update", ""),
+    "metric": ("Metric", "{name}", ""),
 })  # fmt: skip
-"""Labels of lines of the answer by kind of record; the default is the kind itself."""
+"""Kind of a record to the label of its line, what differs, and a noun that stands before it without the label."""
 FLOATS = ("float", "bfloat", "double", "half", "complex")
 MOST_ULPS = 1000
 """Largest difference that is told in ulps: beyond it, the numbers come from different data or updates."""
-HUGE = 10_000_000
-"""Number of ulps from which on two digits are enough."""
 
 
 def step_text(difference: Difference) -> str:
     """`at update 3 (main-loop step 0)`; both counted from 0."""
-    update = "" if difference.step is None else f"update {difference.step}"
-    main = "" if difference.main_step is None else f"main-loop step {difference.main_step}"
     if difference.phase == "initial":
         return "before the first update"
     if is_end(difference):
         return "after the last update"
-    if difference.kind == "metric":
-        # Without updates reported by a framework, steps of the main loop are counted.
-        update, main = main, "" if difference.step == difference.main_step else update
-    if not update:
-        return f"at {main}" if main and difference.kind != "metric" else "outside the main loop"
-    return f"at {update}" + (f" ({main})" if main else "")
+    if difference.kind != "metric":
+        return _at(difference.step, difference.main_step)
+    # Without updates reported by a framework, steps of the main loop are counted.
+    is_update = difference.main_step is not None and difference.step != difference.main_step
+    return _at(difference.step if is_update else None, difference.main_step, is_main_first=True)
+
+
+def _at(step: int | None, main_step: int | None, *, is_main_first: bool = False) -> str:
+    texts = [] if step is None else [f"update {step}"]
+    texts += [] if main_step is None else [f"main-loop step {main_step}"]
+    text = " (".join(reversed(texts) if is_main_first else texts) + ")" * (len(texts) - 1)
+    return f"at {text}" if texts else "outside the main loop"
 
 
 def is_end(difference: Difference) -> bool:
@@ -94,10 +86,7 @@ def input_time(item: InputDifference, first: Difference | None) -> str:
     has_updates = first is None or first.kind != "metric"
     if item.main_step is None and item.step == 0:
         return "before the first update" if has_updates else "before the main loop"
-    main = "" if item.main_step is None else f"main-loop step {item.main_step}"
-    if not has_updates and main:
-        return f"at {main}"
-    return f"at update {item.step}{f' ({main})' if main else ''}"
+    return _at(item.step if has_updates or item.main_step is None else None, item.main_step)
 
 
 def shown_values(item: InputDifference) -> tuple[str, str]:
@@ -114,35 +103,27 @@ def weight(cause: Cause) -> str:
 
 
 def label(difference: Difference) -> str:
-    return LABELS.get(difference.kind, difference.kind.capitalize()) or "Process"
+    return _words(difference)[0]
+
+
+def _words(difference: Difference) -> tuple[str, str, str]:
+    return KINDS.get(difference.kind, (difference.kind.capitalize(), "{name}", ""))
 
 
 def what(difference: Difference) -> str:
     """What differs, as a noun: `gradient of fc.weight`."""
-    nouns = {"state": "state of the generator", "batch": "batch", "weights": "initial weights", "loss": "loss"}
     if is_end(difference):
         return name_text(difference.name)
-    noun = nouns.get(difference.kind, "")
-    text = label_difference(difference)
-    if difference.kind in {"gradient", "backward", "module-gradient"}:
-        noun = "gradient"
-    return text if not noun or text == noun else f"{noun} {text}"
+    noun, text = _words(difference)[2], label_difference(difference)
+    return text if noun.strip() == text else f"{noun}{text}"
 
 
 def label_difference(difference: Difference) -> str:
     """What differs, after a label that names its kind."""
     if is_end(difference):
         return "final weights"
-    name, owner = name_text(difference.name), f" in module {name_text(difference.module)}" if difference.module else ""
-    texts = {
-        "": f"process of rank {difference.rank}",
-        "module": f"output of module {name}",
-        "forward": "output of the outermost forward call",
-        "module-gradient": f"at the output of module {name}",
-        "gradient": f"of {name}",
-        "update": f"{name} after the update",
-    }
-    return texts.get(difference.kind, f"{name}{owner}")
+    owner = f" in module {name_text(difference.module)}" if difference.module else ""
+    return _words(difference)[1].format(name=name_text(difference.name), owner=owner, rank=difference.rank)
 
 
 def place_text(place: Place) -> str:
@@ -154,12 +135,7 @@ def code_text(text: str) -> str:
     return "\n".join(map(clean, text.splitlines()))
 
 
-def run_of(difference: Difference, runs: tuple[str, str]) -> str:
-    """The run that has the record; empty if both have it."""
-    return "" if difference.only_in is None else name_text(runs[difference.only_in - 1])
-
-
-def size(distance: Ulps) -> str:
+def size(distance: UlpDistance) -> str:
     """`1 ulp of float32 in 12 of 2,048 elements (relative 1.2e−7)`."""
     kind = clean(distance.form).partition("[")[0]
     among = (
@@ -180,25 +156,12 @@ def size(distance: Ulps) -> str:
 
 
 def ulps(n: int) -> str:
-    return f"{f'{n:,}' if n < HUGE else rough(float(n))} {'ulp' if n == 1 else 'ulps'}"
+    return f"{n:,} {'ulp' if n == 1 else 'ulps'}"
 
 
-def times(factor: float) -> str:
-    """A factor, `1.18x`, with two decimals below 10 and none above."""
-    return f"{times_number(factor).text}x"
-
-
-def times_number(factor: float) -> Number:
-    return Number(factor, 2 if factor < 10 else 0)
-
-
-def again(findings: DivergenceFindings, flags: str = "") -> str:
-    """The command for a repetition with additional flags; empty if two commands or variants were compared."""
-    return (
-        diverge_command(findings.command, findings.variant, flags, command_flags=findings.flags)
-        if findings.command
-        else ""
-    )
+def over(findings: DivergenceFindings) -> str:
+    """Extent of the comparison: `120 updates`; of values where there are no steps."""
+    return counted_of(findings.n_steps, findings.unit) if findings.n_steps else counted_of(findings.n_values, "value")
 
 
 def called_at(difference: Difference | None) -> Place | None:
@@ -213,24 +176,8 @@ def apart(growth: Growth) -> list[int]:
     return [at for at, (a, b) in pairs if a != b and not (math.isnan(a) and math.isnan(b))]
 
 
-def growth_text(growth: Growth) -> str:
-    """`loss: 1 ulp (1.2e−7) at update 3, 2.1e−5 at 30, 0.034 at 120`; empty where the two are equal at every step."""
-    differing = apart(growth)
-    if not differing:
-        return ""
-    first, last = differing[0], len(growth.steps) - 1
-    middle = (first + last) // 2
-    parts = [f"{size_text(growth, first)} at {growth.unit} {growth.steps[first]}"]
-    later = [at for at in dict.fromkeys((middle, last)) if at > first]
-    if later and not any(growth.differences[at] for at in later):
-        later = later[-1:]
-    for at in later:
-        text = rough_text(growth.differences[at]) if growth.differences[at] else "equal"
-        parts.append(f"{text} at {growth.steps[at]}")
-    return f"{name_text(growth.name)}: {', '.join(parts)}"
-
-
 def size_text(growth: Growth, at: int) -> str:
+    """`1 ulp (1.2e−7)`, or the absolute difference alone where that is large."""
     size, among = growth.ulps[at], rough_text(growth.differences[at])
     return f"{ulps(size)} ({among})" if size and size <= MOST_ULPS else among
 

@@ -63,7 +63,7 @@ class BoostingTrace:
         self.trace.ends(self.framework, 2, WHOLE)
         place = self.trace.place(frame)
         self._record_states(place)
-        if self.steps.wants_steps and not self.trace.is_dropped and self.is_first(model) and n_iterations:
+        if self.steps.wants_steps and self.is_first(model) and n_iterations:
             trees = content()
             self.trace.record("weights", "trees", crc32(trees), "bytes[%d]" % len(trees), place)
 

@@ -121,7 +121,7 @@ class Probes:
     def receive(self, probe: Probe, array: Any) -> None:
         """A program hands out a value, which is only valid during this call."""
         trace = self.trace
-        if trace.level < MODULES or trace.is_dropped or os.getpid() != self.pid:
+        if trace.level < MODULES or os.getpid() != self.pid:
             return
         with trace.recorder.guarded("trace of %s" % self.framework):
             is_kept = (probe.kind, probe.name) == trace.keep

@@ -103,77 +103,6 @@ def _later_line(kind: str, name: str, digest: Any, form: str, place: int, more: 
 
 LOSS, STEPS, MODULES, OPERATIONS = 1, 2, 3, 4
 """Levels. Each one records what those below it do, as far as its costs allow."""
-PROBES = 5
-"""Steps with and as many without a level, in turn, by which its costs are measured …"""
-WARM_UP = 1
-"""… of which so many do not count, …"""
-FIRST_PROBE = 5
-"""… and that begin at this step where the whole run is traced."""
-
-
-class Levels:
-    """Trace levels of the steps, as requested by the spec.
-
-    Attributes:
-        requested: the level of the window; 0 for no trace.
-        start: number of updates in the checkpoint from which the program goes on; 0 if it begins anew.
-        first, until: first step of the window, and the first one after (None: all that follow).
-        next: levels whose costs are measured, after the window where it ends.
-        has_probes: whether the level of modules needs probes in the programs, so that its costs show only with them.
-    """
-
-    def __init__(self, wanted: dict[str, str]) -> None:
-        self.requested = int(wanted.get("trace", "0"))
-        self.start = int(wanted.get("trace-start", "0"))
-        self.first = int(wanted.get("trace-from", "0"))
-        self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
-        self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
-        self.seconds: dict[tuple[int, bool], list[float]] = {}
-        self.has_probes = False
-
-    def at(self, step: int) -> int:
-        """The level of a step."""
-        probed, count = self._probed_level(step)
-        if probed is not None:
-            return probed if count % 2 else LOSS
-        return self.requested if self.first <= step else LOSS
-
-    def is_dropped(self, step: int) -> bool:
-        """Whether a step only measures costs, so that its records are discarded."""
-        probed, _ = self._probed_level(step)
-        return probed is not None and probed > self.requested
-
-    def is_last(self, step: int) -> bool:
-        """Whether nothing is recorded from this step on."""
-        return self.until is not None and step >= self.until + 2 * PROBES * len(self.next)
-
-    def took(self, step: int, level: int, seconds: float) -> None:
-        """Record the duration of a step at this level."""
-        probed, _ = self._probed_level(step)
-        if probed is not None:
-            self.seconds.setdefault((probed, level == probed), []).append(seconds)
-
-    def costs(self) -> list[tuple[int, float, float, int]]:
-        """Cost of each measured level: seconds of the fastest step with and without it, and the number of steps.
-
-        The fastest step is the one that other processes delayed least.
-        """
-        costs = []
-        for level in [each for each in self.next if each < MODULES or not self.has_probes]:
-            traced, plain = (sorted(self.seconds.get((level, on), ())[WARM_UP:]) for on in (True, False))
-            if traced and plain:
-                costs.append((level, traced[0], plain[0], len(traced)))
-        return costs
-
-    def _probed_level(self, step: int) -> tuple[int | None, int]:
-        """The level that a step measures, if any, and the number of earlier steps that measured it."""
-        count = step - (FIRST_PROBE if self.until is None else self.until)
-        number = count // (2 * PROBES)
-        return (self.next[number] if 0 <= number < len(self.next) else None), count
-
-
-LEVELS = {"loss": LOSS, "module": MODULES, "module-gradient": MODULES, "operation": OPERATIONS}
-"""From which level on records of a kind are made; of all others it is STEPS."""
 WINDOW_S = 0.25
 """Records wait at most so long in memory, or up to the end of the step …"""
 MOST_WAITING = 20000
@@ -188,9 +117,8 @@ class Trace:
     Args:
         wanted: of `Spec.capture`: `trace`, the level; `trace-from` and `trace-until`, the first step at that level and
             the first one after, where the process ends (absent: all steps); `trace-start`, the number of updates in
-            the checkpoint from which the program goes on; `trace-next`, levels with commas between
-            whose costs are to be measured; `trace-keep`, the kind, the name and the ordinal within its step, with "|"
-            between, of records whose arrays are kept.
+            the checkpoint from which the program goes on; `trace-keep`, the kind, the name and the ordinal within its
+            step, with "|" between, of records whose arrays are kept.
 
     Attributes:
         level: of the records that are wanted now; 0 for none, as before the trace was opened and in forked processes.
@@ -201,14 +129,17 @@ class Trace:
         at_step_end: told before a step ends, while its lines can still be added.
         at_boundary: told where the main loop goes on or ends, where the process does, and where it writes a checkpoint:
             an update of which nothing else tells that it is complete is so by now.
-        requested_level, next: the level of the window, and those whose costs are measured.
+        requested_level: the level of the window; 0 for no trace.
+        start: number of updates in the checkpoint from which the program goes on; 0 if it begins anew.
+        first, until: first step of the window, and the first one after (None: all that follow).
         thread: the one that trains.
     """
 
     def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: Project) -> None:
-        self.levels = Levels(wanted)
-        self.requested_level = self.levels.requested
-        self.next = self.levels.next
+        self.requested_level = int(wanted.get("trace", "0"))
+        self.start = int(wanted.get("trace-start", "0"))
+        self.first = int(wanted.get("trace-from", "0"))
+        self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         kind, _, rest = wanted.get("trace-keep", "").partition("|")
         name, _, ordinal = rest.rpartition("|")
         self.keep = (kind, name)
@@ -224,16 +155,15 @@ class Trace:
         self.at_step_end: list[Callable[[], object]] = []
         self.at_boundary: list[Callable[[], object]] = []
         self.level = 0
-        self.step = self.levels.start
+        self.step = self.start
         self.has_updates = False
         self.is_closing = False
-        self.is_dropped = False
         self.files: dict[str, str | None] = {}
         self.places: dict[tuple[str, int], int] = {}
         self.numbers = count()
         self.ended: set[str] = set()
         self.n_kept = 0
-        self.began = self.stepped = perf_counter()
+        self.began = perf_counter()
         self.flushed = 0.0
         if self.requested_level:
             recorder.at_main_step.append(self._main_step)
@@ -242,8 +172,7 @@ class Trace:
             if hasattr(os, "register_at_fork"):
                 os.register_at_fork(after_in_child=self.leave)
             self._close_before_exit()
-            self.is_dropped = self.levels.is_dropped(self.step)
-            self.level = self.levels.at(self.step)
+            self.level = self._level_of_step()
 
     # ------------------------------------------------------------ records
 
@@ -269,8 +198,6 @@ class Trace:
             give: gives the array, for records that are kept.
             more: what else is known, as JSON has it; values that are not to be compared.
         """
-        if self.is_dropped and LEVELS.get(kind, STEPS) > self.requested_level:
-            return
         self.file.lines.append(record_line(kind, name, digest, form, place, more))
         if name == self.keep[1] and kind == self.keep[0] and give is not None and self.level == self.requested_level:
             if self.n_kept == self.keep_ordinal:
@@ -314,7 +241,6 @@ class Trace:
         """Record once that a framework shows nothing above a level, with the reason for the user."""
         if self.level and framework not in self.ended:
             self.ended.add(framework)
-            self.levels.has_probes |= level == MODULES
             self.file.add("ends", framework, level, reason)
 
     def note(self, framework: str, text: str) -> None:
@@ -354,7 +280,6 @@ class Trace:
 
     def _tick(self) -> None:
         now = perf_counter()
-        self.levels.took(self.step, self.level, now - self.stepped)
         if self.at_step_end:
             self.recorder.tell(self.at_step_end)
         self.step += 1
@@ -365,11 +290,12 @@ class Trace:
             self.flush()
             if not self.level:
                 return
-        if self.levels.is_last(self.step) and not self.is_closing:
+        if self.until is not None and self.step >= self.until and not self.is_closing:
             self.stop()
-        self.is_dropped = self.levels.is_dropped(self.step)
-        self._set_level(self.levels.at(self.step))
-        self.stepped = perf_counter()
+        self._set_level(self._level_of_step())
+
+    def _level_of_step(self) -> int:
+        return self.requested_level if self.first <= self.step else LOSS
 
     def follow_thread(self, thread: int) -> None:
         """Another thread trains from now on, the one that calls this."""
@@ -397,8 +323,7 @@ class Trace:
         self.file.write(self.step)
 
     def _facts(self) -> dict[str, object]:
-        levels = self.levels
-        window = {"level": levels.requested, "from": levels.first, "until": levels.until, "start": levels.start}
+        window = {"level": self.requested_level, "from": self.first, "until": self.until, "start": self.start}
         return {"rank": self._rank(), "pid": self.pid, **window}
 
     def _rank(self) -> int:
@@ -420,10 +345,8 @@ class Trace:
         self.recorder.tell(self.at_boundary)
         self.recorder.tell(self.at_step_end)
         self._set_level(0)
-        for level, traced, plain, n in self.levels.costs():
-            self.file.add("cost", level, round(traced, 9), round(plain, 9), n)
         self.file.add("end", self.step, round(perf_counter() - self.began, 6))
-        if self.step > self.levels.start or len(self.file.lines) > 1:
+        if self.step > self.start or len(self.file.lines) > 1:
             self.flush()
 
     def _close_before_exit(self) -> None:

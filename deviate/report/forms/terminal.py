@@ -377,8 +377,6 @@ def _paint(text: str, code: str, medium: Medium) -> str:
 
 # The answer of a document on one screen: its headline, a labelled line per point, and limitations.
 
-N_LINES = 23
-"""Of a screen of 24, so that where the page lies still stands below."""
 LINES_PER_POINT = (8, 4, 3, 2, 1)
 """Lines that a point may take, fewer where the screen would not hold all; the page has the rest."""
 MOST_NOTES = 2
@@ -396,9 +394,9 @@ def screen(answer: Answer, subtitle: str, notes: Sequence[str], width: int) -> l
             "",
             *_points([*answer.points, *_notes(notes)], width, most),
         ]
-        if _n_rows(lines, width) <= N_LINES:
+        if _n_rows(lines, width) <= answer.n_lines:
             break
-    return lines
+    return lines[: answer.n_lines]
 
 
 def _n_rows(lines: Sequence[str], width: int) -> int:

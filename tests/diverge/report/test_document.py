@@ -22,13 +22,12 @@ from schemas import schema_flaws
 
 from deviate import __version__
 from deviate.diverge.findings import Confirmation, Difference, DivergenceFindings, Growth, Place, Ulps
-from deviate.diverge.report.answer import headline
+from deviate.diverge.report.answer import N_LINES, headline
 from deviate.diverge.report.document import diverge_document
 from deviate.diverge.report.words import size
 from deviate.report.data.schema import diverge_schema
 from deviate.report.forms.registry import RENDERERS
 from deviate.report.forms.registry import render as render_form
-from deviate.report.forms.terminal import N_LINES
 from deviate.report.parts.divergence import diverge_command
 
 PATH = "the program took a different path in the forward pass"
@@ -112,7 +111,7 @@ def screen(found: DivergenceFindings) -> dict[str, str]:
 
 def test_what_was_tried_in_vain_is_no_proof() -> None:
     assert {"Proof", "Tried"}.isdisjoint(screen(parted()))
-    tried = Confirmation("", "with one thread", is_equal=False, n_steps=9, what="loss still differs")
+    tried = Confirmation("with one thread", is_equal=False, n_steps=9, what="loss still differs")
     told = screen(parted(confirmations=(tried,)))
     assert told["Tried"] == "with one thread: loss still differs"
     assert "Proof" not in told
@@ -123,7 +122,9 @@ def test_what_one_run_alone_does_is_named_with_what_the_other_does() -> None:
     other = dataclasses.replace(found.rungs[-1], difference=operation(phase="program", only_in=1, instead=""))
     told = screen(dataclasses.replace(found, rungs=(other,)))
     assert "only in run 1; run 2 has nothing instead" in told["Operation"]
-    ended = dataclasses.replace(other, difference=operation(phase="program", only_in=1, instead="its process ended"))
+    ended = dataclasses.replace(
+        other, difference=operation(phase="program", only_in=1, instead="its process ended", is_other_gone=True)
+    )
     assert "only in run 1; run 2: its process ended" in screen(dataclasses.replace(found, rungs=(ended,)))["Operation"]
 
 
@@ -229,7 +230,8 @@ def test_values_that_are_no_numbers_are_drawn_as_gaps_and_kept_in_the_data() -> 
     gaps = (0.0, math.inf, math.nan, math.nan)
     odd = Growth("loss", "update", (0, 1, 2, 3), gaps, (0, None, None, 0), first, second)
     found = parted(growth=(odd,))
-    assert screen(found)["Growth"] == "loss: not finite at update 1, not finite at 2, not finite at 3"
+    (table,) = diverge_document(found).sections[0].tables
+    assert [cell.text for cell in table.rows[0].cells][1:] == ["not finite", "not finite, at 3", "not finite, at 1"]
     assert "<svg" in render(found, "html")
     assert list(schema_flaws(render(found, "json"), diverge_schema)) == []
     table = list(csv.reader(io.StringIO(render(found, "csv"))))

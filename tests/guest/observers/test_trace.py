@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 from harness import Child
 
-from deviate.guest.observers.trace import LOSS, PROBES, WARM_UP, Trace
+from deviate.guest.observers.trace import LOSS, Trace
 from deviate.guest.project import Project
 from deviate.guest.recorder import Recorder
 
@@ -65,24 +65,6 @@ def test_a_window_has_its_level_and_what_is_around_it_the_losses(tmp_path: Path)
     assert seen == [LOSS, LOSS, 3, 3]
     trace.close()
     assert levels == [3, 0]
-
-
-def test_costs_are_measured_in_turn_and_leave_no_records_but_those_of_the_level(tmp_path: Path) -> None:
-    trace = traced(tmp_path, level="1", next="2,3")
-    levels = []
-    for step in range(5 + 4 * PROBES + 2):
-        levels.append(trace.level)
-        trace.record("loss", "loss", step)
-        trace.record("update", "w", step)
-        trace.tick()
-    trace.close()
-    assert levels == [1] * 5 + [1, 2] * PROBES + [1, 3] * PROBES + [1, 1]
-    lines = told(tmp_path)
-    assert [it[2] for it in lines if it[0] == "loss"] == list(range(27))
-    assert {it[2] for it in lines if it[0] == "update"}.isdisjoint(range(5, 5 + 4 * PROBES))
-    costs = [it for it in lines if it[0] == "cost"]
-    assert [(it[1], it[4]) for it in costs] == [(2, PROBES - WARM_UP), (3, PROBES - WARM_UP)]
-    assert all(it[2] > 0 and it[3] > 0 for it in costs)
 
 
 def test_an_array_that_was_asked_for_is_kept_at_every_step(tmp_path: Path) -> None:

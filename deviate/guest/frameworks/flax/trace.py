@@ -67,10 +67,9 @@ class NnxTrace:
             return
         place = self.trace.place(frame)
         self.steps.shared_states(place)
-        if not self.trace.is_dropped:
-            weights = [(name, leaf) for name, leaf in named_leaves(self._models()) if is_concrete(leaf)]
-            self.steps.weights([pair for pair in weights if pair[0] not in self.recorded], place)
-            self.recorded.update(name for name, _ in weights)
+        weights = [(name, leaf) for name, leaf in named_leaves(self._models()) if is_concrete(leaf)]
+        self.steps.weights([pair for pair in weights if pair[0] not in self.recorded], place)
+        self.recorded.update(name for name, _ in weights)
         arguments = [pair for pair in [*enumerate(args), *kwargs.items()] if not _is_graph(pair[1])]
         leaves = [(input_name(str(key), name), leaf) for key, each in arguments for name, leaf in named_leaves(each)]
         self.steps.batch([(name, leaf) for name, leaf in leaves if is_concrete(leaf)], place)

@@ -161,10 +161,9 @@ class JaxTrace:
         """Leaves to record: of weights, those that are not what the function gave last, as the script changed them."""
 
         def is_wanted(number: int, name: str) -> bool:
-            if not function.weights_recorded:
-                return not self.trace.is_dropped
             reference = function.updated.get(name)
-            return reference is not None and reference() is not leaves[number][1]
+            is_changed = reference is not None and reference() is not leaves[number][1]
+            return is_changed or not function.weights_recorded
 
         return [number for number, (kind, name) in roles[0].items() if kind != "weights" or is_wanted(number, name)]
 
@@ -182,10 +181,9 @@ class JaxTrace:
 
         self.steps.shared_states(place)
         self.steps.states(of_kind("state"), place)
-        if not self.trace.is_dropped:
-            self.steps.weights(of_kind("weights"), place)
+        self.steps.weights(of_kind("weights"), place)
         self.steps.batch(of_kind("batch"), place)
-        call.function.weights_recorded |= not self.trace.is_dropped
+        call.function.weights_recorded = True
 
     def gradients_inside(self, result: Any, at: int | None, frame: FrameType) -> Any:
         """Gradients were computed in a function that is being traced: the same result, with probes.

@@ -104,7 +104,7 @@ class KerasTrace:
             return False
         if not model.run_eagerly:
             self.trace.ends(FRAMEWORK, 3, COMPILED)
-        if is_jax or max([self.trace.requested_level, *self.trace.next]) < 2:
+        if is_jax or self.trace.requested_level < 2:
             return False
         return bool(model.distribute_strategy.num_replicas_in_sync == 1)
 
@@ -179,7 +179,7 @@ class KerasTrace:
 
     def _record_weights(self, model: Any, values: dict[str, Callable[[], Any]], place: int) -> None:
         """Record the weights once, before the first traced step."""
-        if model not in self.recorded and not self.trace.is_dropped:
+        if model not in self.recorded:
             self.recorded.add(model)
             self.steps.weights(_without_seeds(model, values), place)
 

@@ -68,8 +68,7 @@ class SklearnTrace:
         if not self.steps.wants_steps:
             return
         self._record_states(getattr(estimator, "random_state", None))
-        if not self.trace.is_dropped:
-            self.steps.weights(self._weights(estimator), self.place)
+        self.steps.weights(self._weights(estimator), self.place)
         parts = [*zip(PARTS, args), *kwargs.items()]
         arrays = ((PARTS.get(name, name) + end, array) for name, part in parts for end, array in arrays_in(part))
         self.steps.batch(arrays, self.place)

@@ -65,7 +65,7 @@ class TensorflowTrace:
 
     def _differentiates(self, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> None:
         self.mark()
-        if self.running and self.trace.level >= 2 and not self.trace.is_dropped:
+        if self.running and self.trace.level >= 2:
             self._tell(lambda: self._initial(sources))
         if not self.running and self.trace.level and is_eager_tensor(target):
             frame = sys._getframe(1)
@@ -127,7 +127,7 @@ class TensorflowTrace:
         place = self.trace.place(frame)
         self.steps.shared_states(place)
         self.tell_states(place)
-        if not self.trace.is_dropped and function not in self.recorded:
+        if function not in self.recorded:
             self.recorded.add(function)
             self.steps.weights(variables_of(function), place)
         self.steps.batch(_inputs(args, kwargs), place)

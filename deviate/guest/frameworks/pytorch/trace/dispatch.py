@@ -76,7 +76,7 @@ TOO_OLD = "this version of PyTorch has no stack of dispatch modes"
 def install_operations(torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> Operations | None:
     """Trace operations in steps at that level; returns None if no step needs it."""
     trace = context.trace
-    if OPERATIONS not in (trace.requested_level, *trace.next):
+    if trace.requested_level != OPERATIONS:
         return None
     if not hasattr(torch._C, "_push_on_torch_dispatch_stack"):
         trace.ends(FRAMEWORK, MODULES, TOO_OLD)
