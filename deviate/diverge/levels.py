@@ -18,7 +18,7 @@ LONGEST = 1000
 MOST_AGAIN = 3
 """Maximum number of pairs per level; noise that three pairs did not show is reported as intermittent."""
 MOST_EQUAL = 100
-"""Updates to trace in equal runs, if the user asks for a level."""
+"""Updates to trace in equal runs, if the user asks for a level, and beyond a difference that chance may hide."""
 WIDER = 4
 """Factor by which a window grows that started too late."""
 CARRIED = frozenset({"state", "batch", "weights"})

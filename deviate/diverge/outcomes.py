@@ -8,6 +8,7 @@ from typing import Literal
 
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, Growth, RungFindings, Trace, Unit
+from deviate.diverge.levels import Window
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import columns
@@ -112,6 +113,22 @@ def update_of(difference: Difference, pair: Pair) -> int | None:
         if record.main_step is not None and record.main_step <= difference.main_step
     ]
     return max(steps, default=None)
+
+
+def window_beyond(difference: Difference | None, pair: Pair, n_beyond: int) -> Window:
+    """The updates in which further runs show whether they are equal up to a difference of a pair and beyond it.
+
+    Args:
+        n_beyond: updates beyond it, or steps of the main loop where a metric differs.
+    """
+    if difference is None or difference.step is None or not pair.traces[0]:
+        return Window()
+    records, last = columns(pair.traces[0][0].records), difference.step + n_beyond
+    if difference.kind != "metric" or not len(records):
+        return Window(0, last + 1)
+    main_step = (difference.main_step or 0) + n_beyond
+    later = (step for step, main in zip(records.steps, records.main_steps, strict=True) if main > main_step)
+    return Window(0, min(later, default=None))
 
 
 def _main_steps(pair: Pair, names: Sequence[str]) -> int:

@@ -14,7 +14,8 @@ from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_dr
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import COMPUTED, HARMLESS, Confirmation, Difference, InputDifference, Phase
 from deviate.diverge.holds import HOLDS, Levels
-from deviate.diverge.outcomes import EndToEndDiff, compare_ends
+from deviate.diverge.levels import MOST_EQUAL
+from deviate.diverge.outcomes import EndToEndDiff, compare_ends, window_beyond
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
 from deviate.diverge.source import Texts
 from deviate.diverge.traces import read_traces
@@ -212,6 +213,7 @@ class Prover:
             suffix,
             self.execute,
             1,
+            window_beyond(self.first, self.pair, MOST_EQUAL if held else FEWEST_STEPS),
             variant=variant,
             environment=repeated,
             timeout_s=LEAST_S + SLOWER * max(run.wall_time_s for run in self.pair.runs),
@@ -240,7 +242,8 @@ class Prover:
         later, first = ends.findings.difference, self.first
         if later is None or first is None or ends.is_equal is None:
             return False
-        places = [one.step if one.main_step is None else one.main_step for one in (first, later)]
+        is_metric = first.kind == "metric" or None in (first.step, later.step)
+        places = [one.main_step if is_metric else one.step for one in (first, later)]
         return places[0] is not None and places[1] is not None and places[1] >= places[0] + FEWEST_STEPS
 
     def _text(self, pair: Pair, ends: EndToEndDiff, *, is_equal: bool) -> str:
@@ -254,6 +257,8 @@ class Prover:
         difference = ends.findings.difference
         if difference is None:
             return "nothing could be compared"
+        if is_equal and difference.phase == "program":
+            return f"equal over {counted(pair.n_steps, ends.unit)}, after which the run was ended"
         at = "" if difference.main_step is None else f" at main-loop step {difference.main_step}"
         return f"equal until {difference.name} differs{at}" if is_equal else f"{difference.name} still differs{at}"
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traced import a_record, a_trace
 
-from deviate.diverge.findings import Trace
-from deviate.diverge.outcomes import MOST_POINTS, growth_of_losses, growth_of_metrics, thin_indices
+from deviate.diverge.findings import Difference, Trace
+from deviate.diverge.levels import Window
+from deviate.diverge.outcomes import MOST_POINTS, growth_of_losses, growth_of_metrics, thin_indices, window_beyond
+from deviate.diverge.requests import Pair
 from deviate.model.records import Run, Series
 
 
@@ -87,3 +90,16 @@ def test_a_long_run_is_thinned_around_its_first_difference() -> None:
     (found,) = growth_of_losses(losses(*[1.0] * 5000), losses(*[1.0] * 1234, *[2.0] * 3766))
     assert len(found.steps) <= MOST_POINTS
     assert {0, 1233, 1234, 1235, 4999} <= set(found.steps)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step", "until"),
+    [("loss", 3, 6), ("metric", 5, 8), ("metric", 9, None), ("metric", None, None)],
+)
+def test_a_test_ends_shortly_after_the_difference(kind: str, step: int | None, until: int | None) -> None:
+    trace = a_trace([replace(a_record(number, "loss", "loss"), main_step=number // 2) for number in range(12)])
+    run = reported(a=[1])
+    main_step = None if step is None else step // 2
+    difference = Difference("metrics", "metric", step, main_step, kind, "a")
+    window = window_beyond(difference, Pair((), (run, run), ((trace,), (trace,))), 2 if kind == "loss" else 1)
+    assert window == Window(0, until)
