@@ -1,7 +1,7 @@
 """Compares the traces of two runs process by process: the first difference, its process, and its phase of a step."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
@@ -344,12 +344,12 @@ def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], row: i
     """
     records, index = pair[row], places[row]
     record = records[index]
-    if record.kind == "operation":
-        outcome = _outcome(pair, places)
+    if record.kind == "operation" and (outcome := _outcome(pair)) is not None:
+        is_ahead = outcome[0].step > record.step and outcome[0].kind in BEFORE_PASSES
         is_early = _kind_near(records, index, range(index - 1, -1, -1)) in BEFORE_BATCH
-        if outcome is not None and (is_early or _is_ahead(record, outcome[0])):
-            one, other = outcome
-            return data_or_order(one, other, rows) if one.kind == "batch" else OF_KIND.get(one.kind, "forward")
+        if is_early or (is_ahead and not record.more.get("backward")):
+            is_batch = outcome[0].kind == "batch"
+            return data_or_order(*outcome, rows) if is_batch else OF_KIND.get(outcome[0].kind, "forward")
     if record.kind == "batch" and places[1 - row] < len(pair[1 - row]):
         other = pair[1 - row][places[1 - row]]
         if (record.kind, record.name) == (other.kind, other.name):
@@ -357,28 +357,12 @@ def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], row: i
     return phase_of(records, index)
 
 
-def _is_ahead(record: TraceRecord, outcome: TraceRecord) -> bool:
-    return outcome.step > record.step and outcome.kind in BEFORE_PASSES and not record.more.get("backward")
-
-
-def _outcome(pair: tuple[Records, Records], places: tuple[int, int]) -> tuple[TraceRecord, TraceRecord] | None:
-    """The first following record that is not an operation and differs between the runs."""
-    first, second = pair
-    theirs = dict(_outcomes(second, places[1]))
-    for outcome, index in _outcomes(first, places[0]):
-        if outcome not in theirs:
-            continue
-        digests = first.digests[index], second.digests[theirs[outcome]]
-        if digests[0] != digests[1] and NO_DIGEST not in digests:
-            return first[index], second[theirs[outcome]]
-    return None
-
-
-def _outcomes(records: Records, begin: int) -> Iterator[tuple[tuple[int, str, str, int], int]]:
-    for index in range(begin, len(records)):
-        kind, name, *_ = records.heads[records.head[index]]
-        if kind != "operation":
-            yield (records.steps[index], kind, name, records.ordinals[index]), index
+def _outcome(pair: tuple[Records, Records]) -> tuple[TraceRecord, TraceRecord] | None:
+    """The first record that is not an operation and differs between the runs."""
+    names = {head[:2] for records in pair for head in records.heads if head[0] != "operation"}
+    first, second = (records.of_names(names) for records in pair)
+    at = find_first_difference(first, second)
+    return None if at is None or at.only_in is not None else (first[at.first], second[at.second])
 
 
 def _kind_near(records: Records, index: int, places: range) -> str:

@@ -4,23 +4,19 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from deviate.diverge.causes import gather_evidence
 from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces, without_idle
 from deviate.diverge.engine import findings_of, quality
-from deviate.diverge.findings import RUNGS, Difference, DivergenceFindings, RungFindings, Trace
+from deviate.diverge.findings import RUNGS, DivergenceFindings, Trace
 from deviate.diverge.outcomes import compare_ends
 from deviate.diverge.requests import Pair, ending
 from deviate.diverge.traces import read_traces
-from deviate.diverge.ulps import ulps
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError
 from deviate.model.plan import Variant
-from deviate.model.records import Artifact, Experiment, Run
+from deviate.model.records import Experiment, Run
 from deviate.project import default_python
 from deviate.records.plans import list_experiments
-from deviate.records.stored_arrays import names_in, read_array
 from deviate.replay.variants import STREAMS
 from deviate.workflows import read_variants
 
@@ -59,13 +55,8 @@ def compare_recorded(
     ends = compare_ends(pair, quality(mine), tolerance=tolerance)
     rungs = [dataclasses.replace(ends.findings, n_runs=0, wall_time_s=0.0)]
     level = min((trace.level for side in pair.traces for trace in side), default=1) if all(pair.traces) else 1
-    weights = _first_weights(one, other) if not tolerance else None
     if level > 1:
-        rung = RUNGS[level - 1]
-        rungs.append(compare_traces(*pair.traces, rung, tolerance_ulps=tolerance))
-    elif weights is not None and _is_earlier(weights, rungs[0].difference):
-        n_captured = len(_weights_by_step(one).keys() & _weights_by_step(other).keys())
-        rungs.append(RungFindings("steps", n_compared=n_captured, difference=weights))
+        rungs.append(compare_traces(*pair.traces, RUNGS[level - 1], tolerance_ulps=tolerance))
     findings = findings_of(mine, pair, ends, rungs, tolerance)
     findings = dataclasses.replace(
         findings,
@@ -141,44 +132,3 @@ def _flags(experiment: Experiment) -> Iterator[str]:
     if is_here and Path(program).name.startswith("python") and program not in {"python", default_python()}:
         yield from ("--python", program)
     yield from experiment.flags
-
-
-def _weights_by_step(run: Run) -> dict[int, Artifact]:
-    weights = [
-        artifact
-        for artifact in run.artifacts
-        if artifact.kind == "weights" and artifact.step is not None and artifact.path.is_file()
-    ]
-    lowest = min((artifact.rank for artifact in weights if artifact.rank is not None), default=None)
-    return {
-        artifact.step: artifact for artifact in weights if artifact.step is not None and artifact.rank in {None, lowest}
-    }
-
-
-def _first_weights(one: Run, other: Run) -> Difference | None:
-    """The first captured weights that differ, after a main-loop step; damaged files are skipped."""
-    mine, theirs = _weights_by_step(one), _weights_by_step(other)
-    for step in sorted(mine.keys() & theirs.keys()):
-        try:
-            names = [name for name in names_in(mine[step].path) if name in set(names_in(theirs[step].path))]
-            for name in names:
-                array, other_array = read_array(mine[step].path, name), read_array(theirs[step].path, name)
-                if (
-                    array.dtype != other_array.dtype
-                    or array.shape != other_array.shape
-                    or array.tobytes() == other_array.tobytes()
-                ):
-                    continue
-                form = f"{array.dtype}[{','.join(map(str, array.shape))}]"
-                size = ulps(array, other_array) if np.issubdtype(array.dtype, np.number) else None
-                return Difference("steps", "update", None, step, "update", name, form=form, ulps=size)
-        except RecordError:
-            continue
-    return None
-
-
-def _is_earlier(weights: Difference, difference: Difference | None) -> bool:
-    """Whether captured weights precede reported values; in the same step, values may come first."""
-    if difference is None or difference.main_step is None or weights.main_step is None:
-        return True
-    return weights.main_step <= difference.main_step

@@ -264,16 +264,7 @@ def run_pair(
         experiments.append(begin(prepared, of_side, request.folder, name=name, like=like))
     execute(experiments)
     names = [f"{experiment.name}:{chosen.name}" for experiment in experiments]
-    return read_pair(request.folder, names, experiments, n_runs)
-
-
-def read_pair(folder: Path, names: Sequence[str], experiments: Sequence[PreparedExperiment], n_runs: int = 2) -> Pair:
-    """Read both recorded runs.
-
-    Raises:
-        InputError: one of them has not begun.
-    """
-    runs = [run for experiment in read(folder, names) for run in experiment.runs]
+    runs = [run for experiment in read(request.folder, names) for run in experiment.runs]
     runs = runs * 2 if len(runs) == n_runs == 1 else runs
     if len(runs) < 2:
         raise InputError(f"only {len(runs)} of 2 runs of {names[0]} are recorded", "run the command again")
