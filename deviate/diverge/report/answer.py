@@ -26,7 +26,7 @@ from deviate.report.format import clean, counted, counted_of, duration, name_tex
 from deviate.report.parts.divergence import diverge_command
 
 N_LINES = 15
-MOST_INPUTS, MOST_CAUSES, MOST_TRIED = 2, 3, 3
+MOST_INPUTS, MOST_CAUSES, MOST_TRIED = 2, 2, 3
 NO_LINE = "no line of the program was recorded for it"
 WEIGHTS = {"equal": "final weights equal", "differ": "final weights differ", "not reached": ""}
 
@@ -155,7 +155,8 @@ def _causes(findings: DivergenceFindings) -> Iterator[Point]:
     if not shown:
         yield Point("Cause", "no known cause matches the evidence")
     if others := [cause for cause in findings.causes if cause not in shown]:
-        yield Point("Or", "; ".join(f"{clean(cause.title)} ({weight(cause)})" for cause in others))
+        texts = (f"{clean(cause.title)} ({weight(cause)})" for cause in others)
+        yield Point("And" if others[0] in proved else "Or", "; ".join(texts))
 
 
 def _tests(findings: DivergenceFindings) -> Iterator[Point]:

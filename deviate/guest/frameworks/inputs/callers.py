@@ -79,6 +79,11 @@ class Callers:
             frame = frame.f_back
         return -1
 
+    def own_place(self, frame: FrameType | None) -> int:
+        """The line that `frame` runs; -1 if it is not of the project, or if inputs are not recorded now."""
+        is_own = frame is not None and self.inputs.is_active and self.is_project(frame)
+        return self.inputs.place(frame) if is_own else -1
+
     def path(self, path: Any) -> str | None:
         """A path as it is in every run; None if it is no business of the program, as in a library or in `/proc`."""
         text = os.path.abspath(os.fsdecode(path))

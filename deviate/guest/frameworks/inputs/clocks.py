@@ -23,18 +23,16 @@ FORMATTED = {"localtime": 0, "gmtime": 0, "ctime": 0, "asctime": 0, "strftime": 
 
 def install(module: Any, context: AdapterContext) -> None:
     clock = fixed_clock(context)
-    clocks = Clocks(context)
     for name in NUMBERS:
         for suffix in ("", "_ns"):
             if hasattr(module, name + suffix):
-                fixed = None if clock is None else _fixed_number(name, suffix, clock)
-                clocks.patch(module, name + suffix, fixed, 0)
+                _patch(module, name + suffix, None if clock is None else _fixed_number(name, suffix, clock), 0, context)
     localtime = module.localtime
     for name, n_arguments in FORMATTED.items():
         fixed = None if clock is None else _fixed_text(name, getattr(module, name), localtime, clock)
-        clocks.patch(module, name, fixed, n_arguments)
+        _patch(module, name, fixed, n_arguments, context)
     if clock is not None:
-        clocks.patch_sleep(module, clock)
+        _patch_sleep(module, clock, context.part(Callers))
 
 
 def _fixed_number(name: str, suffix: str, clock: FixedClock) -> Callable[[], float]:
@@ -48,52 +46,36 @@ def _fixed_text(name: str, original: Any, localtime: Any, clock: FixedClock) -> 
     return lambda: original(clock.now_ns() / 1e9)
 
 
-class Clocks:
-    """Records the first readings of each place: later ones cannot be equal either."""
+def _patch(module: Any, name: str, fixed: Callable[..., Any] | None, n_arguments: int, context: AdapterContext) -> None:
+    """Record the first readings of each place: later ones cannot be equal either."""
+    original, where = getattr(module, name), "time.%s()" % name
+    read, frame_of, inputs, is_project = fixed or original, _getframe, context.inputs, context.part(Callers).is_project
 
-    def __init__(self, context: AdapterContext) -> None:
-        self.inputs = context.inputs
-        self.recorder = context.recorder
-        self.callers = context.part(Callers)
-        self.counts: dict[tuple[Any, int], int] = {}
+    def call(*args: Any, **kwargs: Any) -> Any:
+        frame = frame_of(1)
+        if len(args) > n_arguments or kwargs or not is_project(frame):
+            return original(*args, **kwargs)
+        result = read(*args)
+        if inputs.is_active:
+            with context.recorder.guarded(where):
+                place = inputs.place(frame)
+                if inputs.n_at.get(("clock", place, False), 0) < MOST_AT_PLACE:
+                    inputs.record("clock", where, repr(result), place, _text(result))
+        return result
 
-    def patch(self, module: Any, name: str, fixed: Callable[..., Any] | None, n_arguments: int) -> None:
-        original = getattr(module, name)
-        read = fixed or original
-        where = "time.%s()" % name
-        modules, counts, frame_of, callers, inputs = (
-            self.callers.modules, self.counts, _getframe, self.callers, self.inputs
-        )  # fmt: skip
+    stand_in(module, name, call)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            frame = frame_of(1)
-            file: Any = frame.f_globals.get("__file__")
-            is_project = modules.get(file)  # the first look-up of `is_project`, without a call
-            if is_project is None:
-                is_project = callers.is_project(frame)
-            if not is_project or len(args) > n_arguments or kwargs:
-                return original(*args, **kwargs)
-            result = read(*args)
-            key = file, frame.f_lineno
-            count = counts.get(key, 0)
-            if count < MOST_AT_PLACE and inputs.is_active:
-                counts[key] = count + 1
-                with self.recorder.guarded(where):
-                    inputs.record("clock", where, repr(result), inputs.place(frame), _text(result))
-            return result
 
-        stand_in(module, name, call)
+def _patch_sleep(module: Any, clock: FixedClock, callers: Callers) -> None:
+    original = module.sleep
 
-    def patch_sleep(self, module: Any, clock: FixedClock) -> None:
-        original, callers = module.sleep, self.callers
+    def sleep(*args: Any) -> Any:
+        result = original(*args)
+        if callers.is_project(_getframe(1)):
+            clock.sleep(args[0])
+        return result
 
-        def sleep(*args: Any) -> Any:
-            result = original(*args)
-            if callers.is_project(_getframe(1)):
-                clock.sleep(args[0])
-            return result
-
-        stand_in(module, "sleep", sleep)
+    stand_in(module, "sleep", sleep)
 
 
 def _text(result: object) -> str:

@@ -10,7 +10,7 @@ from weakref import WeakSet
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from .completion import replace
-from .orders import Order, places_of
+from .orders import Order, Orders
 from .turns import MOST_S
 
 HAS_CLASS = sys.version_info >= (3, 13)
@@ -23,7 +23,7 @@ def patch_as_completed(module: Any, context: AdapterContext, *, is_held: bool) -
     Args:
         is_held: whether each task counts as done only after those before it.
     """
-    places, wait = places_of(context), module.wait
+    orders, wait = context.part(Orders), module.wait
 
     async def after(before: Any, task: Any) -> Any:
         await wait([task])
@@ -48,23 +48,22 @@ def patch_as_completed(module: Any, context: AdapterContext, *, is_held: bool) -
             before = task
         return tasks
 
-    def make(original: Any) -> Any:
-        def as_completed(fs: Any, **options: Any) -> Any:
-            place = places.of(_getframe(1))
-            if (place < 0 and not is_held) or "loop" in options or not _is_valid(module, fs):
-                return original(fs, **options)
-            order = Order(context.inputs, "asyncio.as_completed", place)
-            if HAS_CLASS:
-                tasks = watch(fs, order)
-                return Results(original(set(tasks), **options), tasks)
-            return generate(fs, order, options)
+    original = module.as_completed
 
-        def generate(fs: Any, order: Order, options: dict[str, Any]) -> Iterator[Any]:
-            yield from original(set(watch(fs, order)), **options)
+    def as_completed(fs: Any, **options: Any) -> Any:
+        place = orders.of(_getframe(1))
+        if (place < 0 and not is_held) or "loop" in options or not _is_valid(module, fs):
+            return original(fs, **options)
+        order = Order(context.inputs, "asyncio.as_completed", place)
+        if HAS_CLASS:
+            tasks = watch(fs, order)
+            return Results(original(set(tasks), **options), tasks)
+        return generate(fs, order, options)
 
-        return as_completed
+    def generate(fs: Any, order: Order, options: dict[str, Any]) -> Iterator[Any]:
+        yield from original(set(watch(fs, order)), **options)
 
-    replace(module, "as_completed", make)
+    replace(module, "as_completed", as_completed)
 
 
 class Results:
@@ -88,18 +87,15 @@ class Results:
 
 
 def record_waits(module: Any, context: AdapterContext) -> None:
-    places = places_of(context)
+    orders, original = context.part(Orders), module.wait
 
-    def make(original: Any) -> Any:
-        async def wait(fs: Any, **options: Any) -> Any:
-            place = places.of(_getframe(1))
-            done, pending = await original(fs, **options)
-            places.record_some("asyncio.wait", place, done, pending, _number)
-            return done, pending
+    async def wait(fs: Any, **options: Any) -> Any:
+        place = orders.of(_getframe(1))
+        done, pending = await original(fs, **options)
+        orders.record_some("asyncio.wait", place, done, pending, _number)
+        return done, pending
 
-        return wait
-
-    replace(module, "wait", make)
+    replace(module, "wait", wait)
 
 
 def order_waits(module: Any, context: AdapterContext) -> None:
@@ -117,7 +113,7 @@ def order_waits(module: Any, context: AdapterContext) -> None:
                 return done, set(fs) - done
         return await wait(fs, timeout=timeout, return_when=return_when, **options)
 
-    replace(module, "wait", lambda original: wait_in_order)
+    replace(module, "wait", wait_in_order)
 
 
 def _is_valid(module: Any, fs: Any) -> bool:

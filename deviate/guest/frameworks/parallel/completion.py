@@ -8,19 +8,19 @@ from itertools import count
 from sys import _getframe
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Callable, Iterator
+from ...annotations import Any, Iterator
 from ...project import beyond
 from ...seeds import wraps_like
-from .orders import MACHINERY, Order, Places, places_of, ranks
+from .orders import MACHINERY, Order, Orders, ranks
 
 NUMBER, ORDER, ARRIVED = "_deviate_number", "_deviate_order", "_deviate_arrived"
 """Attributes of futures and other requests (how many were made before), of what gives results, and of iterators."""
 
 
-def replace(module: Any, name: str, make: Callable[[Any], Any]) -> None:
+def replace(module: Any, name: str, function: Any) -> None:
     """Replace a function of a module, and the same function in the package that offers it."""
     original = getattr(module, name)
-    replacement = wraps_like(make(original), original)
+    replacement = wraps_like(function, original)
     package: Any = sys.modules.get(module.__name__.rpartition(".")[0])
     if getattr(package, name, None) is original:
         setattr(package, name, replacement)
@@ -30,40 +30,33 @@ def replace(module: Any, name: str, make: Callable[[Any], Any]) -> None:
 def record_futures(module: Any, context: AdapterContext) -> None:
     """`concurrent.futures`: `as_completed`, `wait` and callbacks."""
     number_futures(module)
-    places = places_of(context)
+    orders = context.part(Orders)
 
-    def make_as_completed(original: Any) -> Any:
-        def as_completed(fs: Any, timeout: Any = None) -> Any:
-            place = places.of(_getframe(1))
-            return original(fs, timeout) if place < 0 else recorded([fs], timeout, place)
+    original = module.as_completed
 
-        def recorded(box: list[Any], timeout: Any, place: int) -> Iterator[Any]:
-            futures = list(box.pop())
-            rank = ranks(map(number_of, futures))
-            order = Order(context.inputs, "concurrent.futures.as_completed", place)
-            results = original(futures, timeout)
-            del futures
-            for future in results:
-                with context.recorder.guarded("as_completed"):
-                    order.add(rank.get(number_of(future)))
-                held = [future]
-                del future  # the program may want it to be freed
-                yield held.pop()
+    def as_completed(fs: Any, timeout: Any = None) -> Any:
+        place = orders.of(_getframe(1))
+        return original(fs, timeout) if place < 0 else recorded([fs], timeout, place)
 
-        return as_completed
+    def recorded(box: list[Any], timeout: Any, place: int) -> Iterator[Any]:
+        futures = list(box.pop())
+        rank = ranks(map(number_of, futures))
+        order = Order(context.inputs, "concurrent.futures.as_completed", place)
+        results = original(futures, timeout)
+        del futures
+        for future in results:
+            with context.recorder.guarded("as_completed"):
+                order.add(rank.get(number_of(future)))
+            held = [future]
+            del future  # the program may want it to be freed
+            yield held.pop()
 
-    def make_wait(original: Any) -> Any:
-        def wait(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
-            place = places.of(_getframe(1))
-            places.record_some("concurrent.futures.wait", place, result.done, result.not_done, number_of)
-            return result
+    def parts(result: Any, *args: Any, **kwargs: Any) -> Any:
+        return result.done, result.not_done, number_of
 
-        return wait
-
-    replace(module, "as_completed", make_as_completed)
-    replace(module, "wait", make_wait)
-    _record_callbacks(module.Future, "add_done_callback", 0, "fn", places)
+    replace(module, "as_completed", as_completed)
+    orders.record_wait(module, "concurrent.futures.wait", parts, replace)
+    _record_callbacks(module.Future, "add_done_callback", 0, "fn", orders)
 
 
 def number_futures(module: Any) -> None:
@@ -83,7 +76,7 @@ def number_of(future: Any) -> int:
     return getattr(future, NUMBER, -1)
 
 
-def _record_callbacks(owner: Any, name: str, position: int, keyword: str, places: Places) -> None:
+def _record_callbacks(owner: Any, name: str, position: int, keyword: str, orders: Orders) -> None:
     """The order in which callbacks run, by the order in which they were given to a method at a place."""
     original, call = getattr(owner, name), "%s.%s" % (owner.__name__, name)
 
@@ -91,20 +84,20 @@ def _record_callbacks(owner: Any, name: str, position: int, keyword: str, places
         number = order.number()
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            with places.context.recorder.guarded(call):
+            with orders.context.recorder.guarded(call):
                 order.add(number)
             return callback(*args, **kwargs)
 
         return run
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        place = places.of(_getframe(1))
+        place = orders.of(_getframe(1))
         given: list[Any] = list(args)
         is_placed = position < len(given)
         holder: Any = given if is_placed else kwargs
         key: Any = position if is_placed else keyword
         if place >= 0 and (is_placed or keyword in kwargs) and holder[key] is not None:
-            holder[key] = recorded(holder[key], places.order_at(call, place, has_end=True))
+            holder[key] = recorded(holder[key], orders.order_at(call, place, has_end=True))
         return original(self, *given, **kwargs)
 
     setattr(owner, name, wraps_like(method, original))
@@ -112,11 +105,11 @@ def _record_callbacks(owner: Any, name: str, position: int, keyword: str, places
 
 def record_pools(module: Any, context: AdapterContext) -> None:
     """`multiprocessing.Pool` and `ThreadPool`: `imap_unordered`, and callbacks of `apply_async`."""
-    places, iterator = places_of(context), module.IMapUnorderedIterator
+    orders, iterator = context.part(Orders), module.IMapUnorderedIterator
     create, arrive, take = iterator.__init__, iterator._set, iterator.next
 
     def __init__(self: Any, *args: Any) -> None:  # noqa: N807
-        place = places.of(beyond(MACHINERY, _getframe(1)))
+        place = orders.of(beyond(MACHINERY, _getframe(1)))
         if place >= 0:
             caller = beyond(("_deviate_guest",), _getframe(1))
             is_chunked = caller is not None and caller.f_locals.get("chunksize", 1) != 1
@@ -143,19 +136,19 @@ def record_pools(module: Any, context: AdapterContext) -> None:
     iterator.__init__ = wraps_like(__init__, create)
     iterator._set = wraps_like(_set, arrive)
     iterator.next = iterator.__next__ = wraps_like(next_, take)
-    _record_callbacks(module.Pool, "apply_async", 3, "callback", places)
+    _record_callbacks(module.Pool, "apply_async", 3, "callback", orders)
 
 
 def record_joblib(module: Any, context: AdapterContext) -> None:
     """`Parallel(return_as="generator_unordered")`."""
-    parallel, callback, places = module.Parallel, module.BatchCompletionCallBack, places_of(context)
+    parallel, callback, orders = module.Parallel, module.BatchCompletionCallBack, context.part(Orders)
     if not hasattr(callback, "_register_outcome"):  # before joblib 1.3, there are no generators
         return
     call, create, register = parallel.__call__, callback.__init__, callback._register_outcome
 
     def start(self: Any, iterable: Any) -> Any:
         with context.recorder.guarded("joblib.Parallel"):
-            place = -1 if getattr(self, "return_ordered", True) else places.of(_getframe(1))
+            place = -1 if getattr(self, "return_ordered", True) else orders.of(_getframe(1))
             setattr(self, ORDER, Order(context.inputs, "joblib.Parallel", place, "batches", has_end=True))
         return call(self, iterable)
 
@@ -178,16 +171,11 @@ def record_joblib(module: Any, context: AdapterContext) -> None:
 
 def record_ray(module: Any, context: AdapterContext) -> None:
     """The results that `ray.wait` gives, by their position among its arguments."""
-    original, places = module.wait, places_of(context)
 
-    def wait(ray_waitables: Any, **options: Any) -> Any:
-        result = original(ray_waitables, **options)
-        if isinstance(ray_waitables, (list, tuple)):
-            done, rest = result
-            places.record_some("ray.wait", places.of(_getframe(1)), done, rest, ray_waitables.index)
-        return result
+    def parts(result: Any, ray_waitables: Any, **options: Any) -> Any:
+        return (*result, list(ray_waitables).index)
 
-    module.wait = wraps_like(wait, original)
+    context.part(Orders).record_wait(module, "ray.wait", parts, replace)
 
 
 def record_loaders(module: Any, context: AdapterContext) -> None:

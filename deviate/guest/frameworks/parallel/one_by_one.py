@@ -15,7 +15,7 @@ from ...annotations import Any, Callable, Iterator
 from ...project import beyond
 from ...seeds import wraps_like
 from .completion import number_futures, number_of, replace
-from .orders import MACHINERY, is_of_program, places_of
+from .orders import MACHINERY, Orders, is_of_program
 from .turns import MOST_S, Ticket, Turns
 
 TURNS, IS_SEEN = "_deviate_turns", "_deviate_seen"
@@ -32,13 +32,13 @@ ONE = {
 def limit_workers(module: Any, context: AdapterContext) -> None:
     """Give what the program makes itself one worker."""
     class_name, position, keyword, value = ONE[module.__name__]
-    owner, places = getattr(module, class_name), places_of(context)
+    owner, orders = getattr(module, class_name), context.part(Orders)
     create = owner.__init__
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         if position is None:
             kwargs.update({keyword: value} if keyword in kwargs else {})
-        elif places.is_in_project(beyond(MACHINERY, _getframe(1))):
+        elif orders.is_in_project(beyond(MACHINERY, _getframe(1))):
             if args:
                 args = (value, *args[1:])
             else:
@@ -84,18 +84,18 @@ def order_futures(module: Any, context: AdapterContext) -> None:
         done = {future for future in futures if getattr(future, IS_SEEN, False)}
         return module.DoneAndNotDoneFutures(done, futures - done)
 
-    replace(module, "as_completed", lambda original: as_completed)
-    replace(module, "wait", lambda original: wait_in_order)
+    replace(module, "as_completed", as_completed)
+    replace(module, "wait", wait_in_order)
 
 
 def run_tasks_in_turn(module: Any, context: AdapterContext) -> None:
     """`ThreadPoolExecutor`: a turn ends after the callbacks of its task."""
-    executor, item, places = module.ThreadPoolExecutor, module._WorkItem, places_of(context)
+    executor, item, orders = module.ThreadPoolExecutor, module._WorkItem, context.part(Orders)
     create, submit, run = executor.__init__, executor.submit, item.run
     begun = threading.local()
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        if places.is_in_project(beyond(MACHINERY, _getframe(1))):
+        if orders.is_in_project(beyond(MACHINERY, _getframe(1))):
             setattr(self, TURNS, Turns())
         create(self, *args, **kwargs)
 

@@ -76,22 +76,17 @@ class Order:
         return text
 
 
-class Places:
-    """Places of calls that the program makes itself; what libraries call is no input of the program."""
+class Orders:
+    """Orders at places of calls that the program makes itself; what libraries call is no input of the program."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.callers = context.part(Callers)
+        self.of = self.callers.own_place
         self.orders: dict[tuple[str, int], Order] = {}
 
-    def of(self, frame: FrameType | None) -> int:
-        """Number of the line that a frame runs; -1 if it is not of the project, or if inputs are not recorded now."""
-        if frame is None or not self.context.inputs.is_active or not self.is_in_project(frame):
-            return -1
-        return self.context.inputs.place(frame)
-
     def is_in_project(self, frame: FrameType | None) -> bool:
-        return frame is not None and self.callers.is_project_file(frame.f_code.co_filename)
+        return frame is not None and self.callers.is_project(frame)
 
     def order_at(self, call: str, place: int, noun: str = "results", *, has_end: bool = False) -> Order:
         """The order of a place where items arrive as long as the program runs."""
@@ -100,14 +95,22 @@ class Places:
             self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end)
         return self.orders[key]
 
+    def record_wait(self, module: Any, call: str, parts: Callable[..., Any], put: Callable[..., object]) -> None:
+        """Record which of some requests have a result, where others have none yet, when `wait` of a module returns.
+
+        Args:
+            parts: gives those with a result, those without, and what tells in which order they were requested, from
+                the result of `wait` and its arguments.
+        """
+
+        def record(frame: FrameType, result: Any, *args: Any, **kwargs: Any) -> None:
+            self.record_some(call, self.of(frame), *parts(result, *args, **kwargs))
+
+        self.callers.observe(module, "wait", record, put)
+
     def record_some(
         self, call: str, place: int, done: Iterable[Any], rest: Iterable[Any], number_of: Callable[[Any], int]
     ) -> None:
-        """Record which of some requests have a result, where others have none yet.
-
-        Args:
-            number_of: tells in which order they were requested.
-        """
         done, rest = list(done), list(rest)
         if place >= 0 and rest:
             with self.context.recorder.guarded(call):
@@ -115,10 +118,6 @@ class Places:
                 text = ", ".join(str(number) for number in sorted(rank[number_of(item)] for item in done))
                 shown = "results %s of %d complete" % (text or "none", len(rank))
                 self.context.inputs.record("completion", call, text, place, shown)
-
-
-def places_of(context: AdapterContext) -> Places:
-    return context.part(Places)
 
 
 def ranks(numbers: Iterable[int]) -> dict[int, int]:

@@ -15,7 +15,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...project import beyond
 from ...seeds import wraps_like
-from .orders import is_of_program, places_of
+from .orders import Orders, is_of_program
 
 SIMPLE = frozenset((int, bool, str, type(None)))
 MOST_PARTS = 8
@@ -58,10 +58,10 @@ def record_process_queues(module: Any, context: AdapterContext) -> None:
 
 
 def _record_puts(queue: Any, context: AdapterContext) -> None:
-    original, places = queue.put, places_of(context)
+    original, orders = queue.put, context.part(Orders)
 
     def put(self: Any, item: Any, block: Any = True, timeout: Any = None) -> Any:
-        if text_of(item) or not context.inputs.is_active or not places.is_in_project(_caller(queue, _getframe(1))):
+        if text_of(item) or not context.inputs.is_active or not orders.is_in_project(_caller(queue, _getframe(1))):
             return original(self, item, block, timeout)
         producers = self.__dict__.setdefault(PRODUCERS, {})
         producers.setdefault(id(item), []).append(number_of_thread())
@@ -75,14 +75,14 @@ def _record_puts(queue: Any, context: AdapterContext) -> None:
 
 
 def _record_gets(queue: Any, context: AdapterContext) -> None:
-    original, places = queue.get, places_of(context)
+    original, orders = queue.get, context.part(Orders)
     call = "%s.%s.get" % (queue.__module__.partition(".")[0].lstrip("_"), queue.__name__)
     consumers: dict[int, set[int]] = {}
 
     def get(self: Any, *args: Any, **kwargs: Any) -> Any:
         item = original(self, *args, **kwargs)
         with context.recorder.guarded(call):
-            _record_item(self, item, call, places.of(_caller(queue, _getframe(1))))
+            _record_item(self, item, call, orders.of(_caller(queue, _getframe(1))))
         return item
 
     def _record_item(self: Any, item: Any, call: str, place: int) -> None:
@@ -93,7 +93,7 @@ def _record_gets(queue: Any, context: AdapterContext) -> None:
             if not threads:
                 getattr(self, PRODUCERS).pop(id(item), None)
         if place >= 0 and text:
-            order = places.order_at(call, place, "items from threads" if threads is not None else "items")
+            order = orders.order_at(call, place, "items from threads" if threads is not None else "items")
             # Where several threads get items, it is chance which one records first.
             consumers.setdefault(place, set()).add(threading.get_ident())
             order.add(text, is_ordered=len(consumers[place]) == 1)
@@ -108,11 +108,11 @@ def _caller(queue: Any, frame: FrameType | None) -> FrameType | None:
 
 def _subclass(simple_queue: Any, context: AdapterContext) -> Any:
     """A subclass for the simple queues of the program, as the methods of the class are in C."""
-    places = places_of(context)
+    orders = context.part(Orders)
 
     class SimpleQueue(simple_queue):  # type: ignore[misc]
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            if cls is SimpleQueue and not places.is_in_project(_getframe(1)):
+            if cls is SimpleQueue and not orders.is_in_project(_getframe(1)):
                 return simple_queue(*args, **kwargs)
             return simple_queue.__new__(cls, *args, **kwargs)
 
