@@ -13,7 +13,7 @@ import numpy.typing as npt
 from deviate.base.notebooks import place_text
 from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings, Trace, TraceRecord
 from deviate.diverge.traces import NO_DIGEST, Head, Records, columns
-from deviate.diverge.ulps import is_within, ulps_of_values
+from deviate.diverge.ulps import is_within, value_ulps
 
 LOOK_AHEAD = 200
 """Number of records in which to search for an extra record, after the first difference."""
@@ -280,7 +280,7 @@ def _difference(
         form=record.form,
         place=record.place,
         values=values,
-        ulps=None if values is None else ulps_of_values(*values),
+        ulps=None if values is None else value_ulps(*values),
         only_in=at.only_in,
         instead=instead,
         n_equal=at.first,

@@ -258,9 +258,9 @@ class Search:
     def _least_s(self, window: Window, start: Start | None) -> float:
         """Seconds of both runs up to the end of a window, if their updates take what they took in the first pair."""
         seconds = [max((trace.seconds for trace in side), key=len, default=[]) for side in self.pair.traces]
-        first = 0 if start is None else start.step
-        ends = [times[first : window.until] for times in seconds]
-        return sum(times[-1] - times[0] for times in ends if times)
+        begun = 0 if start is None else start.step
+        updates = [(times[0], times[begun : window.until]) for times in seconds if times[begun : window.until]]
+        return sum(first_s + times[-1] - times[0] for first_s, times in updates)
 
     def _beyond_limit(self, seconds: float) -> str:
         """Ends a sentence on a level that its time limit ends, with one that would do, and a quarter more."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from deviate.diverge.findings import Difference, InputDifference, InputEvent, Trace
 
@@ -23,39 +23,36 @@ def compare_inputs(
         difference: the first one of the runs, in the traces that are compared here; None for equal runs.
     """
     theirs = {trace.rank: trace for trace in second}
-    differences = [
-        input_difference
-        for trace in first
-        if trace.rank in theirs
-        for input_difference in _of_rank(trace, theirs[trace.rank], difference)
-    ]
-    return tuple(sorted(differences, key=lambda item: (item.step, item.rank)))
-
-
-def _of_rank(one: Trace, other: Trace, difference: Difference | None) -> list[InputDifference]:
-    mine, theirs = _by_place(one.inputs), _by_place(other.inputs)
     differences: list[tuple[int, InputDifference]] = []
-    for key in {**mine, **theirs}:
-        pair = _first_pair(mine.get(key, []), theirs.get(key, []))
-        if pair is not None:
-            ordinal, event, instead = pair
+    for trace in first:
+        if trace.rank not in theirs:
+            continue
+        is_here = difference is not None and trace.rank == difference.rank
+        mine, others = _by_place(trace.inputs), _by_place(theirs[trace.rank].inputs)
+        for key in {**mine, **others}:
+            ordinal, event, instead = _first_pair(mine.get(key, []), others.get(key, []))
             either = event or instead
-            assert either is not None  # noqa: S101  (one run has it)
-            only_in: Literal[1, 2] | None = 2 if event is None else 1 if instead is None else None
-            input_difference = InputDifference(
-                source=either.source,
-                call=either.call,
-                place=either.place,
-                step=either.step,
-                main_step=either.main_step,
-                shown=("" if event is None else event.shown, "" if instead is None else instead.shown),
-                rank=one.rank,
-                only_in=only_in,
-                is_upstream=difference is not None and one.rank == difference.rank and _is_before(either, difference),
-                ordinal=ordinal,
-            )
-            differences.append((either.n_before, input_difference))
-    return [item for _, item in sorted(differences, key=lambda item: item[0])]
+            if either is not None:
+                is_upstream = is_here and difference is not None and _is_before(either, difference)
+                item = _difference(either, event, instead, rank=trace.rank, ordinal=ordinal, is_upstream=is_upstream)
+                differences.append((either.n_before, item))
+    differences.sort(key=lambda pair: (pair[1].step, pair[1].rank, pair[0]))
+    return tuple(item for _, item in differences)
+
+
+def _difference(
+    either: InputEvent, event: InputEvent | None, instead: InputEvent | None, **rest: Any
+) -> InputDifference:
+    return InputDifference(
+        source=either.source,
+        call=either.call,
+        place=either.place,
+        step=either.step,
+        main_step=either.main_step,
+        shown=("" if event is None else event.shown, "" if instead is None else instead.shown),
+        only_in=2 if event is None else 1 if instead is None else None,
+        **rest,
+    )
 
 
 def _by_place(events: Sequence[InputEvent]) -> dict[Key, list[InputEvent]]:
@@ -67,17 +64,17 @@ def _by_place(events: Sequence[InputEvent]) -> dict[Key, list[InputEvent]]:
 
 def _first_pair(
     mine: Sequence[InputEvent], theirs: Sequence[InputEvent]
-) -> tuple[int, InputEvent | None, InputEvent | None] | None:
-    """Position and events of the first difference at a place; None if there is none."""
+) -> tuple[int, InputEvent | None, InputEvent | None]:
+    """Position and events of the first difference at a place; no events if there is none."""
     events = (*mine, *theirs)
     if any(event.is_in_thread for event in events):
         if any(event.n_folded for event in events) and _total(mine) == _total(theirs):
-            return None
+            return 0, None, None
         mine, theirs = (sorted(events, key=lambda event: (event.call, event.digest or 0)) for events in (mine, theirs))
     for ordinal, (event, instead) in enumerate(zip_longest(mine, theirs)):
         if event is None or instead is None or event.digest != instead.digest:
             return ordinal, event, instead
-    return None
+    return 0, None, None
 
 
 def _total(events: Sequence[InputEvent]) -> tuple[int, int]:
@@ -115,7 +112,7 @@ def equal_inputs(first: Sequence[Trace], second: Sequence[Trace]) -> frozenset[K
         mine, others = _by_place(trace.inputs), _by_place(theirs[trace.rank].inputs if trace.rank in theirs else ())
         for key in {**mine, **others}:
             events = mine.get(key, [])
-            is_equal = bool(events) and _first_pair(events, others.get(key, [])) is None
+            is_equal = bool(events) and _first_pair(events, others.get(key, []))[1:] == (None, None)
             is_compared = any(event.digest is not None for event in events)
             (equal if is_equal and is_compared else different).add(key)
     return frozenset(equal - different)

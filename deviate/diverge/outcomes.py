@@ -12,7 +12,7 @@ from deviate.diverge.levels import Window
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import columns
-from deviate.diverge.ulps import are_within, float_form, ulps_of_values, value_ulps
+from deviate.diverge.ulps import are_within, float_form, value_ulps
 from deviate.model.records import Run, Series
 
 MOST_POINTS = 400
@@ -167,7 +167,7 @@ def _first_value(name: str, mine: Series | None, theirs: Series | None, toleranc
         if one is not None and other is not None:
             if is_same(one, other) or (tolerance and are_within(one, other, tolerance)):
                 continue
-            size, values = ulps_of_values(one, other), (one, other)
+            size, values = value_ulps(one, other), (one, other)
             difference = Difference(
                 "metrics", "metric", None, step, "metric", name, values=values, ulps=size, n_equal=n_equal
             )
@@ -239,7 +239,7 @@ def _growth(name: str, unit: Unit, mine: Mapping[int, float], theirs: Mapping[in
         unit=unit,
         steps=tuple(chosen),
         differences=tuple(_distance(mine[step], theirs[step]) for step in chosen),
-        ulps=tuple(value_ulps(mine[step], theirs[step], form) for step in chosen),
+        ulps=tuple(value_ulps(mine[step], theirs[step], form).most for step in chosen),
         first=tuple(mine[step] for step in chosen),
         second=tuple(theirs[step] for step in chosen),
         form=form,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deviate.diverge.findings import Difference
-from deviate.diverge.ulps import ulps_of_values
+from deviate.diverge.ulps import value_ulps
 from deviate.model.metric_vocabulary import snake
 from deviate.records.layout import log_files
 from deviate.series.captions import captions_of
@@ -31,7 +31,7 @@ def compare_printed(first: Path, second: Path) -> tuple[int, Difference | None]:
             break
         name, one, other = mine[1], mine[2], theirs[2]
         if one != other and not (math.isnan(one) and math.isnan(other)):
-            size, values = ulps_of_values(one, other), (one, other)
+            size, values = value_ulps(one, other), (one, other)
             return n_compared, Difference("metrics", "metric", None, None, "metric", name, values=values, ulps=size)
         n_compared += 1
     return n_compared, None

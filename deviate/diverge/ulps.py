@@ -58,21 +58,15 @@ def ulps(first: npt.ArrayLike, second: npt.ArrayLike, form: str = "") -> Ulps:
     return Ulps(most, differ.size, one.size, *_sizes(mine, theirs), form)
 
 
-def value_ulps(first: float, second: float, form: FloatForm | None = None) -> int | None:
-    """ULP distance of two reported values; 0 if both are NaN, None if only one is finite.
+def value_ulps(first: float, second: float, form: FloatForm | None = None) -> Ulps:
+    """ULP distance of two reported values; of two NaN it is 0.
 
     Args:
         form: in ulps of what; None for that of `float_form`.
     """
-    kind = np.float32 if (form or float_form(first, second)) == "float32" else np.float64
+    kind = form or float_form(first, second)
     with np.errstate(over="ignore"):
-        return ulps(kind(first), kind(second)).most
-
-
-def ulps_of_values(first: float, second: float) -> Ulps:
-    """ULP distance of two reported values, in the precision of both."""
-    form = float_form(first, second)
-    return ulps(np.asarray(first, dtype=form), np.asarray(second, dtype=form))
+        return ulps(np.asarray(first, dtype=kind), np.asarray(second, dtype=kind))
 
 
 def float_form(*values: float) -> FloatForm:
@@ -208,7 +202,7 @@ def are_within(one: float, other: float, tolerance_ulps: int, form: str = "float
     """
     kind = form.partition("[")[0]
     wide = PRECISION["float32"] - PRECISION.get(kind, PRECISION["float32"])  # one ulp of float32 in ulps of the type
-    apart = value_ulps(one, other, "float64" if kind == "float64" else "float32")
+    apart = value_ulps(one, other, "float64" if kind == "float64" else "float32").most
     return apart is not None and apart <= tolerance_ulps << max(0, wide)
 
 

@@ -176,10 +176,10 @@ def is_proved(findings: DivergenceFindings) -> bool:
 
 def _extent(findings: DivergenceFindings) -> Iterator[Point]:
     """What was compared, on which levels, and why no further."""
-    metrics = f"{counted_of(findings.n_values, 'value')} of {counted(findings.n_metrics, 'metric')}"
+    metrics = f" of {counted(findings.n_metrics, 'metric')}" if findings.n_metrics else ""
     parts = [
         counted_of(findings.n_steps, findings.unit) if findings.n_steps else "",
-        metrics if findings.n_metrics else "",
+        f"{counted_of(findings.n_values, 'value')}{metrics}" if findings.n_values else "",
         WEIGHTS[findings.weights],
     ]
     levels = [rung for rung in findings.rungs if not rung.why_not]
