@@ -116,7 +116,6 @@ class InputDifference:
         only_in: 1 or 2 if only that run has it.
         is_upstream: whether it entered before the first difference of the runs.
         use: what the program does with it, from its source.
-        ordinal: number of equal inputs of the same source and place before it.
     """
 
     source: str
@@ -128,7 +127,6 @@ class InputDifference:
     rank: int = 0
     only_in: Literal[1, 2] | None = None
     is_upstream: bool = False
-    ordinal: int = 0
     use: InputUse = "unknown"
 
     @property
@@ -169,7 +167,6 @@ class Trace:
         n_steps: number of complete updates.
         seconds: end of each step, since the trace began.
         is_whole: whether the process ended normally.
-        n_damaged: number of lines of its file that could not be read.
         pid: process id.
         ends: framework to the highest level that it supports, and why not more, in words.
         notes: limits of what it shows, each with the framework that they concern.
@@ -188,7 +185,6 @@ class Trace:
     n_steps: int
     seconds: list[float] = field(default_factory=list)
     is_whole: bool = True
-    n_damaged: int = 0
     pid: int = 0
     ends: dict[str, tuple[int, str]] = field(default_factory=dict)
     notes: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -296,7 +292,6 @@ class Growth:
     Attributes:
         steps: updates (of a loss), or steps of the main loop (of a metric): see `unit`.
         differences: absolute, in units of the quantity.
-        ulps: in units in the last place, of single or of double precision as `form` says.
         first, second: the values themselves.
     """
 
@@ -304,10 +299,8 @@ class Growth:
     unit: Unit
     steps: tuple[int, ...]
     differences: tuple[float, ...]
-    ulps: tuple[int | None, ...]
     first: tuple[float, ...]
     second: tuple[float, ...]
-    form: str = "float64"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,11 @@ def compare_inputs(
         is_here = difference is not None and trace.rank == difference.rank
         mine, others = _by_place(trace.inputs), _by_place(theirs[trace.rank].inputs)
         for key in {**mine, **others}:
-            ordinal, event, instead = _first_pair(mine.get(key, []), others.get(key, []))
+            event, instead = _first_pair(mine.get(key, []), others.get(key, []))
             either = event or instead
             if either is not None:
                 is_upstream = is_here and difference is not None and _is_before(either, difference)
-                item = _difference(either, event, instead, rank=trace.rank, ordinal=ordinal, is_upstream=is_upstream)
+                item = _difference(either, event, instead, rank=trace.rank, is_upstream=is_upstream)
                 differences.append((either.n_before, item))
     differences.sort(key=lambda pair: (pair[1].step, pair[1].rank, pair[0]))
     return tuple(item for _, item in differences)
@@ -64,17 +64,17 @@ def _by_place(events: Sequence[InputEvent]) -> dict[Key, list[InputEvent]]:
 
 def _first_pair(
     mine: Sequence[InputEvent], theirs: Sequence[InputEvent]
-) -> tuple[int, InputEvent | None, InputEvent | None]:
-    """Position and events of the first difference at a place; no events if there is none."""
+) -> tuple[InputEvent | None, InputEvent | None]:
+    """The events of the first difference at a place; none if there is none."""
     events = (*mine, *theirs)
     if any(event.is_in_thread for event in events):
         if any(event.n_folded for event in events) and _total(mine) == _total(theirs):
-            return 0, None, None
+            return None, None
         mine, theirs = (sorted(events, key=lambda event: (event.call, event.digest or 0)) for events in (mine, theirs))
-    for ordinal, (event, instead) in enumerate(zip_longest(mine, theirs)):
+    for event, instead in zip_longest(mine, theirs):
         if event is None or instead is None or event.digest != instead.digest:
-            return ordinal, event, instead
-    return 0, None, None
+            return event, instead
+    return None, None
 
 
 def _total(events: Sequence[InputEvent]) -> tuple[int, int]:
@@ -112,7 +112,7 @@ def equal_inputs(first: Sequence[Trace], second: Sequence[Trace]) -> frozenset[K
         mine, others = _by_place(trace.inputs), _by_place(theirs[trace.rank].inputs if trace.rank in theirs else ())
         for key in {**mine, **others}:
             events = mine.get(key, [])
-            is_equal = bool(events) and _first_pair(events, others.get(key, []))[1:] == (None, None)
+            is_equal = bool(events) and _first_pair(events, others.get(key, [])) == (None, None)
             is_compared = any(event.digest is not None for event in events)
             (equal if is_equal and is_compared else different).add(key)
     return frozenset(equal - different)

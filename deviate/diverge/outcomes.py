@@ -12,7 +12,7 @@ from deviate.diverge.levels import Window
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import columns
-from deviate.diverge.ulps import are_within, float_form, value_ulps
+from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Run, Series
 
 MOST_POINTS = 400
@@ -231,7 +231,6 @@ def _points(series: Series) -> dict[int, float]:
 
 def _growth(name: str, unit: Unit, mine: Mapping[int, float], theirs: Mapping[int, float]) -> Growth:
     steps = sorted(mine.keys() & theirs.keys())
-    form = float_form(*(values[step] for values in (mine, theirs) for step in steps))
     begin = next((at for at, step in enumerate(steps) if not is_same(mine[step], theirs[step])), None)
     chosen = [steps[at] for at in thin_indices(len(steps), begin)]
     return Growth(
@@ -239,10 +238,8 @@ def _growth(name: str, unit: Unit, mine: Mapping[int, float], theirs: Mapping[in
         unit=unit,
         steps=tuple(chosen),
         differences=tuple(_distance(mine[step], theirs[step]) for step in chosen),
-        ulps=tuple(value_ulps(mine[step], theirs[step], form).most for step in chosen),
         first=tuple(mine[step] for step in chosen),
         second=tuple(theirs[step] for step in chosen),
-        form=form,
     )
 
 

@@ -7,6 +7,7 @@ what the lines of the files mean.
 import re
 from array import array
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import compress
 from pathlib import Path
@@ -165,24 +166,18 @@ def read_file(path: Path, texts: Texts) -> list[Trace]:
 
     A process that computed nothing has a trace if it executed watched lines.
 
-    A line that is damaged or cut off is counted, and so is a file that cannot be read.
+    A line that is damaged or cut off is left out, and so is the rest of a file that cannot be read.
 
     Raises:
         RecordError: another version of deviate wrote it.
     """
     readers = [_Reader(path, texts)]
     match = re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name)
-
-    def count(_: object) -> None:
-        readers[-1].trace.n_damaged += 1
-
-    try:
-        for event in json_lines(path, piece=PIECE_CHARACTERS, on_damage=count):
+    with suppress(OSError):
+        for event in json_lines(path, piece=PIECE_CHARACTERS):
             if _begins(event) and readers[-1].is_begun:
                 readers.append(_Reader(path, texts))
             readers[-1].take(event)
-    except OSError as error:
-        count(error)
     traces = [reader.trace for reader in readers if reader.is_begun or reader.trace.ran]
     return [replace(trace, pid=int(match[1], 16)) if match else trace for trace in traces]
 
@@ -211,13 +206,14 @@ class _Reader:
         return _has_computed(self.trace) or bool(self.trace.inputs)
 
     def take(self, event: Any) -> None:
+        """Process a line; a damaged one is left out."""
         try:
             if event[0] in MARKS:
                 self.mark(event)
             else:
                 self.record(*event)
         except BAD:
-            self.trace.n_damaged += 1
+            return
 
     def mark(self, event: list[Any]) -> None:
         """Process a line that is not a record. Raises ValueError for a mark with a wrong number of items."""

@@ -58,8 +58,7 @@ def growing(begin: int = 3, n: int = 120, *, name: str = "loss") -> Growth:
     first = tuple(2.3 * math.exp(-step / 60) for step in steps)
     apart = tuple(0.0 if step < begin else 1.2e-07 * math.exp((step - begin) / 9.5) for step in steps)
     second = tuple(value + difference for value, difference in zip(first, apart, strict=True))
-    ulps = tuple(round(it / 1.2e-07) for it in apart)
-    return Growth(name, "update", steps, tuple(map(abs, apart)), ulps, first, second, "float32")
+    return Growth(name, "update", steps, tuple(map(abs, apart)), first, second)
 
 
 def rungs(difference: Difference, *, n: int = 4) -> tuple[RungFindings, ...]:

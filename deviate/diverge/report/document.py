@@ -18,7 +18,6 @@ from deviate.diverge.report.words import (
     rough_text,
     shown_values,
     size,
-    size_text,
     step_text,
     weight,
     what,
@@ -55,12 +54,11 @@ DIVERGE_SCHEMA = 4
 MOST_PLOTS = 6
 """Maximum number of quantities to plot; the loss or the primary metric comes first."""
 CAPTION = (
-    "Both runs, and their difference in absolute terms and in units in the last place. "
-    "The lower axes are logarithmic, with a place for 0; the dotted line marks the first difference."
+    "Both runs, and their difference. "
+    "The lower axis is logarithmic, with a place for 0; the dotted line marks the first difference."
 )
 EQUAL = "Both runs; they are equal at every step."
 NO_SOURCE = "No source line: the records do not lead to one, or the file could not be read."
-NAN = math.nan
 MOST_EXCERPTS = 6
 USES: dict[InputUse, str] = {
     "computed": "decides or computes with it",
@@ -171,11 +169,10 @@ def _facts(diverged: DivergenceFindings) -> Iterator[Fact]:
 
 def _csv(diverged: DivergenceFindings) -> Iterator[tuple[str | float, ...]]:
     """CSV with a row per reported quantity and step."""
-    yield "quantity", "unit", "step", "first", "second", "difference", "ulps"
+    yield "quantity", "unit", "step", "first", "second", "difference"
     for growth in diverged.growth:
-        columns = zip(growth.steps, growth.first, growth.second, growth.differences, growth.ulps, strict=True)
-        for step, first, second, difference, n_ulps in columns:
-            yield growth.name, growth.unit, step, first, second, difference, "" if n_ulps is None else n_ulps
+        for row in zip(growth.steps, growth.first, growth.second, growth.differences, strict=True):
+            yield growth.name, growth.unit, *row
 
 
 def _growth_section(findings: DivergenceFindings) -> Section:
@@ -198,7 +195,7 @@ def _row(growth: Growth) -> Row:
     most = max(differing, key=sizes.__getitem__)
     cells = (
         cell(f"{growth.unit} ", Number(growth.steps[first], 0), value=float(growth.steps[first])),
-        cell(size_text(growth, first)),
+        cell(rough_text(growth.differences[first])),
         *(cell(f"{rough_text(growth.differences[at])}, at {growth.steps[at]}") for at in (-1, most)),
     )
     return Row(name, cells)
@@ -207,11 +204,9 @@ def _row(growth: Growth) -> Row:
 def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
     name, differing = name_text(growth.name), apart(growth)
     names = (name_text(runs[0]), name_text(runs[1]))
-    sizes = tuple(NAN if size is None else float(size) for size in growth.ulps)
     panels = [
         GrowthPanel(name, ((names[0], growth.first), (names[1], growth.second))),
         GrowthPanel(f"difference of {name}", (("", growth.differences),), is_logarithmic=True),
-        GrowthPanel(f"in ulps of {clean(growth.form)}", (("", sizes),), is_logarithmic=True),
     ]
     first = growth.steps[differing[0]] if differing else None
     return GrowthPlot(

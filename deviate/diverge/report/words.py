@@ -176,11 +176,5 @@ def apart(growth: Growth) -> list[int]:
     return [at for at, (a, b) in pairs if a != b and not (math.isnan(a) and math.isnan(b))]
 
 
-def size_text(growth: Growth, at: int) -> str:
-    """`1 ulp (1.2e−7)`, or the absolute difference alone where that is large."""
-    size, among = growth.ulps[at], rough_text(growth.differences[at])
-    return f"{ulps(size)} ({among})" if size and size <= MOST_ULPS else among
-
-
 def rough_text(value: float) -> str:
     return rough(value) if math.isfinite(value) else "not finite"
