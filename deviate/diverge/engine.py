@@ -32,7 +32,7 @@ from deviate.diverge.proved import Namer
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, is_cut, run_pair
 from deviate.diverge.resumption import Resumption
 from deviate.diverge.source import Texts
-from deviate.diverge.traces import columns, kept_arrays
+from deviate.diverge.traces import columns, kept_array
 from deviate.diverge.ulps import ulps
 from deviate.model.records import Experiment, Run
 from deviate.records.layout import snapshot_folder
@@ -469,8 +469,7 @@ def _head(difference: Difference) -> tuple[str, str, int]:
 
 def size_of(difference: Difference, pair: Pair) -> Ulps | None:
     """The size of a difference whose numbers both runs have stored; None if one has not."""
-    key = (difference.rank, difference.step or 0)
-    mine, theirs = (kept_arrays(run.folder).get(key) for run in pair.runs)
+    mine, theirs = (kept_array(run.folder, difference.rank, difference.step or 0) for run in pair.runs)
     if mine is None or theirs is None:
         return None
     try:

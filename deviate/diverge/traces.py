@@ -335,29 +335,21 @@ def _has_computed(trace: Trace) -> bool:
     return bool(trace.records or trace.seconds)
 
 
-def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
-    """Stored arrays of the given records, by rank and step; damaged files are skipped.
+def kept_array(attempt: Path, rank: int, step: int) -> "npt.NDArray[Any] | None":
+    """The stored array of the given record; None if there is none, or if its file is damaged.
 
     Raises:
         RecordError: as `read_traces`.
     """
     from deviate.records.stored_arrays import names_in, read_array
 
-    ranks = {trace.pid: trace.rank for trace in reversed(read_traces(attempt))}
-    arrays: dict[tuple[int, int], npt.NDArray[Any]] = {}
-    for path in sorted(artifacts_folder(attempt).glob("kept-*-*.npz")):
-        match = re.fullmatch(r"kept-([0-9a-f]+)-\d+\.npz", path.name)
-        rank = ranks.get(int(match[1], 16)) if match else None
-        if rank is None:
-            continue
-        try:
-            steps = {
-                name: int(name.removeprefix("step-")) for name in names_in(path) if re.fullmatch(r"step-\d+", name)
-            }
-            arrays |= {(rank, step): read_array(path, name) for name, step in steps.items()}
-        except RecordError:
-            continue
-    return arrays
+    name = f"step-{step}"
+    for trace in read_traces(attempt):
+        for path in sorted(artifacts_folder(attempt).glob(f"kept-{trace.pid:x}-*.npz")) if trace.rank == rank else ():
+            with suppress(RecordError):
+                if name in names_in(path):
+                    return read_array(path, name)
+    return None
 
 
 def _starts(attempt: Path) -> dict[int, int]:
