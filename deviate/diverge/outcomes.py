@@ -133,12 +133,10 @@ def window_beyond(difference: Difference | None, pair: Pair, n_beyond: int) -> W
 
 def _main_steps(pair: Pair, names: Sequence[str]) -> int:
     """Main-loop steps that both runs reached, used as updates if none were reported."""
-    last = [max((step for name in names for step in _steps(run, name)), default=-1) for run in pair.runs]
-    return max(pair.n_steps, min(last) + 1)
-
-
-def _steps(run: Run, name: str) -> Iterator[int]:
-    return (step for step in run.series[name].steps if step is not None) if name in run.series else iter(())
+    steps = [[step for name in names if name in run.series for step in run.series[name].steps] for run in pair.runs]
+    return max(
+        pair.n_steps, min(max((step for step in of_run if step is not None), default=-1) for of_run in steps) + 1
+    )
 
 
 def _earlier(loss: Difference | None, metric: Difference | None) -> Difference | None:
