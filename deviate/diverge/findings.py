@@ -173,7 +173,6 @@ class Trace:
         inputs: what entered from outside, in order.
         watched, ran: lines of the program, as file and line, of which it is recorded whether they ran, and those that
             did.
-        start: number of updates in the checkpoint from which the process went on; 0 if it began anew.
         checkpoints: those that it wrote, in order. resumed: planted files that it read.
     """
 
@@ -191,7 +190,6 @@ class Trace:
     inputs: list[InputEvent] = field(default_factory=list)
     watched: set[tuple[str, int]] = field(default_factory=set)
     ran: set[tuple[str, int]] = field(default_factory=set)
-    start: int = 0
     checkpoints: list[Checkpoint] = field(default_factory=list)
     resumed: list[str] = field(default_factory=list)
 

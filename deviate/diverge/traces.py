@@ -293,7 +293,7 @@ class _Reader:
         trace.rank, trace.pid = int(facts["rank"]), int(facts["pid"])
         trace.level, trace.first = int(facts["level"]), int(facts["from"])
         trace.until = None if facts["until"] is None else int(facts["until"])
-        trace.n_steps = trace.start = _step(facts.get("start", 0))
+        trace.n_steps = _step(facts.get("start", 0))
 
 
 def _step(step: int) -> int:

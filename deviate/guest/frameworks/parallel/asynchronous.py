@@ -51,7 +51,7 @@ def patch_as_completed(module: Any, context: AdapterContext, *, is_held: bool) -
     original = module.as_completed
 
     def as_completed(fs: Any, **options: Any) -> Any:
-        place = orders.of(_getframe(1))
+        place = orders.own_place(_getframe(1))
         if (place < 0 and not is_held) or "loop" in options or not _is_valid(module, fs):
             return original(fs, **options)
         order = Order(context.inputs, "asyncio.as_completed", place)
@@ -90,7 +90,7 @@ def record_waits(module: Any, context: AdapterContext) -> None:
     orders, original = context.part(Orders), module.wait
 
     async def wait(fs: Any, **options: Any) -> Any:
-        place = orders.of(_getframe(1))
+        place = orders.own_place(_getframe(1))
         done, pending = await original(fs, **options)
         orders.record_some("asyncio.wait", place, done, pending, _number)
         return done, pending

@@ -35,7 +35,7 @@ def record_futures(module: Any, context: AdapterContext) -> None:
     original = module.as_completed
 
     def as_completed(fs: Any, timeout: Any = None) -> Any:
-        place = orders.of(_getframe(1))
+        place = orders.own_place(_getframe(1))
         return original(fs, timeout) if place < 0 else recorded([fs], timeout, place)
 
     def recorded(box: list[Any], timeout: Any, place: int) -> Iterator[Any]:
@@ -91,7 +91,7 @@ def _record_callbacks(owner: Any, name: str, position: int, keyword: str, orders
         return run
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        place = orders.of(_getframe(1))
+        place = orders.own_place(_getframe(1))
         given: list[Any] = list(args)
         is_placed = position < len(given)
         holder: Any = given if is_placed else kwargs
@@ -109,7 +109,7 @@ def record_pools(module: Any, context: AdapterContext) -> None:
     create, arrive, take = iterator.__init__, iterator._set, iterator.next
 
     def __init__(self: Any, *args: Any) -> None:  # noqa: N807
-        place = orders.of(beyond(MACHINERY, _getframe(1)))
+        place = orders.own_place(beyond(MACHINERY, _getframe(1)))
         if place >= 0:
             caller = beyond(("_deviate_guest",), _getframe(1))
             is_chunked = caller is not None and caller.f_locals.get("chunksize", 1) != 1
@@ -148,7 +148,7 @@ def record_joblib(module: Any, context: AdapterContext) -> None:
 
     def start(self: Any, iterable: Any) -> Any:
         with context.recorder.guarded("joblib.Parallel"):
-            place = -1 if getattr(self, "return_ordered", True) else orders.of(_getframe(1))
+            place = -1 if getattr(self, "return_ordered", True) else orders.own_place(_getframe(1))
             setattr(self, ORDER, Order(context.inputs, "joblib.Parallel", place, "batches", has_end=True))
         return call(self, iterable)
 

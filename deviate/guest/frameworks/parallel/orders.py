@@ -82,7 +82,7 @@ class Orders:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.callers = context.part(Callers)
-        self.of = self.callers.own_place
+        self.own_place = self.callers.own_place
         self.orders: dict[tuple[str, int], Order] = {}
 
     def is_in_project(self, frame: FrameType | None) -> bool:
@@ -104,7 +104,7 @@ class Orders:
         """
 
         def record(frame: FrameType, result: Any, *args: Any, **kwargs: Any) -> None:
-            self.record_some(call, self.of(frame), *parts(result, *args, **kwargs))
+            self.record_some(call, self.own_place(frame), *parts(result, *args, **kwargs))
 
         self.callers.observe(module, "wait", record, put)
 

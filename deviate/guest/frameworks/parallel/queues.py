@@ -82,7 +82,7 @@ def _record_gets(queue: Any, context: AdapterContext) -> None:
     def get(self: Any, *args: Any, **kwargs: Any) -> Any:
         item = original(self, *args, **kwargs)
         with context.recorder.guarded(call):
-            _record_item(self, item, call, orders.of(_caller(queue, _getframe(1))))
+            _record_item(self, item, call, orders.own_place(_caller(queue, _getframe(1))))
         return item
 
     def _record_item(self: Any, item: Any, call: str, place: int) -> None:
