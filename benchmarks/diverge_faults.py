@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 
     Attributes:
         step: None if it is chance.
-        causes: ids of docs/reference/causes.md that are right; empty if no known mechanism acts.
+        causes: ids of docs/reference/sources.md that are right; empty if no known mechanism acts.
         is_curable: whether deviate can hold or give what differs.
     """
 
@@ -55,27 +55,34 @@ class Fault(NamedTuple):
 
 DATA = ("--data", f"{SHARED}/data")
 FAULTS = (
-    Fault("words", "Python", "order of a set of strings", 0, ("hash-order",), is_curable=True),
-    Fault("folds", "Python", "hash() of strings as folds", 0, ("hash-order",), is_curable=True),
-    Fault("neurons", "Python", "order of a set of objects", 0, ("address-order",)),
+    Fault("words", "Python", "order of a set of strings", 0, ("set-order",), is_curable=True),
+    Fault("folds", "Python", "hash() of strings as folds", 0, ("hash-value",), is_curable=True),
+    Fault("neurons", "Python", "order of a set of objects", 0, ("memory-address",)),
     Fault("decay", "Python", "clock in a condition", 1, ("clock",), is_curable=True),
     Fault("budget", "Python", "time limit of a loop", 2, ("time-limit",), is_curable=True),
     Fault("resume", "Python", "left-over file", 0, ("leftover-file",), arguments=("--state", f"{SHARED}/state.json")),
-    Fault("process", "Python", "process id in a seed", 0, ("process-id", "changing-seed")),
+    Fault("process", "Python", "process id in a seed", 0, ("process-number", "changing-seed")),
     Fault("futures", "Python", "as_completed", 0, ("unordered-results",), is_curable=True),
     Fault("pool", "Python", "imap_unordered", 0, ("unordered-results",), is_curable=True),
-    Fault("service", "Python", "answer from the network", 0, ("network",)),
-    Fault("producers", "Python", "queue of two threads", 0, ("unordered-results", "thread-order")),
-    Fault("threads", "NumPy", "threads append to a list", 0, ("thread-order",), is_curable=True),
+    Fault("service", "Python", "answer from the network", 0, ("network-answer",)),
+    Fault("producers", "Python", "queue of two threads", 0, ("unordered-results", "thread-updates")),
+    Fault("threads", "NumPy", "threads append to a list", 0, ("thread-updates",), is_curable=True),
     Fault("shards", "NumPy", "glob", 0, ("file-order",), is_curable=True, arguments=DATA),
     Fault("salt", "NumPy", "os.urandom as a seed", 0, ("entropy", "changing-seed"), is_curable=True),
     Fault("density", "NumPy", "np.empty", 0, ("uninitialised",)),
-    Fault("scale", "NumPy", "environment variable", 0, ("environment",), flags=("--second-env", "FEATURE_SCALE=1.1")),
-    Fault("kmeans", "NumPy", "unseeded generator", 0, ("unseeded",), is_curable=True),
+    Fault(
+        "scale",
+        "NumPy",
+        "environment variable",
+        0,
+        ("environment-variable",),
+        flags=("--second-env", "FEATURE_SCALE=1.1"),
+    ),
+    Fault("kmeans", "NumPy", "unseeded generator", 0, ("missing-seed",), is_curable=True),
     Fault("classes", "scikit-learn", "os.listdir", 0, ("file-order",), is_curable=True, arguments=DATA),
-    Fault("forest", "scikit-learn", "unseeded split", 0, ("unseeded",), is_curable=True),
+    Fault("forest", "scikit-learn", "unseeded split", 0, ("unseeded-split", "missing-seed"), is_curable=True),
     Fault("stream", "scikit-learn", "input × (1 + 1e-7)", 3),
-    Fault("columns", "LightGBM", "order of features, of a set", 0, ("hash-order",), is_curable=True),
+    Fault("columns", "LightGBM", "order of features, of a set", 0, ("set-order",), is_curable=True),
     Fault("boosting", "LightGBM", "clock as a seed", 0, ("clock", "changing-seed"), is_curable=True),
     Fault("rate", "PyTorch MLP", "learning rate × (1 + 1e-7)", 3),
     Fault("sampler", "PyTorch MLP", "two examples exchanged", 3),
@@ -88,7 +95,7 @@ FAULTS = (
         "PyTorch transformer",
         "order of a set of strings",
         0,
-        ("hash-order",),
+        ("set-order",),
         is_curable=True,
     ),
     Fault("recurrent", "PyTorch RNN", "gate of a cell × (1 + 1e-7)", 3),
@@ -98,7 +105,7 @@ FAULTS = (
         "PyTorch",
         "index_put, two threads",
         None,
-        ("index-put",),
+        ("gather",),
         is_curable=True,
         flags=("--variant", "impl"),
         n_threads=2,
@@ -109,9 +116,9 @@ FAULTS = (
         "continued", "Lightning", "left-over file", 0, ("leftover-file",), arguments=("--checkpoint", f"{SHARED}/a.pt")
     ),
     Fault("layer", "Keras fit", "output of a layer × (1 + 1e-7)", 3),
-    Fault("labels", "Keras fit", "order of a set of strings", 0, ("hash-order",), is_curable=True),
+    Fault("labels", "Keras fit", "order of a set of strings", 0, ("set-order",), is_curable=True),
     Fault("tape", "TensorFlow", "gradient × (1 + 1e-7)", 3),
-    Fault("function", "TensorFlow", "unseeded generator", 0, ("unseeded",), is_curable=True),
+    Fault("function", "TensorFlow", "unseeded generator", 0, ("missing-seed",), is_curable=True),
     Fault("average", "Flax", "weights × (1 + 1e-7)", 3),
     Fault("key", "Flax", "clock as a seed", 0, ("clock", "changing-seed"), is_curable=True),
     Fault("noise", "Flax", "a draw in addition", 3),

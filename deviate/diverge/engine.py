@@ -5,10 +5,10 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from deviate.base.redaction import redact_words
-from deviate.diverge.causes import Evidence, gather_evidence
-from deviate.diverge.causes.find import find_causes
+from deviate.diverge.calls import Calls
 from deviate.diverge.checkpoints import Start
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import (
@@ -32,13 +32,13 @@ from deviate.diverge.proved import Namer
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, is_cut, run_pair
 from deviate.diverge.resumption import Resumption
 from deviate.diverge.source import Texts
+from deviate.diverge.suspects import Evidence, find_causes, find_suspects
 from deviate.diverge.traces import columns, kept_array
 from deviate.diverge.ulps import ulps
 from deviate.model.records import Experiment, Run
 from deviate.records.layout import snapshot_folder
 from deviate.records.read import TAP_FAILED
 from deviate.replay.slots import slots
-from deviate.replay.variants import HASH
 from deviate.report.format import counted, duration
 from deviate.workflows import read
 
@@ -50,8 +50,6 @@ ACCELERATOR = re.compile(r"torch\.([a-z]+)")
 """Pattern of the names of accelerator generators in traces, such as `torch.cuda:0`."""
 LEAST_LIMIT_S = 600.0
 """Added to the duration of the first level for the default limit: slow levels of short runs are worth it."""
-REFUTED = frozenset({"entropy", "unseeded", "hash-order", "environment-seed", "loader-workers"})
-"""Causes that are none where runs with the same numbers of the system and the same hash seed differ."""
 FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "scikit-learn", "lightgbm", "xgboost", "catboost"})
 """Supported frameworks, by their names in the facts of a run."""
 UNLIMITED = "torch"
@@ -323,16 +321,9 @@ class Search:
             self.findings = dataclasses.replace(self.findings, causes=self._causes(first))
 
     def _causes(self, first: Difference) -> tuple[Cause, ...]:
-        proof, evidence = self.proof, self._evidence()
-        is_in_vain = proof is not None and proof.is_chance_in_vain
-        if is_in_vain and evidence.variant is not None:
-            held = dataclasses.replace(evidence.variant, held=(*evidence.variant.held, HASH))
-            evidence = dataclasses.replace(evidence, variant=held)
-        causes = find_causes(first, evidence)
-        if proof is not None and proof.sources:
-            texts = Texts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent))
-            return tuple(Namer(texts, self.findings.inputs, evidence.hazards, causes).name(proof))
-        return tuple(cause for cause in causes if not is_in_vain or cause.id not in REFUTED)
+        if self.proof is not None and self.proof.sources:
+            return tuple(Namer(self._calls, find_suspects(first, self._evidence())).name(self.proof))
+        return find_causes(first, self._evidence())
 
     def _inputs_of(self, pair: Pair, difference: Difference | None) -> tuple[InputDifference, ...]:
         """The inputs of a pair that differ, with what the source does with them."""
@@ -367,21 +358,24 @@ class Search:
         """Evidence besides the difference, from the pair that shows it and the pair that ran to the end."""
         request = self.request
         pair = self._deepest_pair
-        differences = (rung.difference for rung in self.findings.rungs)
-        first, second = (max((trace.n_steps for trace in side), default=0) for side in self.pair.traces)
-        return dataclasses.replace(
-            gather_evidence(*pair.runs, request.variant),
+        return Evidence(
+            (pair.runs[0], pair.runs[1]),
+            request.labels,
+            request.variant,
             hazards=request.sides[0].prepared.analysis.hazards,
-            side_effects=request.sides[0].prepared.analysis.side_effects,
-            devices=(_device(pair.traces[0]), _device(pair.traces[1])),
-            n_ranks=pair.n_ranks,
-            n_steps=(first, second),
-            above=tuple(difference for difference in differences if difference is not None),
             inputs=self.findings.inputs,
             equal_inputs=equal_inputs(*pair.traces),
             idle_lines=idle_lines(trace for side in pair.traces for trace in side),
-            runs=request.labels,
+            devices=(_device(pair.traces[0]), _device(pair.traces[1])),
+            n_ranks=pair.n_ranks,
+            is_chance_equal=self.proof is not None and self.proof.is_chance_in_vain,
+            calls=self._calls,
         )
+
+    @cached_property
+    def _calls(self) -> Calls:
+        """The calls of the source as it ran."""
+        return Calls(Texts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent)))
 
     def prove(self, budget: int) -> None:
         """Repeat run 1 with what run 0 had by chance, and find the fewest sources that make both equal."""
@@ -391,6 +385,7 @@ class Search:
         self.say(f"Proof: at most {counted(budget, 'run')} with what the first run had by chance")
         prover = Prover(
             self.request,
+            self._calls,
             self.pair,
             self.ends.findings.difference,
             first.phase,
@@ -406,7 +401,8 @@ class Search:
     @property
     def is_settled(self) -> bool:
         """Whether it is proved why the runs differ, and no level can show more: numbers that were given differ."""
-        return self.proof is not None and bool(self.proof.sources) and BY_ROUNDING.isdisjoint(self.proof.sources)
+        proof = self.proof
+        return bool(proof and proof.sources and not proof.is_suspected and BY_ROUNDING.isdisjoint(proof.sources))
 
     def runs(self) -> Iterator[tuple[str, Run]]:
         """Both runs of the first level, and failed runs of further levels, each with its name."""

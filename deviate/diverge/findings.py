@@ -314,32 +314,21 @@ class CheckpointRange:
     first_different: Checkpoint | None
 
 
-Certainty = Literal["proved", "certain", "likely", "possible"]
-"""`proved`: runs that have the same of it are equal, and others are not; `certain`: the evidence leaves no other known
-explanation; `likely`: the first difference is typical of this cause; `possible`: the program has the cause, and the
-evidence does not distinguish it from others."""
-
-
-Standing = Literal["upstream", "observed", "possible"]
-"""How a cause was found. `upstream`: the runs recorded a difference of this kind before the first difference, or the
-first difference is itself of this kind; `observed`: they recorded it, but later, or it does not lead there for certain;
-`possible`: only the source or the versions speak for it."""
-STANDINGS: tuple[Standing, ...] = get_args(Standing)
-"""In falling order."""
+Certainty = Literal["proved", "suspected"]
+"""`proved`: runs that have the same of it are equal, and others are not; `suspected`: the evidence points to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A likely cause.
+    """A source of difference that made two runs differ, or may have.
 
     Attributes:
-        id: its name in docs/reference/causes.md.
-        title: in a few words.
+        id: its name in docs/reference/sources.md.
+        title: what it is, in one sentence.
         why: the evidence for it.
         cure: what to do, in words; code to copy follows on separate lines.
         places: in the user's program.
         source: where it is documented.
-        standing: evidence for it: observed in the runs, or only in the source.
     """
 
     id: str
@@ -348,12 +337,7 @@ class Cause:
     cure: str
     places: tuple[Place, ...] = ()
     source: str = ""
-    certainty: Certainty = "possible"
-    standing: Standing = "possible"
-
-    @property
-    def is_certain(self) -> bool:
-        return self.certainty == "certain"
+    certainty: Certainty = "suspected"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ cannot be given, as the order in which threads end, is held in two more runs, wh
 """
 
 import functools
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from deviate.diverge.causes.observed import has_other_names
+from deviate.diverge.calls import Calls
 from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import COMPUTED, HARMLESS, Confirmation, Difference, InputDifference, Phase
@@ -17,37 +16,28 @@ from deviate.diverge.holds import HOLDS, Levels
 from deviate.diverge.levels import MOST_EQUAL
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends, window_beyond
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
-from deviate.diverge.source import Texts
+from deviate.diverge.suspects import has_other_names, observed_by
 from deviate.diverge.traces import read_traces
 from deviate.model.analysis import Hazard
 from deviate.model.records import Run
-from deviate.records.layout import snapshot_folder
 from deviate.replay.variants import ENTROPY, HASH
 from deviate.report.format import counted
+from deviate.sources.catalogue import SOURCES
 
-HELD_BY = {"listing": "listing", "clock": "clock", "completion": "workers", "thread-order": "workers"}
-"""Sources of inputs, and what holds them."""
-HAZARDS_OF = {
-    HASH: ("set-order", "hash-value"),
-    "listing": ("file-order",),
-    "workers": ("unordered-results", "parallel-draws", "shared-memory", "word-vectors"),
-    "memory": ("uninitialised",),
-    "threads": ("forest-threads",),
-}
-MEMORY, KERNELS, THREADS = "memory", "kernels", "threads"
+KERNELS, THREADS = "kernels", "threads"
 LEVELS: dict[str, Levels] = {
-    MEMORY: (("kernels", "deterministic"), ("on-missing", "warn")),
     KERNELS: (("kernels", "deterministic"), ("on-missing", "warn"), ("autotune", "off"), ("precision", "full")),
     **{name: levels for name, levels in HOLDS.items() if name not in {HASH, ENTROPY}},
 }
 """What cannot be given and is held, and at which levels of factors."""
+OF_SOURCE = ("listing", "workers", THREADS)
+"""What is held where only the source shows a place that it holds."""
 COMPUTING = frozenset({"torch", "tensorflow", "jax"})
 """Frameworks with kernels that can be held."""
-BY_ROUNDING = frozenset({MEMORY, KERNELS, THREADS})
+BY_ROUNDING = frozenset({KERNELS, THREADS})
 """Sources of which a closer level shows the operation."""
-BY_CHANCE = frozenset({MEMORY, KERNELS, THREADS, "workers"})
+BY_CHANCE = frozenset({KERNELS, THREADS, "workers"})
 """What may be equal in two runs by chance, so that the runs are repeated."""
-SEEDED = re.compile(r"\b(?:RandomState|default_rng|SeedSequence|MT19937|PCG64)\(\s*(?:seed\s*=\s*)?\d")
 LEAST_S, SLOWER = 60.0, 10.0
 """Time limit of a run: with one worker or one thread it takes longer, and work that waits for other work never ends."""
 FEWEST_STEPS = 2
@@ -64,6 +54,7 @@ class Proof:
         chance: what the runs recorded of chance, that of the first run first.
         is_chance_in_vain: whether run 1 with all that run 0 had by chance still differed from it.
         is_cut: whether the budget ended before all sources were told apart.
+        is_suspected: whether it ended before the runs that tell the sources from chance.
     """
 
     sources: tuple[str, ...]
@@ -71,13 +62,14 @@ class Proof:
     chance: tuple[Chance, ...]
     is_chance_in_vain: bool = False
     is_cut: bool = False
+    is_suspected: bool = False
 
 
 class Prover:
     """Tests sets of sources.
 
     Args:
-        pair: the two runs that differ. first: their first difference in what they reported.
+        calls: of the source. pair: the two runs that differ. first: their first difference in what they reported.
         phase: that of the first difference on the most detailed level so far.
         budget: the most runs that may be made.
     """
@@ -85,6 +77,7 @@ class Prover:
     def __init__(
         self,
         request: DivergeRequest,
+        calls: Calls,
         pair: Pair,
         first: Difference | None,
         phase: Phase,
@@ -93,12 +86,12 @@ class Prover:
         say: Callable[[str], object],
         budget: int,
     ) -> None:
-        self.request, self.pair, self.first, self.phase = request, pair, first, phase
+        self.request, self.calls, self.pair, self.first, self.phase = request, calls, pair, first, phase
         self.execute, self.metrics, self.say, self.budget = execute, metrics, say, budget
         self.chance = [chance_of(run) for run in pair.runs]
         self.tests: list[Confirmation] = []
         self.n_runs = 0
-        self.is_cut = False
+        self.is_cut = self.is_suspected = False
 
     def prove(self, inputs: Sequence[InputDifference], hazards: Sequence[Hazard]) -> Proof:
         """Find the smallest set of sources that makes the runs equal.
@@ -106,14 +99,17 @@ class Prover:
         Args:
             inputs: those that differ. hazards: of the source.
         """
-        named = {name for hazard in hazards for name, kinds in HAZARDS_OF.items() if hazard.name in kinds}
+        is_on_gpu = bool(self.pair.runs[0].environment.get("GPU"))
+        named = {SOURCES[hazard.name].held for hazard in hazards if is_on_gpu or not hazard.device}
         suspects = _suspects(inputs)
         given = self._given(suspects, named)
         likely = [name for name in suspects if name in LEVELS]
-        others = [name for name in HAZARDS_OF if name in named and name in LEVELS and name not in likely]
+        others = [name for name in OF_SOURCE if name in named]
+        if any(hazard.name == "uninitialised" for hazard in hazards):
+            others.append(KERNELS)
         if self.phase in COMPUTED:
-            has_kernels = MEMORY not in others and bool(COMPUTING & self.pair.runs[0].environment.keys())
-            others += [name for name in ([KERNELS] * has_kernels + [THREADS]) if name not in others]
+            others += [KERNELS] * bool(COMPUTING & self.pair.runs[0].environment.keys()) + [THREADS]
+        others = [name for name in dict.fromkeys(others) if name not in likely]
         found: list[str] = []
         seen = [source for source in given if source in suspects]
         entered = [likely, seen, given if given != seen else []]
@@ -126,7 +122,8 @@ class Prover:
                 break
             tested.append(set(sources))
         in_vain = bool(given) and not found and set(given) in tested
-        return Proof(tuple(found), tuple(self.tests), tuple(self.chance), in_vain, self.is_cut)
+        is_suspected = bool(found) and self.is_suspected
+        return Proof(tuple(found), tuple(self.tests), tuple(self.chance), in_vain, self.is_cut, is_suspected)
 
     def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
         """Sources that can be given, the likeliest first."""
@@ -149,12 +146,9 @@ class Prover:
         These are packages while they are imported, and generators of NumPy that are made with a seed: first they are
         made without one.
         """
-        texts = Texts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent))
         unused = {place for place in self._places if ":" not in place and place not in SHARED}
-        for place in self._places:
-            file, _, line = place.rpartition(":")
-            if file and SEEDED.search(texts.place(file, int(line)).text):
-                unused.add(place)
+        lines = ((place, *place.rpartition(":")) for place in self._places if ":" in place)
+        unused |= {place for place, file, _, line in lines if self.calls.is_seeded(file, int(line))}
         return frozenset(unused)
 
     def _reduce(self, sources: Sequence[str]) -> list[str]:
@@ -170,8 +164,15 @@ class Prover:
                 break
             kept = list(part)
         # Noise of computations comes and goes, and a run may be equal without anything given to it.
-        is_noise = self.phase in COMPUTED and LEVELS.keys().isdisjoint(kept) and self._makes_equal(())
-        return [] if is_noise else kept
+        if self.phase in COMPUTED and LEVELS.keys().isdisjoint(kept):
+            if not self._can_run(1):
+                self.is_suspected = True
+            elif self._makes_equal(()):
+                return []
+        return kept
+
+    def _can_run(self, n_runs: int) -> bool:
+        return self.n_runs + n_runs <= self.budget
 
     def _without_idle(self, sources: Sequence[str]) -> list[str]:
         """Sources of which neither half is enough, without those that are not needed."""
@@ -184,13 +185,14 @@ class Prover:
     def _makes_equal(self, sources: Sequence[str]) -> bool:
         held = [source for source in sources if source in LEVELS]
         n_runs = 1 if not held else 2
-        if self.n_runs + n_runs > self.budget:
+        if not self._can_run(n_runs):
             self.is_cut = True
             return False
-        pair = self._test(sources, held)
-        is_equal = self._judge(pair, sources)
-        if is_equal and not BY_CHANCE.isdisjoint(sources) and self.n_runs + n_runs <= self.budget:
-            is_equal = self._judge(self._test(sources, held), sources)
+        is_equal = self._judge(self._test(sources, held), sources)
+        if is_equal and not BY_CHANCE.isdisjoint(sources):
+            if self._can_run(n_runs):
+                return self._judge(self._test(sources, held), sources)
+            self.is_suspected = True
         return is_equal
 
     def _test(self, sources: Sequence[str], held: Sequence[str]) -> Pair:
@@ -265,7 +267,6 @@ class Prover:
 
 TEXTS = {
     HASH: "the same hash seed",
-    MEMORY: "memory that is filled",
     KERNELS: "deterministic kernels",
     THREADS: "one thread",
     "workers": "one worker",
@@ -292,12 +293,13 @@ def _suspects(inputs: Sequence[InputDifference]) -> list[str]:
     """What holds or gives the inputs that may have made the runs differ, in the order in which they entered."""
     found: dict[str, None] = {}
     for item in inputs:
+        held = observed_by(item.source).held
         if not item.is_upstream or item.use in HARMLESS:
             continue
-        if item.source in {"set-order", "hash"}:
+        if held == HASH:
             found[HASH] = None
-        elif item.source == "entropy":
+        elif held == ENTROPY:
             found[f"{item.place.file}:{item.place.line}"] = None
-        elif item.source in HELD_BY and item.is_suspect and not has_other_names(item):
-            found[HELD_BY[item.source]] = None
+        elif held and item.is_suspect and not has_other_names(item):
+            found[held] = None
     return list(found)

@@ -4,18 +4,20 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deviate.diverge.causes import gather_evidence
-from deviate.diverge.causes.find import find_causes
+from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces, without_idle
 from deviate.diverge.engine import findings_of, quality
 from deviate.diverge.findings import RUNGS, DivergenceFindings, Trace
 from deviate.diverge.outcomes import compare_ends
 from deviate.diverge.requests import Pair, ending
+from deviate.diverge.source import Texts
+from deviate.diverge.suspects import Evidence, find_causes
 from deviate.diverge.traces import read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Variant
 from deviate.model.records import Experiment, Run
 from deviate.project import default_python
+from deviate.records.layout import snapshot_folder
 from deviate.records.plans import list_experiments
 from deviate.replay.variants import STREAMS
 from deviate.workflows import read_variants
@@ -70,8 +72,13 @@ def compare_recorded(
     if findings.first is not None:
         both = Variant(mine.variant, "", mine.varied, mine.held, tuple(one.controls.items()))
         is_one = (mine.variant, mine.varied, mine.held) == (theirs.variant, theirs.varied, theirs.held)
-        evidence = gather_evidence(one, other, both if is_one else None)
-        evidence = dataclasses.replace(evidence, n_ranks=findings.ranks, runs=findings.runs)
+        evidence = Evidence(
+            (one, other),
+            findings.runs,
+            both if is_one else None,
+            n_ranks=findings.ranks,
+            calls=Calls(Texts(snapshot_folder(one.folder.parent.parent.parent))),
+        )
         findings = dataclasses.replace(findings, causes=find_causes(findings.first, evidence))
     return findings, (one, other)
 

@@ -1,16 +1,17 @@
 """The catalogue: everything that can make two runs of one command differ, each under one name.
 
 An entry is a function that finds the source in code, decorated with `source`. What it is, why it matters, an example
-and where that stands come from its docstring. Without an example, only a run shows it.
+and where that stands come from its docstring. Without an example, only a run shows it. `deviate analyze`, the preview
+and the manual tell of it, and `deviate diverge` names by it what was proved or is suspected.
 """
 
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from deviate.model.analysis import Hazard
 from deviate.registry import Registry
@@ -23,17 +24,20 @@ if TYPE_CHECKING:
 
 Group = Literal["seeds", "order", "kernels", "timing", "state", "evaluation"]
 GROUPS: dict[Group, str] = {
-    "seeds": "Unseeded random draws",
-    "order": "Unordered iteration",
+    "seeds": "Random draws",
+    "order": "Order of items",
     "kernels": "Nondeterministic kernels",
     "timing": "Parallel work and timing",
     "state": "State and surroundings",
     "evaluation": "Evaluation that depends on training",
 }
 Matches = Iterator["tuple[cst.CSTNode, str] | tuple[cst.CSTNode, str, str]"]
-"""Places of a source, each with a clause on what happens there, and the device if it happens on a GPU only."""
+"""Places of a source, each with a clause on what happens there, and "gpu" if it happens on a GPU only."""
 Pattern = Callable[["Survey"], Matches]
-PARTS = re.compile(r"^(Example|Instead|Source):", flags=re.MULTILINE)
+Described = TypeVar("Described", bound=Callable[..., Any])
+PARTS = re.compile(r"^(Advice|Example|Instead|Source):", flags=re.MULTILINE)
+CHANCE = frozenset({"algo", "init", "shuffle", "augment", "dropout", "split", "other", "hash", "entropy"})
+"""What holds sources that enter by chance alone: a seed, which the host can give to each run."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,12 @@ class Source:
 
     Attributes:
         name: what the user sees, in lower case with hyphens.
-        text: what it is in one sentence, why it matters, example, and where that stands.
+        text: what it is in one sentence, why it matters, advice, example, and where that stands.
         pattern: finds it in the code that a script reaches; None if only a run shows it.
-        observed: names under which a traced run records it.
+        observed: names under which a traced run records it, its own one first.
+        facts: names of what runs record of their environment, where a difference is this source.
+        operations: of a trace, by their base names as a regular expression, whose results differ by it on a GPU.
+        operations_on_cpu: the same on a CPU with several threads.
         held: what holds it: a value of `--hold`, or a stream or factor of the variants; empty if nothing does.
         cure: writes the expression that stands at its place without it; None if that depends on the program.
         line: a line that removes it, added once, before training.
@@ -56,10 +63,18 @@ class Source:
     text: str
     pattern: Pattern | None = None
     observed: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    operations: str = ""
+    operations_on_cpu: str = ""
     held: str = ""
     cure: Cure | None = None
     line: str = ""
     is_reported_once: bool = False
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether it is equal in runs that were given the same numbers of the system and the same hash seed."""
+        return self.held in CHANCE
 
     @property
     def title(self) -> str:
@@ -70,6 +85,11 @@ class Source:
     def reason(self) -> str:
         """The paragraphs on why it matters."""
         return self._text[0].partition("\n")[2].strip()
+
+    @property
+    def advice(self) -> str:
+        """What to do, in words; empty where the cure or the line says it."""
+        return " ".join(self._parts.get("Advice", "").split())
 
     @property
     def example(self) -> str:
@@ -95,33 +115,34 @@ class Source:
         pairs = zip(self._text[1::2], self._text[2::2], strict=True)
         return {part: textwrap.dedent(text).strip("\n").rstrip() for part, text in pairs}
 
-    def cure_of(self, hazard: Hazard) -> str:
-        """What to write at the place of a hazard, or the line to add; empty if that depends on the program."""
-        return self.line or (cured_line(self.cure, hazard.code) if self.cure else "")
+    def cure_of(self, code: str) -> str:
+        """What to write in place of an expression, or the line to add; empty if that depends on the program."""
+        return self.line or (cured_line(self.cure, code) if self.cure else "")
 
 
 SOURCES: Registry[Source] = Registry("deviate.sources")
 
 
-def source(  # one argument for each field
-    name: str,
-    group: Group,
-    *,
-    observed: tuple[str, ...] = (),
-    held: str = "",
-    cure: Cure | None = None,
-    line: str = "",
-    is_reported_once: bool = False,
-) -> Callable[[Pattern], Pattern]:
-    """Register the decorated function as the pattern of the source `name`."""
+def source(name: str, *parts: Pattern, group: Group, **fields: Any) -> Callable[[Described], Described]:
+    """Register the source `name`; the docstring of the decorated function describes it.
 
-    def register(pattern: Pattern) -> Pattern:
-        text = inspect.getdoc(pattern) or ""
-        found = pattern if "\nExample:" in text else None
-        SOURCES.add(name, Source(name, group, text, found, observed, held, cure, line, is_reported_once))
-        return pattern
+    Args:
+        parts: patterns that find it; without any, the function itself does, unless it has no example.
+        fields: of `Source`.
+    """
+
+    def register(described: Described) -> Described:
+        text = inspect.getdoc(described) or ""
+        found = joined(parts) if parts else described if "\nExample:" in text else None
+        SOURCES.add(name, Source(name, group, text, found, **fields))
+        return described
 
     return register
+
+
+def joined(parts: Sequence[Pattern]) -> Pattern:
+    """A pattern that finds what any of these find."""
+    return lambda survey: (match for part in parts for match in part(survey))
 
 
 def find_hazards(survey: "Survey") -> tuple[Hazard, ...]:

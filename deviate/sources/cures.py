@@ -31,7 +31,10 @@ def wrapped(**templates: str) -> Cure:
         call = node if isinstance(node, ast.Call) else None
         callee = ast.unparse(call.func) if call else ""
         arguments = [*map(ast.unparse, call.args), *map(_keyword, call.keywords)] if call else []
-        return templates.get(callee.rpartition(".")[2], templates.get("other", "")).format(
+        template = templates.get(callee.rpartition(".")[2], templates.get("other", ""))
+        if "{first}" in template and not arguments:
+            return ""
+        return template.format(
             code=ast.unparse(node),
             callee=callee,
             owner=callee.rpartition(".")[0],
@@ -65,6 +68,13 @@ def either(**cures: Cure) -> Cure:
         return chosen(node) if chosen else ""
 
     return cure
+
+
+def has_constant(node: ast.expr) -> bool:
+    """Whether an expression is a call with an argument that is the same in all runs, such as a seed."""
+    values = [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
+    values = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
+    return any(not any(isinstance(part, ast.Name | ast.Call) for part in ast.walk(value)) for value in values)
 
 
 def _keyword(keyword: ast.keyword) -> str:

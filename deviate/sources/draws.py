@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.index import Class, Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
-from deviate.sources.cures import either, instead, with_arguments, wrapped
-from deviate.sources.names import LISTING_FUNCTIONS, TORCH_LOADERS, TORCH_PARAMETERS, draws_from
-from deviate.sources.seeds import SEEDERS
-from deviate.sources.survey import Called, Survey, is_true
+from deviate.sources.cures import either, has_constant, instead, with_arguments, wrapped
+from deviate.sources.names import LISTING_FUNCTIONS, TORCH_LOADERS, draws_from
+from deviate.sources.seeds import SEED_TAKERS, SEEDERS
+from deviate.sources.survey import Called, Survey
 
 CHANGING_SOURCES = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "
@@ -22,9 +21,14 @@ CHANGING_SOURCES = CLOCKS | word_set(
 )
 
 
-@source("changing-seed", "seeds", cure=instead("0"))
+@source(
+    "changing-seed",
+    group="seeds",
+    observed=("seed", "clock", "process-id", "hash"),
+    cure=wrapped(**dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})"), other="0"),
+)
 def changing_seed(survey: Survey) -> Matches:
-    """Seeds computed from the clock, a process id, `hash()` or `id()`, which change between runs.
+    """Seeds that are computed from the clock, a process id, `hash()` or `id()`.
 
     The script looks seeded but gives different results each time. deviate derives its seeds from the seed of the
     script, so such a seed changes every stream in every variant, and nothing is held.
@@ -75,16 +79,18 @@ def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:
     return False
 
 
-COMPILERS = word_set("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
+COMPILERS = word_set("jit njit vectorize guvectorize")
+"""Decorators of Numba."""
 GLOBAL_SEEDERS = ("numpy.random.seed", "random.seed")
 
 
-@source("compiled-draws", "seeds")
+@source("compiled-draws", group="seeds")
 def compiled_draws(survey: Survey) -> Matches:
     """Random numbers drawn in functions compiled by Numba.
 
     Compiled code uses separate generators of Numba, seeded from the operating system in each process and thread.
-    `numpy.random.seed` outside compiled code does not affect them, nor does deviate.
+
+    Advice: draw outside of the compiled function and pass the numbers in, or seed inside of it
 
     Example:
         import numpy as np
@@ -105,17 +111,8 @@ def compiled_draws(survey: Survey) -> Matches:
     Source: Numba documentation, "Supported NumPy features", random: "Calling numpy.random.seed() from non-Numba
     code … will seed the NumPy random generator, not the Numba random generator".
     """
-    if "numba" not in survey.graph.imported_packages:
-        return
-    for function in survey.functions:
-        node, around = function.node, function.parent
-        if not isinstance(node, cst.FunctionDef) or around is None:
-            continue
-        marks = [
-            decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
-            for decorator in node.decorators
-        ]
-        if not any(survey.resolver.qualified_name(mark, around) in COMPILERS for mark in marks):
+    for function in survey.functions if "numba" in survey.graph.imported_packages else ():
+        if COMPILERS.isdisjoint(mark.rpartition(".")[2] for mark in function.marks):
             continue
         called = [(call, survey.resolver.qualified_name(call.func, function) or "") for call in function.calls]
         if not any(name in GLOBAL_SEEDERS for _, name in called):
@@ -124,7 +121,7 @@ def compiled_draws(survey: Survey) -> Matches:
                     yield call, f"{name} draws from a separate generator of Numba here"
 
 
-@source("drawn-seed", "seeds", cure=instead("0"))
+@source("drawn-seed", group="seeds", held="other", cure=instead("0"))
 def drawn_seed(survey: Survey) -> Matches:
     """Seeds drawn from an unseeded generator.
 
@@ -169,37 +166,33 @@ ENTROPY_SOURCES = word_set(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "
     "secrets.choice secrets.token_bytes"
 )
-UNSEEDED_GENERATORS = word_set(
-    "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.MT19937 numpy.random.Philox "
-    "numpy.random.SFC64"
-)
+BIT_GENERATORS = ("SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 IDENTIFIER_SOURCES = word_set("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
 NUMERIC_PARTS = word_set("int bytes fields time node")
 
 
 @source(
     "entropy",
-    "seeds",
+    group="seeds",
     observed=("entropy",),
-    held="--hold entropy",
+    held="entropy",
     cure=wrapped(
-        urandom="random.Random(0).randbytes({first})",
-        getrandom="random.Random(0).randbytes({first})",
-        SystemRandom="random.Random(0)",
+        **dict.fromkeys(("urandom", "getrandom", "token_bytes"), "random.Random(0).randbytes({first})"),
+        **dict.fromkeys(("uuid1", "uuid4"), "uuid.UUID(int=random.Random(0).getrandbits(128))"),
+        **dict.fromkeys(BIT_GENERATORS, "{callee}(0)"),
+        token_hex="random.Random(0).randbytes({first}).hex()",  # noqa: S106
+        randbits="random.Random(0).getrandbits({first})",
         randbelow="random.Random(0).randrange({first})",
-        uuid4="uuid.UUID(int=0)",
-        SeedSequence="{callee}(0)",
-        PCG64="{callee}(0)",
-        MT19937="{callee}(0)",
-        Philox="{callee}(0)",
+        SystemRandom="random.Random(0)",
     ),
 )
 def entropy(survey: Survey) -> Matches:
     """Random numbers from the operating system.
 
     `os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and unseeded bit generators of NumPy return different
-    numbers in each run, regardless of seeds. deviate cannot hold them in any variant. `random.Random()`,
-    `numpy.random.default_rng()`, `torch.seed()` and the like are not listed: deviate seeds them.
+    numbers in each run, regardless of seeds.
+
+    Advice: draw from a generator that the script seeds
 
     Example:
         import os
@@ -210,7 +203,7 @@ def entropy(survey: Survey) -> Matches:
     """
     for call in survey.calls(ENTROPY_SOURCES):
         yield call.node, f"{call.name} returns different numbers in each run, regardless of seeds"
-    for call in survey.calls(UNSEEDED_GENERATORS):
+    for call in survey.calls(f"numpy.random.{name}" for name in BIT_GENERATORS):
         if not call.node.args:
             yield call.node, f"{call.last}() without a seed takes one from the operating system"
     for call in survey.calls(IDENTIFIER_SOURCES):
@@ -220,14 +213,14 @@ def entropy(survey: Survey) -> Matches:
             yield call.node, "files named at random are listed in another order in each run, even if sorted"
 
 
+WRITERS = word_set("save savez savez_compressed to_csv to_parquet to_pickle write_text write_bytes copy move imwrite")
+
+
 def _names_file(call: Called, survey: Survey) -> bool:
     """Whether an identifier is part of the name of a data file that is written."""
     text = next((node for node in survey.nodes.ancestors(call.node) if isinstance(node, cst.FormattedString)), None)
     around = (node for node in survey.nodes.ancestors(text) if isinstance(node, cst.Call)) if text is not None else ()
     return bool({last_name(node.func) for node in around} & WRITERS)
-
-
-WRITERS = word_set("save savez savez_compressed to_csv to_parquet to_pickle write_text write_bytes copy move imwrite")
 
 
 def _is_number(call: Called, survey: Survey) -> bool:
@@ -249,12 +242,22 @@ ENVIRONMENT_MAKERS = word_set(
 ENVIRONMENT_LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")
 
 
-@source("environment-seed", "seeds", held="other", cure=wrapped(sample="{owner}.seed(0)"))
+def _with_seed(node: ast.expr) -> str:
+    """The first reset with a seed, or the seed of a space that draws."""
+    code = ast.unparse(node)
+    if re.fullmatch(r".*space\.sample\(.*\)", code):
+        return f"{code[: code.rindex('.sample(')]}.seed(0)"
+    return with_arguments(seed=0)(node) if re.fullmatch(r"[\w.]+\.reset\(.*\)", code) else ""
+
+
+@source("environment-seed", group="seeds", observed=("entropy",), held="other", cure=_with_seed)
 def environment_seed(survey: Survey) -> Matches:
     """Unseeded reinforcement-learning environments.
 
     An environment and each of its spaces have separate generators, seeded from the operating system unless the script
-    passes a seed: episodes differ between runs, regardless of other seeds. Every variant except `as-is` seeds them.
+    passes a seed: episodes differ between runs, regardless of other seeds.
+
+    Advice: seed the first reset and each space once
 
     Example:
         import gymnasium as gym
@@ -306,12 +309,11 @@ def _gives_seed(call: Called) -> bool:
 OWN_GENERATORS = word_set("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")
 NOT_FORKED = ("spawn", "forkserver")
 START_METHOD_SETTERS = word_set("torch.multiprocessing.set_start_method multiprocessing.set_start_method")
-KERAS_FITTING = ("fit", "fit_generator", "evaluate_generator", "predict_generator")
 
 
 @source(
     "loader-workers",
-    "seeds",
+    group="seeds",
     held="augment",
     cure=either(DataLoader=with_arguments(num_workers=0), other=wrapped(other="{callee}({owner}.randint(2**31))")),
 )
@@ -334,7 +336,7 @@ def loader_workers(survey: Survey) -> Matches:
         loader = DataLoader(Noisy(), num_workers=4)
 
     Source: PyTorch documentation of `torch.utils.data`, "Randomness in multi-process data loading"; PyTorch source,
-    _utils/worker.py; Keras 2 documentation of `fit`, parameter `use_multiprocessing`.
+    _utils/worker.py.
     """
     for function in survey.functions:
         if function.name in ("__getitem__", "__iter__") and function.owner is not None:
@@ -351,10 +353,6 @@ def loader_workers(survey: Survey) -> Matches:
             yield call.node, f"each worker draws from a copy of the generator of the data set, {generator_name}"
         elif started or _names_start(call.argument(None, "multiprocessing_context")):
             yield call.node, "workers that are not forked draw from uncontrolled generators"
-    if {"keras", "tensorflow"} & survey.graph.imported_packages:
-        for call in survey.methods(KERAS_FITTING, ("keras.", "tensorflow.")):
-            if is_true(call.argument(None, "use_multiprocessing")):
-                yield call.node, "processes draw from copies of one generator, and batches arrive in any order"
 
 
 def _names_start(node: cst.BaseExpression | None) -> bool:
@@ -389,112 +387,33 @@ def _own_generator_name(call: Called, survey: Survey) -> str | None:
     return None
 
 
-EMPTY_TENSORS = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
-EMPTY_ARRAYS = word_set("numpy.empty numpy.empty_like numpy.ndarray torch.empty torch.empty_like")
-ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
-INITIALIZERS = word_set(
-    "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
-    "kaiming_normal_ orthogonal_ trunc_normal_ eye_ xavier_uniform kaiming_uniform uniform normal constant"
-)
-FILLING_METHODS = ("parameters", "named_parameters", "apply", "load_state_dict")
+def _with_own_seed(node: ast.expr) -> str:
+    """A generator that is made or seeded without a constant, with one."""
+    return "" if has_constant(node) else wrapped(**dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})"))(node)
 
 
-EMPTY = re.compile(r"\b(?:(?:Float)?Tensor|ndarray|empty)(_like)?\(")
+@source("missing-seed", group="seeds", observed=("entropy",), held="algo", cure=_with_own_seed)
+def missing_seed() -> None:
+    """Random draws of a generator that the script never seeds.
 
+    Python, NumPy and frameworks start their generators from the operating system, so weights, orders and splits differ
+    in each run.
 
-def _with_zeros(node: ast.expr) -> str:
-    return EMPTY.sub(r"zeros\1(", ast.unparse(node))
+    Advice: seed each library that draws, once, before the first draw
 
-
-@source("uninitialised", "seeds", cure=_with_zeros)
-def find_uninitialised(survey: Survey) -> Matches:
-    """Uninitialised memory in parameters and in arrays that are computed with.
-
-    `torch.empty(…)`, `torch.Tensor(…)` with sizes and `numpy.empty(…)` contain arbitrary memory. A parameter that no
-    initializer fills, or an array that is computed with before it is filled, then differs between runs. If a variant
-    holds `kernels`, PyTorch fills such memory with NaN, which reveals the mistake.
-
-    Example:
-        import torch
-        import torch.nn as nn
-        class Scale(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.weight = nn.Parameter(torch.empty(8))
-            def forward(self, x):
-                return x * self.weight
-        model = Scale()
-
-    Source: PyTorch documentation of `torch.empty`: "filled with uninitialized data"; of
-    `torch.utils.deterministic.fill_uninitialized_memory`.
+    Source: Python documentation of `random.seed`; NumPy documentation of `numpy.random.seed`; PyTorch documentation,
+    "Reproducibility".
     """
-    fills_all = any(_fills_all(function) for function in survey.functions)
-    for call in survey.calls(TORCH_PARAMETERS):
-        inner = next(iter(positional(call.node)), None)
-        name = _attribute_of_parameter(call.node, survey)
-        owner = call.function.owner
-        if not isinstance(inner, cst.Call) or name is None or fills_all:
-            continue
-        is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY_TENSORS and _is_of_sizes(inner)
-        if is_empty and not (_is_filled(name, owner) if owner else _is_touched(name, call.function)):
-            yield call.node, f"{name} is never initialised: it starts with arbitrary memory"
-    for call in survey.calls(EMPTY_ARRAYS):
-        statement = survey.nodes.parents.get(call.node)
-        target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
-        if isinstance(target, cst.Name) and _is_read_first(target, call, survey):
-            yield call.node, f"{target.value} is computed with before it is filled: it starts with arbitrary memory"
 
 
-def _is_read_first(target: cst.Name, call: Called, survey: Survey) -> bool:
-    """Whether the first use of an array after its creation computes with its values."""
-    names = [node for node in walk(call.function.node) if isinstance(node, cst.Name) and node.value == target.value]
-    for node in names[names.index(target) + 1 :]:
-        parent = survey.nodes.parents.get(node)
-        if isinstance(parent, cst.AssignTarget):
-            statement = survey.nodes.parents[parent]
-            value = statement.value if isinstance(statement, cst.Assign) else statement
-            if any(part in names for part in walk(value)):
-                continue
-            return False
-        is_changed = isinstance(parent, cst.AugAssign) and node is parent.target
-        return is_changed or isinstance(parent, cst.BinaryOperation | cst.UnaryOperation)
-    return False
+@source("unrouted-draws", group="seeds")
+def unrouted_draws() -> None:
+    """Draws that no variant controls.
 
+    These are states of generators that were loaded, devices whose generator deviate does not route, and what else a run
+    reports as uncontrolled.
 
-def _attribute_of_parameter(node: cst.CSTNode, survey: Survey) -> str | None:
-    parent = survey.nodes.parents.get(node)
-    return dotted_name(parent.targets[0].target) or None if isinstance(parent, cst.Assign) else None
+    Advice: draw from a generator that the script seeds
 
-
-def _is_of_sizes(call: cst.Call) -> bool:
-    """Whether the arguments are sizes rather than values."""
-    return last_name(call.func) == "empty" or not any(
-        isinstance(argument.value, cst.List | cst.ListComp) for argument in call.args
-    )
-
-
-def _is_filled(name: str, owner: Class) -> bool:
-    """Whether code other than the forward pass uses the parameter, or the class initialises all its parameters."""
-    for method in owner.methods.values():
-        if any(last_name(call.func) in FILLING_METHODS for call in method.calls):
-            return True
-        if method.name != "forward" and _is_touched(name, method):
-            return True
-    return False
-
-
-def _is_touched(name: str, function: Function) -> bool:
-    """Whether a call of a function changes the parameter, as its object or in an initializer."""
-    for call in function.calls:
-        is_filling = "init" in dotted_name(call.func).lower() or last_name(call.func).endswith("_")
-        nodes = [node for argument in call.args for node in walk(argument.value)] if is_filling else []
-        nodes += [call.func.value] if isinstance(call.func, cst.Attribute) else []
-        if any(dotted_name(node).startswith(name) for node in nodes):
-            return True
-    return False
-
-
-def _fills_all(function: Function) -> bool:
-    """Whether a function iterates over all parameters and initialises them."""
-    called = {last_name(call.func) for call in function.calls}
-    return bool(called & {*ALL_PARAMETERS}) and bool(called & INITIALIZERS)
+    Source: this manual, "Variants".
+    """

@@ -23,11 +23,10 @@ FREE_OF_GRADIENT = ("torch.no_grad", "torch.inference_mode")
 
 @source(
     "active-dropout",
-    "evaluation",
+    group="evaluation",
     held="dropout",
     cure=either(
-        **dict.fromkeys(DROPOUTS, with_arguments(training="self.training")),
-        other=with_arguments(training=False),
+        **dict.fromkeys(DROPOUTS, with_arguments(training="self.training")), other=with_arguments(training=False)
     ),
 )
 def active_dropout(survey: Survey) -> Matches:
@@ -80,12 +79,14 @@ WATCHED = ("validation_data", "eval_set", "valid_sets", "evals")
 SCORING = ("evaluate", "score", "predict", "predict_proba")
 
 
-@source("chosen-on-test", "evaluation")
+@source("chosen-on-test", group="evaluation")
 def chosen_on_test(survey: Survey) -> Matches:
     """An epoch or model that is chosen on the very data on which it is reported.
 
     The best of many epochs on the test data is too good by chance, and which epoch is best differs between runs: the
-    spread of such scores is that of a maximum. Choose on validation data, and report on test data once.
+    spread of such scores is that of a maximum.
+
+    Advice: choose on validation data, and report on test data once
 
     Example:
         for epoch in range(9):
@@ -138,7 +139,7 @@ def _keywords(survey: Survey) -> set[str]:
     return {name for function in survey.functions for call in function.calls for name in keywords(call)}
 
 
-@source("validation-draws", "evaluation", held="augment", cure=either(DataLoader=with_arguments(shuffle=False)))
+@source("validation-draws", group="evaluation", held="augment", cure=either(DataLoader=with_arguments(shuffle=False)))
 def validation_draws(survey: Survey) -> Matches:
     """Validation that draws from the generator of training.
 

@@ -16,5 +16,5 @@ def find(graph: CallGraph) -> dict[str, Any]:
         "hazards": find_hazards(survey),
         "side_effects": find_side_effects(survey),
         "seeds": seed_calls(graph),
-        "outputs": output_paths(graph),
+        "outputs": output_paths(survey),
     }

@@ -7,6 +7,7 @@ import libcst as cst
 from deviate.analysis.resolve.index import Binding, Class, Function, Nodes
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.sources.names import NO_DRAWS
 from deviate.sources.survey import Survey
 
 SORTING = word_set("sorted natsorted os_sorted humansorted sort")
@@ -42,7 +43,6 @@ DRAWING = word_set(
     "random random.Random() numpy.random numpy.random.default_rng() numpy.random.RandomState() torch.nn.init"
 )
 """Modules and generators whose functions draw random numbers."""
-NO_DRAWS = word_set("seed default_rng RandomState Random Generator SeedSequence getstate setstate get_state set_state")
 
 COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
 

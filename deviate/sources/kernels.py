@@ -1,6 +1,11 @@
-"""Kernels that add in no fixed order, mostly on a GPU, and settings of the script that allow them."""
+"""Kernels that add in no fixed order, mostly on a GPU, and settings of the script that allow them.
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+Operations on a GPU are those of the documentation of PyTorch. On a CPU each was also run a dozen times on the same
+input (PyTorch 2.13, two threads): of 34 operations and gradients only those of indexing gave different bits.
+"""
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 
 import libcst as cst
 
@@ -16,13 +21,16 @@ from deviate.analysis.resolve.tree import (
     walk,
 )
 from deviate.model.metric_vocabulary import split_identifier, word_set
-from deviate.sources.catalogue import Matches, source
+from deviate.sources.catalogue import Matches, Pattern, source
 from deviate.sources.cures import instead, with_arguments
 from deviate.sources.names import KERAS, LIGHTNING_TRAINERS, TENSORFLOW, TORCH, TORCH_PARAMETERS
+from deviate.sources.patterns import ABSENT, Condition, assigned, constant, has, has_not, named
 from deviate.sources.survey import Called, Survey, is_false, is_true
 
 GPU = "gpu"
 DETERMINISTIC = "torch.use_deterministic_algorithms(True)"
+WORKSPACE = 'os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"'
+OP_DETERMINISM = "tf.config.experimental.enable_op_determinism()"
 ADDS = "{} adds in nondeterministic order on a GPU"
 GRADIENT = "the gradient of {} adds in nondeterministic order on a GPU"
 
@@ -31,35 +39,86 @@ DATA = word_set("img imgs image images im ims mask masks target targets label la
 
 TRAINING = word_set("train training trains")
 
-ASKING = rf"{TENSORFLOW}config\.experimental\.enable_op_determinism"
+# ------------------------------------------------------------ what the script itself makes deterministic
 
 
-def kernels(survey: Survey, names: Iterable[str] | str, *, also: str = "") -> Iterator[Called]:
-    """Calls by full name, except of frameworks that the script itself sets to deterministic mode.
+@functools.lru_cache(maxsize=1)
+def held_by_script(survey: Survey) -> frozenset[str]:
+    """The packages (and "cudnn") that the script sets to deterministic kernels, whatever its options."""
+    requests = (*_of_torch(survey), *_of_others(survey))
+    return frozenset(name for node, names in requests if not survey.is_conditional(node) for name in names)
+
+
+def _of_torch(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
+    for call in survey.calls(["torch.use_deterministic_algorithms", "torch.set_deterministic"]):
+        if is_true(call.argument(0, "mode", "d")) and not is_true(call.argument(None, "warn_only")):
+            yield call.node, ("torch", "torchvision")
+    for call in survey.calls(["torch.set_deterministic_debug_mode"]):
+        if constant(call.argument(0, "debug_mode")) in ("error", 2):
+            yield call.node, ("torch", "torchvision")
+    for target, value, _ in survey.assignments_to("torch.backends.cudnn.deterministic"):
+        if is_true(value):
+            yield target, ("cudnn",)
+
+
+def _of_others(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
+    for call in survey.calls(rf"{TENSORFLOW}config\.experimental\.enable_op_determinism"):
+        yield call.node, ("tensorflow", "keras", "tf_keras")
+    for name in ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC"):
+        for item, value in survey.environment.get(name, ()):
+            if not is_false(value) and constant_text(value) != "0":
+                yield item, ("tensorflow", "keras", "tf_keras")
+    for item, value in survey.environment.get("XLA_FLAGS", ()):
+        if "deterministic" in (constant_text(value) or ""):
+            yield item, ("jax", "flax")
+
+
+# ------------------------------------------------------------ calls of kernels
+
+kernel_source = functools.partial(source, group="kernels", held="kernels")
+
+
+def kernels(
+    names: Iterable[str] | str,
+    message: str,
+    *conditions: Condition,
+    methods_of: str = "",
+    also: str = "",
+    device: str = GPU,
+) -> Pattern:
+    """Calls of kernels that are not deterministic, except of frameworks that the script sets to deterministic mode.
 
     Args:
+        methods_of: the names are of methods of objects of this package, or of unknown ones.
         also: another switch that is sufficient: "cudnn".
     """
-    switches = held_by_script(survey)
-    for call in survey.calls(names):
-        if call.name.partition(".")[0] not in switches and also not in switches:
-            yield call
+
+    def is_free(call: Called, survey: Survey) -> bool:
+        return held_by_script(survey).isdisjoint({call.name.partition(".")[0], methods_of, also})
+
+    packages = [methods_of] if methods_of else []
+    return named(names, message, is_free, *conditions, methods_of=packages, device=device)
 
 
-def differentiated(survey: Survey, names: Iterable[str] | str) -> Iterator[Called]:
-    """Calls of kernels whose gradient is not deterministic: layers, and functions where a gradient is computed."""
-    for call in kernels(survey, names):
-        is_layer = call.last[:1].isupper()
-        if is_layer or _has_gradient(call, survey):
-            yield call
+def with_mode(option: str, *values: str, places: Mapping[str, int] | None = None) -> Condition:
+    """Calls of which an option, by its name and place, can have one of these values."""
+    return lambda call, survey: (
+        not survey.texts(call.argument((places or {}).get(call.name), option), call.function).isdisjoint(values)
+    )
 
 
-def _has_gradient(call: Called, survey: Survey) -> bool:
-    """Whether a function is called in a model or training step, and not on the input data."""
+def has_gradient(call: Called, survey: Survey) -> bool:
+    """Whether a gradient is computed: of a layer, or of a function in a model or training step, not of input data."""
+    if call.last[:1].isupper():
+        return True
     arguments = positional(call.node)
     of_data = bool(arguments) and not DATA.isdisjoint(split_identifier(" ".join(identifiers(arguments[0]))))
-    in_model = survey.is_in_model(call.function) and not _is_for_use(call.node, survey)
-    return in_model and not of_data and not survey.is_without_gradient(call.node, call.function)
+    return is_trained(call, survey) and not _is_for_use(call.node, survey) and not of_data
+
+
+def is_trained(call: Called, survey: Survey) -> bool:
+    """Whether a call stands in a model or training step, and not inside of `no_grad`."""
+    return survey.is_in_model(call.function) and not survey.is_without_gradient(call.node, call.function)
 
 
 def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
@@ -72,80 +131,31 @@ def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
     return False
 
 
-def held_by_script(survey: Survey) -> frozenset[str]:
-    """The frameworks (and "cudnn") that the script sets to deterministic kernels, whatever its options."""
-    requests = (*_of_torch(survey), *_of_others(survey))
-    return frozenset(name for node, names in requests if not survey.is_conditional(node) for name in names)
-
-
-def _of_torch(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
-    for call in survey.calls(["torch.use_deterministic_algorithms", "torch.set_deterministic"]):
-        mode = call.argument(0, "mode", "d")
-        warns = keywords(call.node).get("warn_only")
-        if is_true(mode) and not is_true(warns):
-            yield call.node, ("torch",)
-    for call in survey.calls(["torch.set_deterministic_debug_mode"]):
-        mode = call.argument(0, "debug_mode")
-        if mode is not None and (constant_text(mode) == "error" or constant_number(mode) == 2):
-            yield call.node, ("torch",)
-    for target, value, _ in survey.assignments_to("torch.backends.cudnn.deterministic"):
-        if is_true(value):
-            yield target, ("cudnn",)
-
-
-def _of_others(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
-    for call in survey.calls(ASKING):
-        yield call.node, ("tensorflow", "keras", "tf_keras")
-    for name in ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC"):
-        for item, value in survey.environment.get(name, ()):
-            if not is_false(value) and constant_text(value) != "0":
-                yield item, ("tensorflow", "keras", "tf_keras")
-    for item, value in survey.environment.get("XLA_FLAGS", ()):
-        if "deterministic" in (constant_text(value) or ""):
-            yield item, ("jax", "flax")
-
-
-def on_gpu(  # one argument for each kind of condition
-    survey: Survey,
-    names: Iterable[str] | str,
-    message: str,
-    *,
-    has_gradient: bool = False,
-    also: str = "",
-    option: str = "",
-    values: Collection[str] = (),
-    places: Mapping[str, int] | None = None,
-) -> Matches:
-    """Calls of kernels that are not deterministic on a GPU.
-
-    Args:
-        message: with the name of the function, or the value of its option, in place of `{}`.
-        has_gradient: only calls whose gradient is computed; `also`: as of `kernels`.
-        option: an argument, by its name and `places`, that has to have one of `values`.
-    """
-    for call in differentiated(survey, names) if has_gradient else kernels(survey, names, also=also):
-        argument = call.argument((places or {}).get(call.name), option) if option else None
-        chosen = survey.texts(argument, call.function).intersection(values)
-        if chosen or not option:
-            yield call.node, message.format(min(chosen, default=call.last)), GPU
-
-
 # ------------------------------------------------------------ layers and losses
 
 
-FUSED_ATTENTION = (
-    r"torch\.nn\.(functional\.scaled_dot_product_attention|Transformer((En|De)coderLayer)?)"
-    r"|xformers\.ops\.memory_efficient_attention"
+@kernel_source(
+    "attention",
+    kernels(
+        r"torch\.nn\.(functional\.scaled_dot_product_attention|Transformer((En|De)coderLayer)?)"
+        r"|xformers\.ops\.memory_efficient_attention",
+        "fast kernels add gradients in nondeterministic order on a GPU",
+        has_gradient,
+    ),
+    kernels(
+        r"flash_attn\.flash_attn_(qkvpacked_|varlen_)?func",
+        "without deterministic=True gradients are added in nondeterministic order",
+        has_gradient,
+        has_not(deterministic=True),
+    ),
+    operations=r"scaled_dot_product_(flash|efficient|cudnn|fused)_attention\w*backward"
+    r"|(flash|efficient)_attention_backward",
+    line=DETERMINISTIC,
 )
-FLASH_ATTENTION = r"flash_attn\.flash_attn_(qkvpacked_|varlen_)?func"
-
-
-@source("attention", "kernels", held="kernels", line=DETERMINISTIC)
-def attention(survey: Survey) -> Matches:
+def attention() -> None:
     """Fused attention on a GPU.
 
-    The fast attention kernels (memory-efficient, flash) add gradients in varying order by default. deviate requests
-    deterministic kernels if a variant holds `kernels`.
+    The fast attention kernels (memory-efficient, flash) add gradients in varying order by default.
 
     Example:
         import torch.nn.functional as F
@@ -155,33 +165,35 @@ def attention(survey: Survey) -> Matches:
     Source: PyTorch documentation of `scaled_dot_product_attention`: "may select a nondeterministic algorithm"; PyTorch
     source, attention_backward.cu; flash-attention: parameter `deterministic` of `flash_attn_func`.
     """
-    yield from on_gpu(
-        survey, FUSED_ATTENTION, "fast kernels add gradients in nondeterministic order on a GPU", has_gradient=True
-    )
-    for call in differentiated(survey, FLASH_ATTENTION):
-        if not is_true(call.argument(None, "deterministic")):
-            yield call.node, "without deterministic=True gradients are added in nondeterministic order", GPU
 
 
 CUDNN = "cuDNN may choose kernels that add in nondeterministic order"
-CONVOLUTIONS = rf"{TORCH}(Conv|conv)(Transpose|_transpose)?[123]d"
-MERGING_CONVOLUTIONS = word_set("fuse fused fusion export onnx")
+MERGING = word_set("fuse fused fusion export onnx")
 """Words of functions that make a model ready for use after training."""
-CONVOLVING_FUNCTIONS = (
-    rf"{KERAS}layers\.(Conv[123]D|Conv2DTranspose|Convolution2D|(Depthwise|Separable)Conv2D)"
-    rf"|{TENSORFLOW}(nn\.conv([123]d|2d_transpose)|layers\.conv2d)|(flax\.(linen|nnx)\.Conv(Transpose)?|haiku\.Conv2D)"
-)
 
 
-@source(
-    "convolution", "kernels", held="kernels", line="torch.backends.cudnn.deterministic = True", is_reported_once=True
+@kernel_source(
+    "convolution",
+    kernels(
+        rf"{TORCH}(Conv|conv)(Transpose|_transpose)?[123]d",
+        CUDNN,
+        lambda call, _: MERGING.isdisjoint(split_identifier(call.function.name)),
+        also="cudnn",
+    ),
+    kernels(
+        rf"{KERAS}layers\.(Conv[123]D|Conv2DTranspose|Convolution2D|(Depthwise|Separable)Conv2D)"
+        rf"|{TENSORFLOW}(nn\.conv([123]d|2d_transpose)|layers\.conv2d)|(flax\.(linen|nnx)\.Conv(Transpose)?|haiku\.Conv2D)",
+        "kernels on a GPU may add in nondeterministic order",
+    ),
+    operations=r"(cudnn_|miopen_)?(convolution|conv_transpose)\w*backward\w*|conv_depthwise[23]d_backward",
+    line="torch.backends.cudnn.deterministic = True",
+    is_reported_once=True,
 )
-def convolution(survey: Survey) -> Matches:
+def convolution() -> None:
     """Convolutions on a GPU.
 
     cuDNN and XLA have several kernels for a convolution and its gradients. Some add in varying order, and the chosen
-    kernel can differ between runs. deviate requests deterministic kernels if a variant holds `kernels`. Only the first
-    place in each file is listed.
+    kernel can differ between runs.
 
     Example:
         import torch.nn as nn
@@ -190,23 +202,21 @@ def convolution(survey: Survey) -> Matches:
     Source: PyTorch documentation, "Reproducibility", CUDA convolution determinism; NVIDIA,
     framework-reproducibility, on TensorFlow: cuDNN convolution; JAX discussion 10674.
     """
-    for call in kernels(survey, CONVOLUTIONS, also="cudnn"):
-        if not MERGING_CONVOLUTIONS.intersection(split_identifier(call.function.name)):
-            yield call.node, CUDNN, GPU
-    yield from on_gpu(survey, CONVOLVING_FUNCTIONS, "kernels on a GPU may add in nondeterministic order")
 
 
-CTC_LOSSES = (
-    rf"torch\.(nn\.CTCLoss|(nn\.functional\.)?ctc_loss)|{TENSORFLOW}nn\.ctc_loss|{KERAS}backend\.ctc_batch_cost"
+@kernel_source(
+    "ctc-loss",
+    kernels(
+        rf"torch\.(nn\.CTCLoss|(nn\.functional\.)?ctc_loss)|{TENSORFLOW}nn\.ctc_loss|{KERAS}backend\.ctc_batch_cost",
+        GRADIENT.format("the CTC loss"),
+    ),
+    operations=r"(cudnn_)?ctc_loss(_backward)?",
+    line=DETERMINISTIC,
 )
-
-
-@source("ctc-loss", "kernels", held="kernels", line=DETERMINISTIC)
-def ctc_loss(survey: Survey) -> Matches:
+def ctc_loss() -> None:
     """The CTC loss on a GPU.
 
-    Its gradient adds in varying order. PyTorch has no deterministic kernel for it, so a variant that holds `kernels`
-    raises an error, unless `--warn-only` is set.
+    Its gradient adds in varying order. PyTorch has no deterministic kernel for it.
 
     Example:
         import torch.nn as nn
@@ -215,18 +225,22 @@ def ctc_loss(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.nn.CTCLoss` and `torch.use_deterministic_algorithms`; TensorFlow RFC
     20210119, "Determinism".
     """
-    yield from on_gpu(survey, CTC_LOSSES, GRADIENT.format("the CTC loss"))
 
 
 BAG_MODE_PLACE = {"torch.nn.EmbeddingBag": 5, "torch.nn.functional.embedding_bag": 6}
 
 
-@source("embedding-bag", "kernels", held="kernels", cure=with_arguments(mode="'mean'"))
-def embedding_bag(survey: Survey) -> Matches:
+@kernel_source(
+    "embedding-bag",
+    kernels(BAG_MODE_PLACE, GRADIENT.format("a maximum over bags"), with_mode("mode", "max", places=BAG_MODE_PLACE)),
+    operations=r"embedding_bag_((dense_)?|per_sample_weights_)backward",
+    cure=with_arguments(mode="'mean'"),
+)
+def embedding_bag() -> None:
     """Bags of embeddings reduced by their maximum.
 
     On a GPU the gradient of `EmbeddingBag` with `mode="max"` adds in varying order. PyTorch has no deterministic kernel
-    for it, so a variant that holds `kernels` raises an error, unless `--warn-only` is set.
+    for it.
 
     Example:
         import torch.nn as nn
@@ -234,16 +248,19 @@ def embedding_bag(survey: Survey) -> Matches:
 
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
     """
-    message = GRADIENT.format("a maximum over bags")
-    yield from on_gpu(survey, BAG_MODE_PLACE, message, option="mode", values=("max",), places=BAG_MODE_PLACE)
 
 
-@source("grid-sample", "kernels", held="kernels")
-def grid_sample(survey: Survey) -> Matches:
+@kernel_source(
+    "grid-sample",
+    kernels(r"torch\.(nn\.functional\.grid_sample|grid_sampler)", GRADIENT.format("grid_sample"), is_trained),
+    operations=r"(cudnn_)?grid_sampler(_[23]d)?_backward",
+)
+def grid_sample() -> None:
     """Images sampled at computed positions: `grid_sample`.
 
-    On a GPU its gradient adds to neighbouring pixels in varying order. PyTorch has no deterministic kernel for it, so a
-    variant that holds `kernels` raises an error, unless `--warn-only` is set.
+    On a GPU its gradient adds to neighbouring pixels in varying order. PyTorch has no deterministic kernel for it.
+
+    Advice: use another operation, or compute this one on the CPU: PyTorch has no deterministic version
 
     Example:
         import torch.nn.functional as F
@@ -259,20 +276,25 @@ def grid_sample(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.nn.functional.grid_sample`: "may induce nondeterministic behavior in its
     backward pass".
     """
-    for call in kernels(survey, r"torch\.(nn\.functional\.grid_sample|grid_sampler)"):
-        if survey.is_in_model(call.function) and not survey.is_without_gradient(call.node, call.function):
-            yield call.node, GRADIENT.format("grid_sample"), GPU
 
 
-PADDING_LAYERS = r"torch\.nn\.(Reflection|Replication)Pad[123]d"
-
-
-@source("padding", "kernels", held="kernels")
-def padding(survey: Survey) -> Matches:
+@kernel_source(
+    "padding",
+    kernels(r"torch\.nn\.(Reflection|Replication)Pad[123]d", GRADIENT),
+    kernels(
+        ["torch.nn.functional.pad"],
+        GRADIENT.format("padding"),
+        has_gradient,
+        with_mode("mode", "reflect", "replicate", places={"torch.nn.functional.pad": 2}),
+    ),
+    operations=r"(reflection|replication)_pad[123]d_backward",
+)
+def padding() -> None:
     """Padding that replicates or reflects the border.
 
     On a GPU its gradient adds to the border in varying order. PyTorch has a deterministic kernel for replication only.
-    With reflection, a variant that holds `kernels` raises an error, unless `--warn-only` is set.
+
+    Advice: pad with zeros; of the two, only replication has a deterministic version
 
     Example:
         import torch.nn as nn
@@ -284,24 +306,31 @@ def padding(survey: Survey) -> Matches:
 
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
     """
-    yield from on_gpu(survey, PADDING_LAYERS, GRADIENT, has_gradient=True)
-    message, pad = GRADIENT.format("{} padding"), {"torch.nn.functional.pad": 2}
-    modes = ("reflect", "replicate")
-    yield from on_gpu(survey, pad, message, has_gradient=True, option="mode", values=modes, places=pad)
 
 
-SPATIAL_LOSSES = rf"{TORCH}(NLLLoss2d|nll_loss2d)"
-CLASS_LOSSES = rf"{TORCH}(CrossEntropyLoss|NLLLoss|cross_entropy|nll_loss)"
+PER_PIXEL = ADDS.format("a loss per pixel")
 IGNORED_CLASSES = (250, 255)
 
 
-@source("pixel-loss", "kernels", held="kernels")
-def pixel_loss(survey: Survey) -> Matches:
+def _ignores_pixels(call: Called, survey: Survey) -> bool:
+    label = call.argument(None, "ignore_index")
+    values = survey.values(label, call.function) if label is not None else ()
+    return any(constant_number(value) in IGNORED_CLASSES for value, _ in values)
+
+
+@kernel_source(
+    "pixel-loss",
+    kernels(rf"{TORCH}(NLLLoss2d|nll_loss2d)", PER_PIXEL),
+    kernels(rf"{TORCH}(CrossEntropyLoss|NLLLoss|cross_entropy|nll_loss)", PER_PIXEL, _ignores_pixels),
+    operations=r"nll_loss2d(_forward|_backward)?",
+)
+def pixel_loss() -> None:
     """A classification loss per pixel.
 
     On a GPU the spatial negative log likelihood, as used in segmentation, adds in varying order. PyTorch has no
-    deterministic kernel for it, so a variant that holds `kernels` raises an error, unless `--warn-only` is set. It is
-    recognised by its name or by `ignore_index=255`, the usual label of ignored pixels in segmentation.
+    deterministic kernel for it.
+
+    Advice: flatten the pixels first: the loss over a flat list of examples adds in a fixed order
 
     Example:
         import torch.nn as nn
@@ -314,30 +343,39 @@ def pixel_loss(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `NLLLoss` on a CUDA tensor; PyTorch source,
     NLLLoss2d.cu, holds the check.
     """
-    message = ADDS.format("a loss per pixel")
-    yield from on_gpu(survey, SPATIAL_LOSSES, message)
-    for call in kernels(survey, CLASS_LOSSES):
-        label = call.argument(None, "ignore_index")
-        values = survey.values(label, call.function) if label is not None else ()
-        if any(constant_number(value) in IGNORED_CLASSES for value, _ in values):
-            yield call.node, message, GPU
 
 
-ADAPTIVE_AVERAGES = rf"{TORCH}(AdaptiveAvgPool|adaptive_avg_pool)[23]d"
-OTHER_POOLING = (
-    rf"{TORCH}(AdaptiveMaxPool2d|adaptive_max_pool2d|(FractionalMaxPool|fractional_max_pool)[23]d"
-    r"|(Avg|Max)Pool3d|(avg|max)_pool3d)"
+def _is_no_mean(call: Called, survey: Survey) -> bool:
+    """Whether the output of an adaptive average is more than a single value, and has a gradient."""
+    size = call.argument(0 if call.last[0].isupper() else 1, "output_size")
+    parts = [item.value for item in size.elements] if isinstance(size, cst.Tuple | cst.List) else [size]
+    is_mean = all(isinstance(part, cst.Integer) and part.value == "1" for part in parts)
+    return not is_mean and has_gradient(call, survey)
+
+
+@kernel_source(
+    "pooling",
+    kernels(rf"{TORCH}(AdaptiveAvgPool|adaptive_avg_pool)[23]d", GRADIENT, _is_no_mean),
+    kernels(
+        rf"{TORCH}(AdaptiveMaxPool2d|adaptive_max_pool2d|(FractionalMaxPool|fractional_max_pool)[23]d"
+        r"|(Avg|Max)Pool3d|(avg|max)_pool3d)",
+        GRADIENT,
+        has_gradient,
+    ),
+    kernels(
+        rf"{TORCH}(MaxUnpool|max_unpool)[123]d", "{} writes in nondeterministic order if indices repeat", has_gradient
+    ),
+    operations=r"(adaptive_(avg|max)_pool[23]d|fractional_max_pool[23]d|avg_pool3d|max_pool3d_with_indices)_backward"
+    r"|max_unpool[23]d",
+    operations_on_cpu=r"max_unpool[23]d",
 )
-UNPOOLING = rf"{TORCH}(MaxUnpool|max_unpool)[123]d"
-
-
-@source("pooling", "kernels", held="kernels")
-def pooling(survey: Survey) -> Matches:
+def pooling() -> None:
     """Adaptive, fractional, three-dimensional and inverse pooling.
 
     On a GPU the gradient of these operations adds to elements shared by several windows in varying order. PyTorch has
-    no deterministic kernel for them, so a variant that holds `kernels` raises an error, unless `--warn-only` is set.
-    Adaptive average pooling to a single value is an ordinary mean and not listed.
+    no deterministic kernel for them. Adaptive average pooling to a single value is an ordinary mean and not listed.
+
+    Advice: use another operation, or compute this one on the CPU: PyTorch has no deterministic version
 
     Example:
         import torch.nn as nn
@@ -350,33 +388,24 @@ def pooling(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`; PyTorch source,
     AdaptiveAveragePooling.cpp: size 1 is computed as a mean.
     """
-    for call in differentiated(survey, ADAPTIVE_AVERAGES):
-        if not _is_mean(call):
-            yield call.node, GRADIENT.format(call.last), GPU
-    yield from on_gpu(survey, OTHER_POOLING, GRADIENT, has_gradient=True)
-    yield from on_gpu(survey, UNPOOLING, "{} writes in nondeterministic order if indices repeat", has_gradient=True)
 
 
-def _is_mean(call: Called) -> bool:
-    """Whether the output of an adaptive average is a single value."""
-    size = call.argument(0 if call.last[0].isupper() else 1, "output_size")
-    parts = [item.value for item in size.elements] if isinstance(size, cst.Tuple | cst.List) else [size]
-    return all(isinstance(part, cst.Integer) and part.value == "1" for part in parts)
-
-
-@source(
+@kernel_source(
     "recurrent",
-    "kernels",
-    held="kernels",
-    line='os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"',
+    kernels(
+        r"torch\.nn\.(LSTM|GRU|RNN)",
+        "{} can differ between runs on a GPU without CUBLAS_WORKSPACE_CONFIG",
+        lambda _, survey: "CUBLAS_WORKSPACE_CONFIG" not in survey.environment,
+    ),
+    operations=r"(cudnn|miopen)_rnn(_backward)?",
+    line=WORKSPACE,
     is_reported_once=True,
 )
-def recurrent(survey: Survey) -> Matches:
+def recurrent() -> None:
     """Recurrent layers on a GPU.
 
     Recurrent layers of cuDNN can differ between runs with some versions of CUDA, unless the cuBLAS workspace is
-    configured before the process starts. deviate does that if a variant holds `kernels`. Only the first place in each
-    file is listed.
+    configured before the process starts.
 
     Example:
         import torch.nn as nn
@@ -385,23 +414,23 @@ def recurrent(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.nn.LSTM`: "There are known non-determinism issues for RNN functions on some
     versions of cuDNN and CUDA".
     """
-    if "CUBLAS_WORKSPACE_CONFIG" not in survey.environment:
-        message = "{} can differ between runs on a GPU without CUBLAS_WORKSPACE_CONFIG"
-        yield from on_gpu(survey, r"torch\.nn\.(LSTM|GRU|RNN)", message)
 
 
-REGION_POOLING = (
-    r"torchvision\.ops\.((PS)?RoI(Align|Pool)|MultiScaleRoIAlign|(ps_)?roi_(align|pool)|DeformConv2d|deform_conv2d)"
+@kernel_source(
+    "region-pooling",
+    kernels(
+        r"torchvision\.ops\.((PS)?RoI(Align|Pool)|MultiScaleRoIAlign|(ps_)?roi_(align|pool)|DeformConv2d|deform_conv2d)",
+        GRADIENT,
+        has_gradient,
+    ),
+    operations=r"(ps_)?roi_(align|pool)_backward|deform_conv2d_backward",
+    line=DETERMINISTIC,
 )
-
-
-@source("region-pooling", "kernels", held="kernels", line=DETERMINISTIC)
-def region_pooling(survey: Survey) -> Matches:
+def region_pooling() -> None:
     """Region pooling for detection: `roi_align` and similar operations.
 
     On a GPU the gradient adds to elements shared by several regions in varying order. Only `roi_align` has a
-    deterministic version, compiled, in torchvision from 0.16. With the others, a variant that holds `kernels` raises an
-    error, unless `--warn-only` is set.
+    deterministic version, compiled, in torchvision from 0.16.
 
     Example:
         from torchvision.ops import RoIAlign
@@ -409,8 +438,6 @@ def region_pooling(survey: Survey) -> Matches:
 
     Source: torchvision, issues 1058 and 7579 and pull request 7587; torchvision source, roi_align_kernel.cu.
     """
-    if "torch" not in held_by_script(survey):
-        yield from on_gpu(survey, REGION_POOLING, GRADIENT, has_gradient=True)
 
 
 RESIZES = {
@@ -419,18 +446,25 @@ RESIZES = {
     "torch.nn.Upsample": 2,
     "torch.nn.modules.upsampling.Upsample": 2,
 }
-BILINEAR_RESIZES = rf"{TORCH}(upsample_bilinear|UpsamplingBilinear2d)"
-KERAS_RESIZES = rf"{KERAS}layers\.(UpSampling2D|Resizing)"
 RESIZE_MODES = word_set("linear bilinear bicubic trilinear")
+RESIZED = GRADIENT.format("interpolation")
 
 
-@source("resize", "kernels", held="kernels", cure=with_arguments(mode="'nearest'"))
-def resize(survey: Survey) -> Matches:
+@kernel_source(
+    "resize",
+    kernels(RESIZES, RESIZED, has_gradient, with_mode("mode", *RESIZE_MODES, places=RESIZES)),
+    kernels(
+        rf"{KERAS}layers\.(UpSampling2D|Resizing)", RESIZED, has_gradient, with_mode("interpolation", *RESIZE_MODES)
+    ),
+    kernels(rf"{TORCH}(upsample_bilinear|UpsamplingBilinear2d)", RESIZED, has_gradient),
+    operations=r"upsample_(linear1d|bilinear2d|bicubic2d|trilinear3d)(_aa)?_backward",
+    cure=with_arguments(mode="'nearest'"),
+)
+def resize() -> None:
     """Images and sequences resized by interpolation inside a model.
 
     On a GPU the gradient of linear, bilinear, bicubic and trilinear interpolation adds to neighbouring elements in
-    varying order. PyTorch has no deterministic kernel for it, so a variant that holds `kernels` raises an error, unless
-    `--warn-only` is set.
+    varying order. PyTorch has no deterministic kernel for it.
 
     Example:
         import torch.nn as nn
@@ -439,22 +473,22 @@ def resize(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms` and `torch.nn.functional.interpolate`;
     TensorFlow RFC 20210119, "Determinism": `tf.image.resize` gradient.
     """
-    message = GRADIENT.format("{} interpolation")
-    for names, option, places in ((RESIZES, "mode", RESIZES), (KERAS_RESIZES, "interpolation", None)):
-        yield from on_gpu(survey, names, message, has_gradient=True, option=option, values=RESIZE_MODES, places=places)
-    yield from on_gpu(survey, BILINEAR_RESIZES, message.format("bilinear"), has_gradient=True)
 
 
-TENSORFLOW_SOFTMAX_LOSSES = rf"{TENSORFLOW}nn\.(sparse_)?softmax_cross_entropy_with_logits(_v2)?"
-KERAS_SOFTMAX_LOSSES = rf"{KERAS}losses\.((Sparse)?CategoricalCrossentropy|(sparse_)?categorical_crossentropy)"
-
-
-@source("softmax-loss", "kernels", held="kernels", line="tf.config.experimental.enable_op_determinism()")
-def softmax_loss(survey: Survey) -> Matches:
+@kernel_source(
+    "softmax-loss",
+    kernels(rf"{TENSORFLOW}nn\.(sparse_)?softmax_cross_entropy_with_logits(_v2)?", ADDS),
+    kernels(
+        rf"{KERAS}losses\.((Sparse)?CategoricalCrossentropy|(sparse_)?categorical_crossentropy)",
+        ADDS.format("{} of logits"),
+        has(from_logits=True),
+    ),
+    line=OP_DETERMINISM,
+)
+def softmax_loss() -> None:
     """The softmax cross-entropy of TensorFlow.
 
-    On a GPU it uses a nondeterministic algorithm by default. deviate enables op determinism if a variant holds
-    `kernels`.
+    On a GPU it uses a nondeterministic algorithm by default.
 
     Example:
         import tensorflow as tf
@@ -463,24 +497,27 @@ def softmax_loss(survey: Survey) -> Matches:
     Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`: it "uses a nondeterministic
     algorithm on GPUs by default".
     """
-    yield from on_gpu(survey, TENSORFLOW_SOFTMAX_LOSSES, ADDS)
-    for call in kernels(survey, KERAS_SOFTMAX_LOSSES):
-        if is_true(call.argument(None, "from_logits")):
-            yield call.node, ADDS.format(f"{call.last} of logits"), GPU
 
 
 # ------------------------------------------------------------ indexing, counting and adding up by index
 
 
-COUNTING_FUNCTIONS = rf"torch\.bincount|{TENSORFLOW}(math\.)?bincount"
-
-
-@source("histogram", "kernels", held="kernels")
-def histogram(survey: Survey) -> Matches:
+@kernel_source(
+    "histogram",
+    kernels(["torch.histc"], "histc has no deterministic kernel on a GPU"),
+    kernels(
+        rf"torch\.bincount|{TENSORFLOW}(math\.)?bincount",
+        "weights are added in nondeterministic order on a GPU",
+        has_not(1, weights=ABSENT),
+    ),
+    operations=r"histc|bincount",
+)
+def histogram() -> None:
     """Histograms on a GPU, and counts with weights.
 
-    `torch.histc`, and `bincount` with weights, add in varying order. PyTorch has no deterministic GPU kernel for them,
-    so a variant that holds `kernels` raises an error, unless `--warn-only` is set.
+    `torch.histc`, and `bincount` with weights, add in varying order. PyTorch has no deterministic GPU kernel for them.
+
+    Advice: count on the CPU
 
     Example:
         import torch
@@ -492,19 +529,27 @@ def histogram(survey: Survey) -> Matches:
 
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`; TensorFlow RFC 20210119, "Determinism".
     """
-    yield from on_gpu(survey, r"torch\.histc", "histc has no deterministic kernel on a GPU")
-    for call in kernels(survey, COUNTING_FUNCTIONS):
-        if call.argument(1, "weights") is not None:
-            yield call.node, "weights are added in nondeterministic order on a GPU", GPU
 
 
-@source("running-sum", "kernels", held="kernels")
-def running_sum(survey: Survey) -> Matches:
+def _is_of_floats(call: Called, survey: Survey) -> bool:
+    """Whether no integers are summed: a mask, or values that are compared or converted to integers."""
+    text = survey.nodes.code(call.node)
+    integers = ("mask", "int", "long", "==", "<", ">", "len", "arange", "ones")
+    return call.name.startswith("torch.") and not any(word in text for word in integers)
+
+
+@kernel_source(
+    "running-sum",
+    kernels(["cumsum"], "cumsum has no deterministic kernel on a GPU", _is_of_floats, methods_of="torch"),
+    operations=r"cumsum|nanmedian|median",
+)
+def running_sum() -> None:
     """Cumulative sums of floating-point numbers on a GPU.
 
     `torch.cumsum` adds partial sums in an order that depends on which block of threads finishes first. PyTorch has no
-    deterministic kernel for it, so a variant that holds `kernels` raises an error, unless `--warn-only` is set.
-    Integers are not affected.
+    deterministic kernel for it. Integers are not affected.
+
+    Advice: use another operation, or compute this one on the CPU: PyTorch has no deterministic version
 
     Example:
         import torch
@@ -517,69 +562,59 @@ def running_sum(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `cumsum` "when called on a CUDA tensor
     when dtype is floating point or complex".
     """
-    for call in survey.methods(["cumsum"], ("torch.",)) if "torch" not in held_by_script(survey) else ():
-        if call.name.startswith("torch.") and not _is_integer_sum(call, survey):
-            yield call.node, "cumsum has no deterministic kernel on a GPU", GPU
-
-
-def _is_integer_sum(call: Called, survey: Survey) -> bool:
-    """Whether integers are summed: a mask, or values that are compared or converted to integers."""
-    text = survey.nodes.code(call.node)
-    return any(word in text for word in ("mask", "int", "long", "==", "<", ">", "len", "arange", "ones"))
 
 
 SCATTERING = word_set("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
-ACCUMULATING = ("index_put_", "index_put", "put_")
-SCATTER_LIBRARIES = ("torch.",)
-TORCH_SCATTER = r"torch_scatter\.scatter(_(add|sum|mean|mul|softmax|std|log_softmax))?"
-GRAPH_LAYERS = (
-    r"torch_geometric\.(utils|nn|nn\.pool|nn\.glob)\.(scatter|softmax|global_(add|mean)_pool)"
-    r"|torch_geometric\.(nn\.MessagePassing|.*Conv)"
-)
-SEGMENTS = (
-    rf"{TENSORFLOW}((math\.)?(unsorted_)?segment_(sum|mean|prod|sqrt_n)|scatter(_nd)?_add|tensor_scatter_(nd_)?(add|sub))"
-    r"|jax\.(ops\.segment_(sum|prod)|lax\.scatter_(add|mul))"
-)
-JAX_UPDATES = ("add", "multiply", "subtract", "divide")
 
 
-@source("scatter", "kernels", line=DETERMINISTIC, held="kernels")
-def scatter(survey: Survey) -> Matches:
+def _updates_array(call: Called, survey: Survey) -> bool:
+    """Whether the method belongs to `array.at[index]` of JAX, whose indices may repeat."""
+    match call.node.func:
+        case cst.Attribute(value=cst.Subscript(value=cst.Attribute(attr=cst.Name(value="at")))):
+            return "jax" in survey.graph.imported_packages and "unique_indices" not in keywords(call.node)
+    return False
+
+
+@kernel_source(
+    "scatter",
+    kernels(SCATTERING, ADDS, methods_of="torch"),
+    kernels(
+        ("index_put_", "index_put", "put_"),
+        "{} adds in nondeterministic order with several CPU threads",
+        has(2, accumulate=True),
+        methods_of="torch",
+        device="",
+    ),
+    kernels(
+        r"torch_geometric\.(utils|nn|nn\.pool|nn\.glob)\.(scatter|softmax|global_(add|mean)_pool)"
+        r"|torch_geometric\.(nn\.MessagePassing|.*Conv)",
+        ADDS,
+    ),
+    kernels(
+        r"torch_scatter\.scatter(_(add|sum|mean|mul|softmax|std|log_softmax))?", f"{ADDS}, in every mode of PyTorch"
+    ),
+    kernels(
+        rf"{TENSORFLOW}((math\.)?(unsorted_)?segment_(sum|mean|prod|sqrt_n)|scatter(_nd)?_add"
+        r"|tensor_scatter_(nd_)?(add|sub))|jax\.(ops\.segment_(sum|prod)|lax\.scatter_(add|mul))",
+        ADDS,
+    ),
+    kernels(("add", "multiply", "subtract", "divide"), ADDS.format("at[…].{}"), _updates_array, methods_of="jax"),
+    operations=r"scatter(_add|_reduce)?|index_(add|reduce)|segment_reduce_backward",
+    line=DETERMINISTIC,
+)
+def scatter() -> None:
     """Values added to elements of a tensor by index.
 
     On a GPU many threads add to one element in varying order: the last bits differ between runs. The same holds for
-    `index_put_(…, accumulate=True)` and `put_` with several CPU threads. deviate requests deterministic kernels if a
-    variant holds `kernels`; `torch_scatter` has none.
+    `index_put_(…, accumulate=True)` and `put_` with several CPU threads. `torch_scatter` has no deterministic kernel.
 
     Example:
         import torch
         total = torch.zeros(10).index_add_(0, index, values)
 
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`; pytorch_scatter, issue 226; TensorFlow RFC
-    20210119, "Determinism"; JAX_SEGMENTS documentation of `jax.lax.scatter_add` and of the XLA operation Scatter.
+    20210119, "Determinism"; JAX documentation of `jax.lax.scatter_add` and of the XLA operation Scatter.
     """
-    is_free = "torch" not in held_by_script(survey)
-    for call in survey.methods(SCATTERING, SCATTER_LIBRARIES) if is_free else ():
-        yield call.node, ADDS.format(call.last), GPU
-    for call in survey.methods(ACCUMULATING, SCATTER_LIBRARIES) if is_free else ():
-        if is_true(call.argument(2, "accumulate")):
-            yield call.node, f"{call.last} adds in nondeterministic order with several CPU threads"
-    yield from on_gpu(survey, GRAPH_LAYERS, ADDS)
-    for call in survey.calls(TORCH_SCATTER):
-        yield call.node, f"{ADDS.format(call.last)}, in every mode of PyTorch", GPU
-    yield from on_gpu(survey, SEGMENTS, ADDS)
-    if "jax" in survey.graph.imported_packages and "jax" not in held_by_script(survey):
-        for call in survey.methods(JAX_UPDATES, ("jax.",)):
-            if _is_at(call.node) and "unique_indices" not in keywords(call.node):
-                yield call.node, ADDS.format(f"at[…].{call.last}"), GPU
-
-
-def _is_at(call: cst.Call) -> bool:
-    """Whether the method belongs to `array.at[index]`."""
-    match call.func:
-        case cst.Attribute(value=cst.Subscript(value=cst.Attribute(attr=cst.Name(value="at")))):
-            return True
-    return False
 
 
 TENSOR_MAKERS = word_set(
@@ -588,14 +623,17 @@ TENSOR_MAKERS = word_set(
 INDEX_WORDS = word_set("idx idxs index indices ids inds")
 
 
-@source("gather", "kernels", line=DETERMINISTIC, held="kernels")
+INDEX_PUT = r"(unsafe_)?index_put(_impl)?|put|index_copy"
+
+
+@kernel_source(
+    "gather", operations=rf"{INDEX_PUT}|(gather|index_select)_backward", operations_on_cpu=INDEX_PUT, line=DETERMINISTIC
+)
 def gather(survey: Survey) -> Matches:
     """Elements of a tensor selected by index, with a gradient.
 
     The gradient adds to the selected elements, in varying order if an index repeats: on a GPU for `index_select`, on a
-    CPU with several threads for `tensor[index]`. deviate requests deterministic kernels if a variant holds `kernels`.
-    Listed are selections from parameters, and selections in models that also scatter, such as graph networks; indices
-    seldom repeat elsewhere.
+    CPU with several threads for `tensor[index]`.
 
     Example:
         import torch
@@ -655,19 +693,30 @@ def _is_unknown_index(name: cst.Name, function: Function, survey: Survey) -> boo
 # ------------------------------------------------------------ settings of the script
 
 
-AUTOTUNING_SWITCHES = (
-    "torch.backends.cudnn.benchmark",
-    "torch._inductor.config.max_autotune",
-    "torch._inductor.config.coordinate_descent_tuning",
+FASTEST = "the fastest kernel in this run is used"
+
+
+def _is_on(value: object) -> bool:
+    return value not in (False, 0)
+
+
+@kernel_source(
+    "autotuning",
+    assigned("torch.backends.cudnn.benchmark", FASTEST, _is_on),
+    assigned("torch._inductor.config.max_autotune", FASTEST, _is_on),
+    assigned("torch._inductor.config.coordinate_descent_tuning", FASTEST, _is_on),
+    named(LIGHTNING_TRAINERS, FASTEST, has(benchmark=True)),
+    kernels(["torch.compile"], FASTEST, with_mode("mode", "max-autotune", "max-autotune-no-cudagraphs"), device=""),
+    operations=r"(cudnn_|miopen_|mkldnn_)?convolution(_overrideable|_backward\w*)?|conv_depthwise[23]d|slow_conv\w*",
+    held="autotune",
 )
-
-
-@source("autotuning", "kernels", held="autotune")
-def autotuning(survey: Survey) -> Matches:
+def autotuning() -> None:
     """Kernels chosen by measured speed.
 
     `cudnn.benchmark` and self-tuning compilers choose the kernel that is fastest at that moment; different kernels
-    round differently. deviate disables the search if a variant holds `autotune`.
+    round differently.
+
+    Advice: switch the search off, as `torch.backends.cudnn.benchmark = False` does
 
     Example:
         import torch
@@ -680,25 +729,26 @@ def autotuning(survey: Survey) -> Matches:
     Source: PyTorch documentation, "Reproducibility", CUDA convolution benchmarking: "different algorithms may be
     selected on subsequent runs"; documentation of `torch.compile`, mode "max-autotune".
     """
-    message = "the fastest kernel in this run is used"
-    for name in AUTOTUNING_SWITCHES:
-        for target, value, _ in survey.assignments_to(name):
-            if not is_false(value) and constant_number(value) != 0:
-                yield target, message
-    for call in survey.calls(LIGHTNING_TRAINERS):
-        if is_true(call.argument(None, "benchmark")):
-            yield call.node, message
-    for call in survey.calls(["torch.compile"]) if "torch" not in held_by_script(survey) else ():
-        if any(mode.startswith("max-autotune") for mode in survey.texts(call.argument(None, "mode"), call.function)):
-            yield call.node, message
 
 
-@source("determinism-off", "kernels", held="kernels", cure=instead(DETERMINISTIC))
-def determinism_off(survey: Survey) -> Matches:
+DISABLED = "deterministic kernels are disabled"
+USED = "kernels without a deterministic version are used"
+REQUESTS = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
+
+
+@kernel_source(
+    "determinism-off",
+    named(REQUESTS, DISABLED, lambda call, _: is_false(call.argument(0, "mode", "d"))),
+    named(REQUESTS, f"{USED}, with a warning", has(warn_only=True)),
+    named(["torch.set_deterministic_debug_mode"], USED, has(0, debug_mode=("default", "warn", 0, 1))),
+    assigned("torch.backends.cudnn.deterministic", CUDNN, lambda value: value is False, GPU),
+    named(LIGHTNING_TRAINERS, DISABLED, has(deterministic=False)),
+    cure=instead(DETERMINISTIC),
+)
+def determinism_off() -> None:
     """Determinism disabled, or requested with warnings only.
 
-    This undoes what the rest of the script, a library or the environment requests. deviate overrides it if a variant
-    holds `kernels`, and records that it did.
+    This undoes what the rest of the script, a library or the environment requests.
 
     Example:
         import torch
@@ -707,18 +757,75 @@ def determinism_off(survey: Survey) -> Matches:
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`: "If False, allows nondeterministic
     operations"; with `warn_only` such operations "will throw a warning instead of an error".
     """
-    for call in survey.calls(("torch.use_deterministic_algorithms", "torch.set_deterministic")):
-        if is_false(call.argument(0, "mode", "d")):
-            yield call.node, "deterministic kernels are disabled"
-        elif is_true(call.argument(None, "warn_only")):
-            yield call.node, "kernels without a deterministic version are used, with a warning"
-    for call in survey.calls(["torch.set_deterministic_debug_mode"]):
-        mode = call.argument(0, "debug_mode")
-        if mode is not None and (constant_text(mode) in ("default", "warn") or constant_number(mode) in (0, 1)):
-            yield call.node, "kernels without a deterministic version are used"
-    for target, value, _ in survey.assignments_to("torch.backends.cudnn.deterministic"):
-        if is_false(value):
-            yield target, CUDNN, GPU
-    for call in survey.calls(LIGHTNING_TRAINERS):
-        if is_false(call.argument(None, "deterministic")):
-            yield call.node, "deterministic kernels are disabled"
+
+
+# ------------------------------------------------------------ what only a run shows
+
+
+@kernel_source("torch-kernels", operations=".*", line=DETERMINISTIC)
+def torch_kernels() -> None:
+    """A kernel of PyTorch on a GPU that may be nondeterministic.
+
+    No list of such kernels is complete, least of all for products of sparse matrices, custom kernels and other
+    libraries.
+
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms`; PyTorch documentation, "CUDA streams".
+    """
+
+
+@kernel_source("tensorflow-kernels", line=OP_DETERMINISM)
+def tensorflow_kernels() -> None:
+    """Kernels of TensorFlow on a GPU.
+
+    Many gradients of TensorFlow use atomic additions: gather and embeddings, segment sums, resizing, softmax losses,
+    convolutions. TensorFlow does not report the operation.
+
+    Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`; TensorFlow RFC 20210119.
+    """
+
+
+@kernel_source("xla-kernels", line='os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"')
+def xla_kernels() -> None:
+    """Kernels of XLA on a GPU.
+
+    XLA scatters with atomic additions and chooses kernels by timing. Its flag for deterministic operations has had
+    defects (jaxlib 0.5.3 wrote wrong numbers): check that results change by rounding only.
+
+    Source: JAX discussion 10674 and issues 17844, 27324 and 27796; XLA pull requests 12520 and 31063.
+    """
+
+
+@kernel_source(
+    "matrix-products", operations=r"(add)?(mm|bmm|mv)|baddbmm|linear|matmul|int_mm|scaled_mm", line=WORKSPACE
+)
+def matrix_products() -> None:
+    """Matrix products on a GPU with several streams.
+
+    With several streams, cuBLAS chooses among workspaces, and with them among kernels, unless CUBLAS_WORKSPACE_CONFIG
+    is set before the process starts.
+
+    Source: NVIDIA, cuBLAS documentation, "Results reproducibility".
+    """
+
+
+@kernel_source("collectives", held="", operations=r"all_?reduce\w*|reduce(_scatter)?\w*")
+def collectives() -> None:
+    """Gradients of several processes that are added in varying order.
+
+    NCCL chooses algorithm, protocol and channels by size and topology, and each choice adds in a different order. With
+    the same choice the result is usually the same in each run, except if switches add (NVLS, on NVLink).
+
+    Advice: fix the algorithm (`NCCL_ALGO=Ring NCCL_PROTO=Simple`), and keep the same ranks on the same devices
+
+    Source: NVIDIA, NCCL documentation, "Environment variables"; NCCL issues 1055 and 1497.
+    """
+
+
+@kernel_source("thread-sums", held="threads", line="torch.set_num_threads(1)")
+def thread_sums() -> None:
+    """Numbers that several threads of a library add up.
+
+    The order of additions follows the timing of the threads, and each order rounds differently.
+
+    Source: Intel oneMKL documentation, "Reproducibility conditions"; scikit-learn documentation, "Parallelism".
+    """

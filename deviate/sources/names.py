@@ -7,6 +7,7 @@ import libcst as cst
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import walk
 from deviate.model.metric_vocabulary import word_set
+from deviate.sources.seeds import MAKERS
 from deviate.sources.survey import Called, Survey
 
 TENSORFLOW = r"tensorflow\.(compat\.v[12]\.)?"
@@ -20,10 +21,8 @@ PYTHON_DRAWS = word_set(
     "random randint randrange choice choices sample shuffle uniform triangular gauss normalvariate lognormvariate "
     "betavariate expovariate gammavariate getrandbits vonmisesvariate paretovariate weibullvariate"
 )
-NUMPY_OTHERS = word_set(
-    "seed default_rng RandomState Generator SeedSequence get_state set_state PCG64 PCG64DXSM MT19937 Philox SFC64 "
-    "BitGenerator"
-)
+NO_DRAWS = MAKERS | word_set("seed Generator BitGenerator getstate setstate get_state set_state")
+"""Functions of these modules that draw nothing."""
 TORCH_DRAWS = word_set("rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal")
 TENSORFLOW_DRAWS = word_set("normal uniform shuffle truncated_normal gamma poisson categorical")
 TENSORFLOW_OLD_DRAWS = word_set("random_normal random_uniform random_crop random_shuffle truncated_normal multinomial")
@@ -40,7 +39,7 @@ def draws_from(name: str) -> str | None:
     owner, _, last = name.rpartition(".")
     if owner == "random" and last in PYTHON_DRAWS:
         return "random"
-    if owner == "numpy.random" and last not in NUMPY_OTHERS:
+    if owner == "numpy.random" and last not in NO_DRAWS:
         return "numpy"
     if owner == "torch" and last in TORCH_DRAWS:
         return "torch"

@@ -19,9 +19,9 @@ PATH_METHODS = ("iterdir", "rglob")
 
 @source(
     "file-order",
-    "order",
+    group="order",
     observed=("listing",),
-    held="--hold listing",
+    held="listing",
     cure=wrapped(
         scandir="sorted({code}, key=lambda entry: entry.name)",
         walk="sorted((folder, folders, sorted(names)) for folder, folders, names in {code})",
@@ -33,7 +33,9 @@ def file_order(survey: Survey) -> Matches:
 
     `os.listdir`, `glob` and similar functions return names in an order that depends on the file system and on how the
     folder was filled: a copy of the data on another machine may be read in a different order. Splits, batches and
-    indices by position then differ, although every seed is the same. deviate does not change this order.
+    indices by position then differ, although every seed is the same.
+
+    Advice: sort the names
 
     Example:
         import os
@@ -59,17 +61,18 @@ def _file_listings(survey: Survey) -> Iterator[Called]:
 
 @source(
     "hash-value",
-    "order",
+    group="order",
     observed=("hash", "address"),
-    held="--hold hash",
+    held="hash",
     cure=wrapped(hash="zlib.crc32(str({arguments}).encode())"),
 )
 def hash_value(survey: Survey) -> Matches:
     """Numbers computed with `hash()` of a string, and order by `id()`.
 
     Python salts the hashes of strings in each process: a bucket, fold or index computed as `hash(text) % n` differs in
-    the next run. deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the other
-    variants. deviate cannot hold addresses (`id`).
+    the next run.
+
+    Advice: take a checksum, or set PYTHONHASHSEED=0 before Python starts
 
     Example:
         is_test = hash(name) % 10 == 0
@@ -122,19 +125,19 @@ SORTED_FIRST = dict.fromkeys(
 
 @source(
     "set-order",
-    "order",
+    group="order",
     observed=("set-order",),
-    held="--hold hash",
+    held="hash",
     cure=wrapped(list="sorted({first})", tuple="sorted({first})", pop="", set="sorted({code})", **SORTED_FIRST),
 )
 def set_order(survey: Survey) -> Matches:
     """Iteration over a set.
 
     The order of strings in a set depends on the hash seed of Python, which differs between processes; the order of
-    objects depends on their addresses. If classes, words or examples follow that order, indices and sums change.
-    deviate sets `PYTHONHASHSEED`: it is the factor `hash`, varied in `algo+impl` and held in the other variants.
-    deviate cannot hold addresses. Not listed are sets of integers, and uses that do not depend on the order: `sorted`,
-    `len`, `in`, `max`.
+    objects depends on their addresses. If classes, words or examples follow that order, indices and sums change. Not
+    listed are sets of integers, and uses that do not depend on the order: `sorted`, `len`, `in`, `max`.
+
+    Advice: sort the items, or set PYTHONHASHSEED=0 before Python starts
 
     Example:
         labels = ["cat", "dog", "cat"]

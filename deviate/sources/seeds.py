@@ -33,6 +33,17 @@ MAKERS = word_set(
     "SeedGenerator SobolEngine"
 )
 """Constructors whose first argument is a seed, by their last names."""
+SEED_TAKERS = MAKERS | {name.rpartition(".")[2] for name in SEEDERS}
+"""All of them, by their last names."""
+SEEDING = {
+    "random": "random.seed(0)",
+    "numpy": "np.random.seed(0)",
+    "torch": "torch.manual_seed(0)",
+    "tensorflow": "tf.random.set_seed(0)",
+}
+"""Lines that seed the generators which all code of a library shares."""
+SEEDING_ALL = word_set("set_seed seed_everything set_random_seed enable_full_determinism")
+"""Last names of functions that seed all libraries."""
 ASKING = word_set("get find load parse print log is has read show check initial derive hash")
 """First words of functions that only query or check a seed."""
 RECORDING = word_set(

@@ -1,6 +1,6 @@
 """Which expressions are sets, and what their items are: the order of whole numbers follows from their values."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import libcst as cst
@@ -113,7 +113,7 @@ class Sets:
                 passed = [*owner, *arguments] if name in PASSING or name in COMBINING else []
                 return _by_name(name) or _join_kinds([self.items(value, function, depth) for value in passed])
             case cst.Name() | cst.Attribute():
-                return self._named(node, function, depth, self._kinds_of_collection)
+                return self._named(node, self._stored(node, function, depth - 1) if depth else ())
         return None
 
     def kind(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Items | None:
@@ -129,48 +129,25 @@ class Sets:
                 return self.items(node.value, function, depth)
             case cst.BinaryOperation():
                 return _join_kinds([self.kind(side, function, depth) for side in (node.left, node.right)])
-            case cst.Name() if depth:
-                return self._named(node, function, depth, self._kinds_of_variable)
+            case cst.Name():
+                return self._named(node)
         return None
 
-    def _named(
-        self,
-        node: cst.Name | cst.Attribute,
-        function: Function,
-        depth: int,
-        kinds: Callable[[cst.Name | cst.Attribute, Function, int], Iterator[Items | None]],
-    ) -> Items | None:
+    def _named(self, node: cst.Name | cst.Attribute, kinds: Iterable[Items | None] = ()) -> Items | None:
         """What a name stands for: by its last word, by what is stored in it, or by any of its words."""
         words = split_identifier(last_name(node))
         if _are_counted(words):
             return "numbers"
-        known = _join_kinds(list(kinds(node, function, depth - 1)) if depth else [])
-        return known or ("numbers" if NUMBERED.intersection(words) else None)
+        return _join_kinds(list(kinds)) or ("numbers" if NUMBERED.intersection(words) else None)
 
-    def _kinds_of_collection(
-        self, node: cst.Name | cst.Attribute, function: Function, depth: int
-    ) -> Iterator[Items | None]:
+    def _stored(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> Iterator[Items | None]:
+        """The items that are put into a collection."""
         for value, _ in list(self.survey.values(node, function))[1:]:
             yield self.items(value, function, depth)
         for call, where in function.module.calls_of(dotted_name(node), "add", "append"):
             yield from (self.kind(value, where, depth) for value in positional(call))
         for call, where in function.module.calls_of(dotted_name(node), "update", "extend"):
             yield from (self.items(value, where, depth) for value in positional(call))
-
-    def _kinds_of_variable(
-        self, node: cst.Name | cst.Attribute, function: Function, depth: int
-    ) -> Iterator[Items | None]:
-        for binding in self.survey.resolver.find(dotted_name(node), function)[1]:
-            value = binding.value
-            if not isinstance(value, cst.BaseExpression):
-                continue
-            is_counted = isinstance(value, cst.Call) and last_name(value.func) == "enumerate"
-            if binding.how == "for" and is_counted and binding.position[:1] == (0,):
-                yield "numbers"
-            elif (binding.how == "for" and not binding.position) or (binding.how == "assign" and binding.position):
-                yield self.items(value, function, depth)
-            elif binding.how == "assign":
-                yield self.kind(value, function, depth)
 
 
 def _by_name(name: str) -> Items | None:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import argument, constant_text, keywords, last_name, positional, walk
 from deviate.model.analysis import SideEffect, SideEffectKind
 from deviate.model.metric_vocabulary import split_identifier, word_set
@@ -28,48 +26,37 @@ WRITERS = {
     "joblib.dump": (1, "filename"),
 }
 WRITING_METHODS = word_set("save save_weights to_csv to_json savefig save_pretrained to_pickle")
+OPENING = ("builtins.open", "io.open")
 READERS = word_set(
     "load load_model load_weights read_csv read_json restore from_pretrained exists isfile isdir load_state_dict "
     "loadtxt"
 )
 
 
-def output_paths(graph: CallGraph) -> tuple[str, ...]:
+def output_paths(survey: Survey) -> tuple[str, ...]:
     """Constant relative paths that the script writes and never reads, in source order."""
-    written: list[str] = []
-    read: set[str] = set()
-    for call, function in graph.calls:
-        qualified = graph.resolver.qualified_name(call.func, function) or ""
+    constant, resolver = Destinations(survey).constant, survey.resolver
+    written: list[str | None] = []
+    read: set[str | None] = set()
+    for call, function in survey.graph.calls:
+        qualified = resolver.qualified_name(call.func, function) or ""
         target = _target(call, qualified)
         if target is not None:
-            path = _constant(target, function, graph)
-            if path:
-                written.append(path)
-        elif qualified in ("builtins.open", "io.open") or last_name(call.func) in READERS:
-            for node in walk(call):
-                path = _constant(node, function, graph) if isinstance(node, cst.Name | cst.BaseString) else None
-                if path:
-                    read.add(path)
-    return tuple(dict.fromkeys(path for path in written if path not in read and not path.startswith(("/", "~"))))
+            written.append(constant(target, function))
+        elif qualified in OPENING or last_name(call.func) in READERS:
+            read |= {constant(node, function) for node in walk(call) if isinstance(node, cst.Name | cst.BaseString)}
+    kept = [path for path in written if path and path not in read and not path.startswith(("/", "~"))]
+    return tuple(dict.fromkeys(kept))
 
 
 def _target(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
-    if qualified in ("builtins.open", "io.open"):
+    if qualified in OPENING:
         mode = constant_text(argument(call, 1, "mode")) or "r"
         return argument(call, 0, "file") if set("wax") & set(mode) else None
     if qualified in WRITERS:
         return argument(call, *WRITERS[qualified])
     is_writing = isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS
     return argument(call, 0) if is_writing else None
-
-
-def _constant(node: cst.CSTNode, function: Function, graph: CallGraph) -> str | None:
-    text = constant_text(node)
-    if text is None and isinstance(node, cst.Name):
-        _, bindings = graph.resolver.find(node.value, function)
-        if len(bindings) == 1:
-            return constant_text(bindings[0].whole("assign"))
-    return text
 
 
 # ---------------------------------------------------------------- rules
@@ -100,12 +87,11 @@ ID_VARIABLES = word_set(
 
 def ids(survey: Survey, destinations: Destinations) -> Matches:
     """Runs of trackers that a script names itself: all runs of an experiment would be written into one."""
-    for name in list(survey.names):
-        arguments = IDS.get(name) or (IDS.get(name.rpartition(".")[2]) if "ogger" in name else None)
-        for call in survey.calls([name]) if arguments else ():
-            arguments_text = next(_fixed_arguments(call, arguments or (), destinations), "")
-            if arguments_text or name.endswith("ExistingExperiment"):
-                yield "tracker-id", call.node, f"{plain(name)}({arguments_text})" if arguments_text else name
+    loggers = [name for name in survey.names if "ogger" in name and name.rpartition(".")[2] in IDS]
+    for call in survey.calls([*IDS, *loggers]):
+        arguments_text = next(_fixed_arguments(call, IDS.get(call.name) or IDS[call.last], destinations), "")
+        if arguments_text or call.last == "ExistingExperiment":
+            yield "tracker-id", call.node, f"{plain(call.name)}({arguments_text})" if arguments_text else call.name
     for key in sorted(ID_VARIABLES & survey.environment.keys()):
         for target, value in survey.environment[key]:
             if constant_text(value):
@@ -147,24 +133,19 @@ UPLOADS = word_set(
     "huggingface_hub.Repository().push_to_hub huggingface_hub.Repository().git_push comet_ml.Experiment"
 )
 UPLOADING = (
-    re.compile(r"boto3\..*\.(upload_file|upload_fileobj|put_object)"),
-    re.compile(r"google\.cloud\.storage\..*\.upload_from_\w+"),
-    re.compile(r"azure\.storage\..*\.upload_blob"),
-    re.compile(r"knockknock\.\w+"),
+    r"boto3\..*\.(upload_file|upload_fileobj|put_object)|google\.cloud\.storage\..*\.upload_from_\w+"
+    r"|azure\.storage\..*\.upload_blob|knockknock\.\w+"
 )
 HUBS = ("transformers.", "datasets.", "sentence_transformers.", "diffusers.")
 
 
 def uploads(survey: Survey, destinations: Destinations) -> Matches:
     """Uploads and messages, which each run repeats."""
-    for name in list(survey.names):
-        if name in UPLOADS or any(pattern.fullmatch(name) for pattern in UPLOADING):
-            for call in survey.calls([name]):
-                yield "upload", call.node, plain(name)
-        elif name.endswith("Arguments") and name.startswith("transformers."):
-            for call in survey.calls([name]):
-                if is_true(keywords(call.node).get("push_to_hub")):
-                    yield "upload", call.node, f"{plain(name)}(push_to_hub=True)"
+    for call in (*survey.calls(UPLOADS), *survey.calls(UPLOADING)):
+        yield "upload", call.node, plain(call.name)
+    for call in survey.calls(r"transformers\..*Arguments"):
+        if is_true(keywords(call.node).get("push_to_hub")):
+            yield "upload", call.node, f"{plain(call.name)}(push_to_hub=True)"
     for call in survey.methods(["push_to_hub"], HUBS):
         yield "upload", call.node, "push_to_hub"
     yield from _online(survey, destinations)
@@ -252,13 +233,11 @@ def paths(survey: Survey, destinations: Destinations) -> Matches:
         if path is not None:
             yield "absolute-path", call.node, path
 
-    for name in list(survey.names):
-        where: tuple[int | None, tuple[str, ...]] | None = PATHS.get(name)
-        if where is None and "." in name and not name.startswith("builtins."):
-            where = CLASSES.get(name.rpartition(".")[2])
-        for call in survey.calls([name]) if where is not None else ():
-            yield from tell(call, call.argument(where[0], *where[1]) if where else None)
-    for call in survey.calls(["builtins.open", "io.open"]):
+    classes = [name for name in survey.names if "." in name and name.rpartition(".")[2] in CLASSES]
+    for call in survey.calls([*PATHS, *classes]):
+        place, words = PATHS.get(call.name) or CLASSES[call.last]
+        yield from tell(call, call.argument(place, *words))
+    for call in survey.calls(OPENING):
         if _writes(call.argument(1, "mode")):
             yield from tell(call, call.argument(0, "file"))
     for call in survey.calls(["logging.basicConfig"]):

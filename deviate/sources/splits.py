@@ -1,19 +1,11 @@
 """Seeds that come too late or are missing where examples are divided and models are made."""
 
-from deviate.analysis.resolve.tree import dotted_name
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, with_arguments
 from deviate.sources.names import KERAS
-from deviate.sources.seeds import SEEDERS
-from deviate.sources.survey import Called, Survey, is_false, is_true
-
-EVERYTHING = ("set_seed", "seed_everything", "set_random_seed")
-"""Last names of functions that seed all libraries."""
-SHUFFLED_SPLITTERS = r"sklearn\.model_selection\.(Stratified)?(Group)?KFold"
-DRAWING_SPLITTERS = (
-    r"sklearn\.model_selection\.(train_test_split|(Stratified|Group)?ShuffleSplit|Repeated(Stratified)?KFold)"
-)
-RANDOM_SPLITS = r"torch\.utils\.data\.(dataset\.)?random_split"
+from deviate.sources.patterns import ABSENT, Condition, constant, has, has_not, named
+from deviate.sources.seeds import SEEDERS, SEEDING_ALL
+from deviate.sources.survey import Called, Survey
 
 
 def seeders_of(library: str, survey: Survey) -> list[Called]:
@@ -22,19 +14,45 @@ def seeders_of(library: str, survey: Survey) -> list[Called]:
     return [
         call
         for call in calls
-        if call.last in EVERYTHING or call.name.startswith((f"{library}.seed", f"{library}.manual_seed"))
+        if call.last in SEEDING_ALL or call.name.startswith((f"{library}.seed", f"{library}.manual_seed"))
     ]
+
+
+def is_unseeded(library: str, name: str, place: int | None = None) -> Condition:
+    """Calls that give no generator or seed of this name, in a program that seeds no generator of the library."""
+
+    def is_so(call: Called, survey: Survey) -> bool:
+        is_spread = any(argument.star for argument in call.node.args)
+        value = constant(call.argument(place, name))
+        return not is_spread and (value is None or value is ABSENT) and not seeders_of(library, survey)
+
+    return is_so
 
 
 @source(
     "unseeded-split",
-    "seeds",
+    named(
+        r"sklearn\.model_selection\.(Stratified)?(Group)?KFold",
+        "{} shuffles without a seed",
+        has(1, shuffle=True),
+        is_unseeded("numpy.random", "random_state", 2),
+    ),
+    named(
+        r"sklearn\.model_selection\.(train_test_split|(Stratified|Group)?ShuffleSplit|Repeated(Stratified)?KFold)",
+        "{} draws without a seed",
+        has_not(shuffle=False),
+        is_unseeded("numpy.random", "random_state"),
+    ),
+    named(
+        r"torch\.utils\.data\.(dataset\.)?random_split", "{} draws without a seed", is_unseeded("torch", "generator", 2)
+    ),
+    group="seeds",
     held="split",
     cure=either(
         random_split=with_arguments(generator="torch.Generator().manual_seed(0)"), other=with_arguments(random_state=0)
     ),
 )
-def unseeded_split(survey: Survey) -> Matches:
+def unseeded_split() -> None:
     """Examples divided at random without a seed: splits and cross-validation.
 
     `train_test_split`, splitters with `shuffle=True` and `random_split` draw from a global generator, which starts
@@ -48,23 +66,6 @@ def unseeded_split(survey: Survey) -> Matches:
     Source: scikit-learn glossary, `random_state`: None uses "the global random state instance from numpy.random";
     PyTorch documentation of `random_split`, parameter `generator`.
     """
-    if not seeders_of("numpy.random", survey):
-        for call in survey.calls(SHUFFLED_SPLITTERS):
-            if is_true(call.argument(1, "shuffle")) and _is_unset(call, 2, "random_state"):
-                yield call.node, f"{call.last} shuffles without a seed"
-        for call in survey.calls(DRAWING_SPLITTERS):
-            if not is_false(call.argument(None, "shuffle")) and _is_unset(call, None, "random_state"):
-                yield call.node, f"{call.last} draws without a seed"
-    if not seeders_of("torch", survey):
-        for call in survey.calls(RANDOM_SPLITS):
-            if _is_unset(call, 2, "generator"):
-                yield call.node, "random_split draws without a seed"
-
-
-def _is_unset(call: Called, place: int | None, name: str) -> bool:
-    value = call.argument(place, name)
-    is_spread = any(argument.star for argument in call.node.args)
-    return not is_spread and (value is None or dotted_name(value) == "None")
 
 
 LAYERS = (
@@ -85,13 +86,12 @@ TRAINERS = r"transformers\.(\w+\.)*(Seq2Seq)?Trainer"
 """They set the seed of their arguments when they are made."""
 
 
-@source("seed-after-model", "seeds", held="init", line="torch.manual_seed(0)", is_reported_once=True)
+@source("seed-after-model", group="seeds", held="init", line="torch.manual_seed(0)", is_reported_once=True)
 def seed_after_model(survey: Survey) -> Matches:
     """A model that is made before the first seed is set.
 
     Its initial weights are drawn from a generator that the script has not seeded yet, so they differ in each run
-    although a seed is set later, as by the `Trainer` of transformers. deviate seeds generators when the process starts,
-    in every variant but `as-is`.
+    although a seed is set later, as by the `Trainer` of transformers.
 
     Example:
         import torch

@@ -1,4 +1,4 @@
-"""State that runs find, and what else enters them: files of earlier runs, and values that only a run shows."""
+"""State that runs find: files of earlier runs, variables, answers of servers, numbers of processes."""
 
 import libcst as cst
 
@@ -14,13 +14,14 @@ LOADING = word_set("load loads load_npz loadtxt open read read_text read_bytes r
 CHECKING_METHODS = ("exists", "is_file", "is_dir")
 
 
-@source("leftover-file", "state", observed=("file", "file-state"))
+@source("leftover-file", group="state", observed=("file-state",))
 def leftover_file(survey: Survey) -> Matches:
     """A file outside the working folder that a run reads if an earlier run has left it.
 
     The first run computes and writes it, the second one reads it. If what it holds is not equal to the last bit to what
-    a run computes, or comes from other settings, the runs differ. deviate gives each run its own copy of the project
-    and its own folder for temporary files, and nothing outside of them.
+    a run computes, or comes from other settings, the runs differ. What a listing finds may be left, too.
+
+    Advice: write below the working folder, or to the folder in DEVIATE_RUN_DIR, which each run has for itself
 
     Example:
         import os
@@ -78,59 +79,49 @@ def _loads(statement: cst.If) -> bool:
     return any(isinstance(part, cst.Call) and last_name(part.func) in LOADING for part in walk(statement))
 
 
-@source("missing-seed", "seeds", observed=("entropy",), held="algo", line="torch.manual_seed(0)")
-def missing_seed(_: Survey) -> Matches:
-    """Random draws of a generator that the script never seeds.
+@source("file-contents", group="state", observed=("file",))
+def file_contents() -> None:
+    """Files that hold other data.
 
-    Python, NumPy and frameworks start their generators from the operating system, so weights, orders and splits differ
-    in each run. Seed each library that draws, once, before the first draw (`random.seed(0)`, `numpy.random.seed(0)`).
-    Every variant but `as-is` does.
+    A file changed on disk, or a download returned another version.
 
-    Source: Python documentation of `random.seed`; NumPy documentation of `numpy.random.seed`; PyTorch documentation,
-    "Reproducibility".
+    Advice: compare checksums of the files before each run
+
+    Source: Python documentation of `hashlib.file_digest`.
     """
-    return iter(())
 
 
-@source("environment-variable", "state", observed=("environment",))
-def environment_variable(_: Survey) -> Matches:
+@source("environment-variable", group="state", observed=("environment",))
+def environment_variable() -> None:
     """Values of environment variables that the script reads.
 
     A run in another shell, container or job can have other values.
 
+    Advice: set the variable to one value for all runs (`--env NAME=VALUE`), or pass it as an argument of the script
+
     Source: Python documentation of `os.environ`.
     """
-    return iter(())
 
 
-@source("network-answer", "state", observed=("network",))
-def network_answer(_: Survey) -> Matches:
+@source("network-answer", group="state", observed=("network",))
+def network_answer() -> None:
     """Answers from the network.
 
-    A server may answer differently each time, or not at all. Download data once, and read the file.
+    A server may answer differently each time, or not at all.
+
+    Advice: download data once, store the file with a checksum, and read it from there
 
     Source: Python documentation of `http.client`.
     """
-    return iter(())
 
 
-@source("process-number", "state", observed=("process-id",))
-def process_number(_: Survey) -> Matches:
+@source("process-number", group="state", observed=("process-id",))
+def process_number() -> None:
     """Numbers of processes and threads.
 
     The system gives others in each run. They matter where a seed, a name or an order is made from them.
 
+    Advice: use the rank or the index of the worker
+
     Source: Python documentation of `os.getpid` and `threading.get_ident`.
     """
-    return iter(())
-
-
-@source("memory-address", "state", observed=("address",))
-def memory_address(_: Survey) -> Matches:
-    """Addresses of objects: `id()`, and the hash and order of objects that define no hash.
-
-    The system places memory at other addresses in each run. Define `__hash__`, or sort by a value.
-
-    Source: Python documentation of `id` and `object.__hash__`.
-    """
-    return iter(())

@@ -12,23 +12,31 @@ from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, instead, with_arguments, wrapped
 from deviate.sources.flow import Flow, Follower, is_aside
-from deviate.sources.kernels import held_by_script
+from deviate.sources.kernels import held_by_script, kernels
 from deviate.sources.mappings import Mappings
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
-from deviate.sources.survey import Called, Survey, is_false, is_true
+from deviate.sources.patterns import ABSENT, has, has_not, imported, named
+from deviate.sources.survey import Called, Survey, is_false
 from deviate.sources.values import ValueUse
 
-GRAPH_SESSIONS = (
-    rf"{TENSORFLOW}((Interactive)?Session|train\.(MonitoredTrainingSession|(Singular)?MonitoredSession|Supervisor))"
+
+@source(
+    "graph-session",
+    named(
+        rf"{TENSORFLOW}((Interactive)?Session|train\.(MonitoredTrainingSession|(Singular)?MonitoredSession|Supervisor))",
+        "TensorFlow does not guarantee determinism for sessions",
+        lambda call, survey: not isinstance(survey.nodes.parents.get(call.node), cst.Attribute),  # `.list_devices()`
+    ),
+    group="timing",
+    is_reported_once=True,
 )
-
-
-@source("graph-session", "timing", is_reported_once=True)
-def graph_session(survey: Survey) -> Matches:
+def graph_session() -> None:
     """Sessions of TensorFlow 1.
 
     A session runs independent operations of a graph on several threads. TensorFlow does not guarantee determinism for
-    it, even with op determinism. deviate reports what it cannot hold. Only the first place in each file is listed.
+    it, even with op determinism.
+
+    Advice: train with functions of TensorFlow 2
 
     Example:
         import tensorflow.compat.v1 as tf
@@ -44,9 +52,6 @@ def graph_session(survey: Survey) -> Matches:
     Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`: "determinism cannot be
     guaranteed when using the TF1 API".
     """
-    for call in survey.calls(GRAPH_SESSIONS):
-        if not isinstance(survey.nodes.parents.get(call.node), cst.Attribute):  # `Session().list_devices()`
-            yield call.node, "TensorFlow does not guarantee determinism for sessions"
 
 
 THREADS = word_set("threading.Thread threading.Timer")
@@ -55,17 +60,18 @@ POOLS = (
     r"|multiprocessing\.((pool|dummy|get_context\(\))\.)?(Thread)?Pool)\(\)\."
 )
 HANDED_FUNCTIONS = rf"{POOLS}(map|imap|imap_unordered|starmap|apply_async|map_async|starmap_async|submit)"
-PARALLEL_MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
+PARALLEL_MAPS = ("map", "interleave")
 
 
-@source("parallel-draws", "timing", held="--hold workers")
+@source("parallel-draws", group="seeds", held="workers")
 def parallel_draws(survey: Survey) -> Matches:
     """Random numbers drawn in threads, process pools and parallel maps.
 
     The number that an example or task draws depends on timing. Threads share the global generators, a pool passes tasks
     to any free worker, and `tf.data` runs functions with random operations in any order if `num_parallel_calls` is set.
-    deviate does not route draws of threads, and cannot predict which process of a pool runs which task. If a variant
-    holds `kernels`, op determinism makes `tf.data` run such functions one after the other.
+    If a variant holds `kernels`, op determinism makes `tf.data` run such functions one after the other.
+
+    Advice: give each piece of work a generator of its own, seeded by its index
 
     Example:
         import random
@@ -110,15 +116,26 @@ def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey,
         yield called.node, f"{draw.name} ({place}) is drawn in any order, by {where}"
 
 
-PARAMETER_SERVERS = rf"{TENSORFLOW}(distribute\.(experimental\.)?ParameterServerStrategy|train\.replica_device_setter)"
-
-
-@source("shared-memory", "timing")
-def shared_memory(survey: Survey) -> Matches:
+@source(
+    "shared-memory",
+    named(
+        ["share_memory", "share_memory_"],
+        "processes write to the weights without a lock, in any order",
+        methods_of=["torch"],
+    ),
+    named(
+        rf"{TENSORFLOW}(distribute\.(experimental\.)?ParameterServerStrategy|train\.replica_device_setter)",
+        "workers update the weights in any order",
+    ),
+    group="timing",
+    held="workers",
+)
+def shared_memory() -> None:
     """Weights that several processes write without a lock (Hogwild), and parameter servers.
 
-    Updates of one process overwrite or mix with updates of another, in order of arrival. This is part of the algorithm,
-    not rounding: deviate cannot hold it in any variant.
+    Updates of one process overwrite or mix with updates of another, in order of arrival.
+
+    Advice: train in one process, or combine gradients before each update
 
     Example:
         import torch.multiprocessing as mp
@@ -132,21 +149,18 @@ def shared_memory(survey: Survey) -> Matches:
     Source: PyTorch documentation, "Multiprocessing best practices", Hogwild; TensorFlow documentation of
     `tf.config.experimental.enable_op_determinism`: `ParameterServerStrategy` "can introduce nondeterminism".
     """
-    for call in survey.methods(["share_memory", "share_memory_"], ("torch.",)):
-        yield call.node, "processes write to the weights without a lock, in any order"
-    for call in survey.calls(PARAMETER_SERVERS):
-        yield call.node, "workers update the weights in any order"
 
 
 EXITS = ("sys.exit", "exit", "quit")
 
 
-@source("time-limit", "timing", observed=("clock",), held="--hold clock")
+@source("time-limit", group="timing", observed=("clock",), held="clock")
 def time_limit(survey: Survey) -> Matches:
     """Training that ends at a time limit.
 
-    The number of steps within a time differs between runs and machines, and so does the result. deviate cannot hold it
-    in any variant.
+    The number of steps within a time differs between runs and machines, and so does the result.
+
+    Advice: limit steps instead of seconds
 
     Example:
         import time
@@ -188,13 +202,14 @@ def _is_limit(statement: cst.If | cst.While, survey: Survey) -> bool:
     return leaves and bool(survey.nodes.loops_around(statement))
 
 
-@source("clock-condition", "timing", observed=("clock",), held="--hold clock")
-def clock_condition(survey: Survey) -> Matches:
-    """A condition on the clock.
+@source("clock", group="timing", observed=("clock",), held="clock")
+def clock(survey: Survey) -> Matches:
+    """A reading of the clock that decides what is computed.
 
     What the script computes depends on how fast it runs, or on when it starts: a learning rate that is halved after a
-    slow step, another branch at odd milliseconds. Not listed are conditions that only report or save something, and
-    those that end a loop (`time-limit`). deviate cannot hold it in any variant; `deviate diverge --hold clock` can.
+    slow step, another branch at odd milliseconds.
+
+    Advice: decide by steps or by an argument of the script, not by the time
 
     Example:
         import time
@@ -217,17 +232,42 @@ def clock_condition(survey: Survey) -> Matches:
 
 
 COMPLETION_ITERATORS = word_set("concurrent.futures.as_completed asyncio.as_completed ray.wait")
-PARALLEL_METHODS = ("map", "interleave", "batch", "ragged_batch", "from_generator")
-ORDER_OPTIONS = ("deterministic", "experimental_deterministic")
-SLOPPY_INTERLEAVES = rf"{TENSORFLOW}(contrib\.data|data\.experimental)\.parallel_interleave"
-SHUFFLING_QUEUES = rf"{TENSORFLOW}train\.((shuffle|maybe)_)?batch(_join)?"
+OF_TENSORFLOW = imported("tensorflow")
+ARRIVING = "results arrive in order of completion"
+
+
+def _order_matters(call: Called, survey: Survey) -> bool:
+    return Flow(survey).order_matters(call.node, is_set=False)
+
+
+def _unordered_options(survey: Survey) -> Matches:
+    """Options of `tf.data` that give up the order."""
+    is_free = "tensorflow" in survey.graph.imported_packages and "tensorflow" not in held_by_script(survey)
+    for name in ("deterministic", "experimental_deterministic") if is_free else ():
+        for target, value, _ in survey.attribute_assignments.get(name, ()):
+            is_option = isinstance(target.value, cst.Name | cst.Attribute) and "cudnn" not in survey.nodes.code(target)
+            if is_false(value) and is_option:
+                yield target, ARRIVING
 
 
 @source(
     "unordered-results",
-    "timing",
+    named(["imap_unordered"], ARRIVING, _order_matters, methods_of=[""]),
+    named(COMPLETION_ITERATORS, ARRIVING, _order_matters),
+    named(TORCH_LOADERS, ARRIVING, has(in_order=False)),
+    named(["joblib.Parallel"], ARRIVING, has(return_as="generator_unordered")),
+    kernels(
+        ("map", "interleave", "batch", "ragged_batch", "from_generator"),
+        ARRIVING,
+        OF_TENSORFLOW,
+        has(deterministic=False),
+        methods_of="tensorflow",
+        device="",
+    ),
+    _unordered_options,
+    group="order",
     observed=("completion",),
-    held="--hold workers",
+    held="workers",
     cure=either(
         imap_unordered=lambda node: ast.unparse(node).replace("imap_unordered", "imap"),
         as_completed=wrapped(as_completed="{first}"),
@@ -238,11 +278,11 @@ SHUFFLING_QUEUES = rf"{TENSORFLOW}train\.((shuffle|maybe)_)?batch(_join)?"
         batch=with_arguments(deterministic=True),
     ),
 )
-def unordered_results(survey: Survey) -> Matches:
+def unordered_results() -> None:
     """Results of parallel work in order of completion.
 
     The order of completion differs between runs. Data collected, summed or trained on in that order then differ,
-    although every seed is the same. deviate holds the order for `tf.data` only, if a variant holds `kernels`.
+    although every seed is the same.
 
     Example:
         from multiprocessing import Pool
@@ -254,49 +294,24 @@ def unordered_results(survey: Survey) -> Matches:
     arbitrary") and `concurrent.futures.as_completed`; TensorFlow documentation of `Dataset.map`, parameter
     `deterministic`; PyTorch documentation of `DataLoader`, parameter `in_order`.
     """
-    flow = Flow(survey)
-    message = "results arrive in order of completion"
-    for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETION_ITERATORS)):
-        if flow.order_matters(call.node, is_set=False):
-            yield call.node, message
-    for call in survey.calls(TORCH_LOADERS):
-        if is_false(call.argument(None, "in_order")):
-            yield call.node, message
-    for call in survey.calls(["joblib.Parallel"]):
-        if constant_text(call.argument(None, "return_as")) == "generator_unordered":
-            yield call.node, message
-    if "tensorflow" in survey.graph.imported_packages and "tensorflow" not in held_by_script(survey):
-        yield from _of_tensorflow(survey)
 
 
-def _of_tensorflow(survey: Survey) -> Matches:
-    message = "elements arrive in order of completion"
-    for call in survey.methods(PARALLEL_METHODS, ("tensorflow.",)):
-        if is_false(call.argument(None, "deterministic")):
-            yield call.node, message
-    for call in survey.calls(SLOPPY_INTERLEAVES):
-        if is_true(call.argument(2, "sloppy")):
-            yield call.node, message
-    for call in survey.calls(SHUFFLING_QUEUES):
-        threads = keywords(call.node).get("num_threads")
-        if threads is not None and constant_number(threads) != 1:
-            yield call.node, message
-    for name in ORDER_OPTIONS:
-        for target, value, _ in survey.attribute_assignments.get(name, ()):
-            is_option = isinstance(target.value, cst.Name | cst.Attribute) and "cudnn" not in survey.nodes.code(target)
-            if is_false(value) and is_option:
-                yield target, message
-
-
-FORESTS = r"sklearn\.ensemble\.(RandomForest|ExtraTrees)(Classifier|Regressor)"
-
-
-@source("forest-threads", "timing", held="--hold threads", cure=with_arguments(n_jobs=1))
-def forest_threads(survey: Survey) -> Matches:
+@source(
+    "forest-threads",
+    named(
+        r"sklearn\.ensemble\.(RandomForest|ExtraTrees)(Classifier|Regressor)",
+        "predictions of trees are added in the order in which threads are ready",
+        has_not(n_jobs=(ABSENT, None, 1)),
+    ),
+    group="timing",
+    held="threads",
+    cure=with_arguments(n_jobs=1),
+)
+def forest_threads() -> None:
     """Forests of scikit-learn that predict with several threads.
 
     Each thread adds the predictions of its trees to one sum when it is ready, so the sum rounds differently. The fitted
-    trees are the same. deviate cannot hold it in any variant.
+    trees are the same.
 
     Example:
         from sklearn.ensemble import RandomForestClassifier
@@ -305,21 +320,23 @@ def forest_threads(survey: Survey) -> Matches:
 
     Source: scikit-learn 1.9, `sklearn.ensemble._forest`: threads add to one array under a lock, in any order.
     """
-    for call in survey.calls(FORESTS):
-        jobs = call.argument(None, "n_jobs")
-        if jobs is not None and dotted_name(jobs) != "None" and constant_number(jobs) != 1:
-            yield call.node, "predictions of trees are added in the order in which threads are ready"
 
 
-WORD_VECTOR_MODELS = r"gensim\.models\.((word2vec|fasttext|doc2vec)\.)?(Word2Vec|FastText|Doc2Vec|LdaMulticore)"
-
-
-@source("word-vectors", "timing", cure=with_arguments(workers=1))
-def word_vectors(survey: Survey) -> Matches:
+@source(
+    "word-vectors",
+    named(
+        r"gensim\.models\.((word2vec|fasttext|doc2vec)\.)?(Word2Vec|FastText|Doc2Vec|LdaMulticore)",
+        "threads write to the same vectors in any order",
+        has_not(workers=(0, 1)),
+    ),
+    group="timing",
+    held="workers",
+    cure=with_arguments(workers=1),
+)
+def word_vectors() -> None:
     """Word vectors trained by several threads.
 
-    gensim trains models with three threads by default, which write to the same vectors in any order. deviate cannot
-    hold it in any variant.
+    gensim trains models with three threads by default, which write to the same vectors in any order.
 
     Example:
         from gensim.models import Word2Vec
@@ -328,10 +345,6 @@ def word_vectors(survey: Survey) -> Matches:
     Source: gensim documentation of `Word2Vec`, parameter `seed`: "you must also limit the model to a single worker
     thread (workers=1)".
     """
-    for call in survey.calls(WORD_VECTOR_MODELS):
-        workers = call.argument(None, "workers")
-        if workers is None or constant_number(workers) not in (0, 1):
-            yield call.node, "threads write to the same vectors in any order"
 
 
 LIGHTGBM = r"lightgbm\.(train|cv|LGBM(Classifier|Regressor|Ranker))"
@@ -343,8 +356,9 @@ THREAD_COUNTS = word_set("num_threads num_thread nthread nthreads n_jobs thread_
 
 @source(
     "boosting-threads",
-    "timing",
-    held="--hold threads",
+    group="timing",
+    operations_on_cpu=r"tree.*|HistGradientBoosting.*|valid_\d\w*",
+    held="threads",
     cure=either(
         train=instead(""),
         cv=instead(""),
@@ -399,12 +413,14 @@ def _is_single(options: Mapping[str, cst.BaseExpression]) -> bool:
     return any(constant_number(options[name]) == 1 for name in THREAD_COUNTS.intersection(options))
 
 
-@source("thread-updates", "timing", observed=("thread-order",), held="--hold workers")
+@source("thread-updates", group="timing", observed=("thread-order",), held="workers")
 def thread_updates(survey: Survey) -> Matches:
     """Threads that add to one value, or append to one list.
 
     Sums of floating-point numbers depend on the order of their terms, and that is the order in which threads are ready;
     so is the order of a list that several threads fill. An update without a lock can also be lost.
+
+    Advice: let each thread return its result, and combine the results in a fixed order
 
     Example:
         from concurrent.futures import ThreadPoolExecutor
@@ -455,7 +471,7 @@ CPU_COUNTS = r"os\.(process_)?cpu_count|(multiprocessing|joblib)\.cpu_count"
 DIVIDING = word_set("array_split split chunk linspace range")
 
 
-@source("divided-work", "timing", cure=instead("4"))
+@source("divided-work", group="timing", cure=instead("4"))
 def divided_work(survey: Survey) -> Matches:
     """Work that is divided by the number of processors.
 

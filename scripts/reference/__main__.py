@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.reference import api, cli, configuration, devices, extensions, files, hazards, observers, sinks, statistics
+from scripts.reference import api, cli, configuration, devices, extensions, files, observers, sinks, sources, statistics
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 PAGES: dict[str, Callable[[], str]] = {
@@ -17,9 +17,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "devices.md": devices.page,
     "extensions.md": extensions.page,
     "files.md": files.page,
-    "hazards.md": hazards.page,
     "observers.md": observers.page,
     "sinks.md": sinks.page,
+    "sources.md": sources.page,
     "statistics.md": statistics.page,
 }
 

@@ -1,12 +1,16 @@
 """What a proof keeps of many sources, and how it is called."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deviate.diverge.calls import Calls
 from deviate.diverge.findings import Phase
 from deviate.diverge.proof import Prover, describe
+from deviate.diverge.source import Texts
 
 NAMES = ("hash", "numpy", "train.py:3", "train.py:7", "torch", "data.py:2")
 
@@ -14,11 +18,13 @@ NAMES = ("hash", "numpy", "train.py:3", "train.py:7", "torch", "data.py:2")
 class Asked(Prover):
     """Runs that are equal where they have the same of all that is needed."""
 
-    def __init__(self, needed: Sequence[str], phase: Phase) -> None:
+    def __init__(self, needed: Sequence[str], phase: Phase, budget: int = 99) -> None:
         self.needed, self.phase, self.n_asked = set(needed), phase, 0
+        self.budget, self.n_runs, self.is_suspected = budget, 0, False
 
     def _makes_equal(self, sources: Sequence[str]) -> bool:
         self.n_asked += 1
+        self.n_runs += 1
         return self.needed <= set(sources)
 
 
@@ -38,6 +44,36 @@ def test_one_of_many_takes_a_few_tests() -> None:
 
 def test_runs_that_are_equal_with_nothing_the_same_prove_nothing() -> None:
     assert Asked([], "update")._reduce(NAMES) == []
+
+
+def test_what_the_budget_leaves_no_run_to_tell_from_chance_is_suspected_only() -> None:
+    for budget, is_suspected in ((1, True), (2, False)):
+        prover = Asked(["hash"], "update", budget)
+        assert prover._reduce(["hash"]) == ["hash"]
+        assert prover.is_suspected is is_suspected
+    early = Asked(["hash"], "data", 1)
+    assert early._reduce(["hash"]) == ["hash"]
+    assert not early.is_suspected, "numbers that are drawn are not computed with noise"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("rng = np.random.default_rng(0)", True),
+        ("rng = np.random.RandomState(seed=2**10)", True),
+        ("rng = np.random.default_rng()", False),
+        ("rng = np.random.default_rng(None)", False),
+        ("rng = np.random.default_rng(os.getpid())", False),
+        ("x = np.random.default_rng(0).normal() + secrets.randbelow(9)", False),
+        ("x = draw(0)", False),
+    ],
+)
+def test_a_line_that_only_makes_a_generator_with_a_seed_uses_no_numbers_of_the_system(
+    line: str, expected: object, tmp_path: Path
+) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/train.py").write_text(f"{line}\n", encoding="utf-8")
+    assert Calls(Texts(tmp_path)).is_seeded("train.py", 1) is expected
 
 
 def test_what_was_not_enough_gives_nothing() -> None:

@@ -51,7 +51,7 @@ def test_two_runs_differ_and_with_the_cure_they_are_equal(name: str, tmp_path: P
     assert len(outputs(script)) == 2
     lines = SCRIPTS[name].splitlines()
     for hazard in analyze(script, tmp_path).hazards:
-        cure = SOURCES[hazard.name].cure_of(hazard) if hazard.name == name else ""
+        cure = SOURCES[hazard.name].cure_of(hazard.code) if hazard.name == name else ""
         if SOURCES[hazard.name].line and cure:
             lines.insert(hazard.line - 1, cure)
         elif cure:

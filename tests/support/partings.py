@@ -45,10 +45,10 @@ INDEX_PUT = Cause(
     "ask for deterministic algorithms\ntorch.use_deterministic_algorithms(True)",
     places=(LINE,),
     source="https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html",
-    certainty="likely",
+    certainty="suspected",
 )
 THREADS = dataclasses.replace(
-    INDEX_PUT, id="threads", title="sums depend on the number of threads", certainty="possible", places=()
+    INDEX_PUT, id="threads", title="sums depend on the number of threads", certainty="suspected", places=()
 )
 
 
@@ -149,7 +149,6 @@ def inputs() -> DivergenceFindings:
     cause = Cause(
         "file-order", "files in the order of the file system", "os.listdir('data') gave 3: a, b, c in run 1",
         "sort the file names\nsorted(os.listdir('data'))", (listing.place,), "", "proved",
-        "upstream",
     )  # fmt: skip
     tried = (
         Confirmation(
@@ -189,14 +188,14 @@ def initial_weights() -> DivergenceFindings:
         ulps=Ulps(None, 1600, 1600, 3.1, 2.0, "float32[100,16]"),
     )  # fmt: skip
     seed = Cause("unseeded", "the script draws weights before it seeds", "no seed is set before the first weights "
-                 "are drawn", "seed first\ntorch.manual_seed(0)", certainty="certain")  # fmt: skip
+                 "are drawn", "seed first\ntorch.manual_seed(0)", certainty="suspected")  # fmt: skip
     return parted(it, 2, variant="as-is", causes=(seed,))
 
 
 def random_state() -> DivergenceFindings:
     it = Difference("steps", "random", 5, 1, "state", "numpy", n_equal=60)
     time_seed = Cause("time-seed", "a seed from the clock", "train.py:37 seeds numpy with the time",
-                      "take a fixed number", places=(place(37),), certainty="certain")  # fmt: skip
+                      "take a fixed number", places=(place(37),), certainty="suspected")  # fmt: skip
     return parted(it, 2, causes=(time_seed,))
 
 

@@ -153,7 +153,7 @@ def _causes(findings: DivergenceFindings) -> Iterator[Point]:
         words, _, code = cause.cure.partition("\n")
         yield Point("Cure", clean(words), code_text(code))
     if not shown:
-        yield Point("Cause", "no known cause matches the evidence")
+        yield Point("Cause", "not found: no known source of difference was seen")
     if others := [cause for cause in findings.causes if cause not in shown]:
         texts = (f"{clean(cause.title)} ({weight(cause)})" for cause in others)
         yield Point("And" if others[0] in proved else "Or", "; ".join(texts))

@@ -50,7 +50,8 @@ DIVERGE_SCHEMA = 4
 # 2026-11-22  1  first format of the JSON of `deviate diverge`.
 # 2026-11-26  2  inputs of the runs that differ.
 # 2026-11-29  3  causes are proved by further runs; no switches.
-# 2026-11-29  4  unit of steps; whether the other run is gone; what runs of a proof had in common; no costs of levels.
+# 2026-11-29  4  causes by their names in the catalogue, proved or suspected; unit of steps; whether the other run is
+# gone; what runs of a proof had in common; no costs of levels.
 MOST_PLOTS = 6
 """Maximum number of quantities to plot; the loss or the primary metric comes first."""
 CAPTION = (
@@ -119,7 +120,11 @@ def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
     if diverged.ranks > 1:
         yield _ranks_section(diverged)
     if not diverged.is_equal:
-        absent = "No known cause matches the evidence." if diverged.is_equal is False else "No difference to explain."
+        absent = (
+            "Not found: no known source of difference was seen."
+            if diverged.is_equal is False
+            else "No difference to explain."
+        )
         yield Section("causes", "Causes", tuple(map(_cause, diverged.causes)) or (Absent(absent),))
     if diverged.confirmations:
         yield _proof_section(diverged)

@@ -1,4 +1,4 @@
-"""Causes named for what real programs leave behind: each script runs twice, traced operation by operation."""
+"""Suspects for what real programs leave behind: each script runs twice, traced operation by operation."""
 
 import dataclasses
 import textwrap
@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 from harness import Child, Result
+from samples import run as plain_run
 from varied import seeds
 
 from deviate.analysis.analyze import analyze
-from deviate.diverge.causes import Evidence
-from deviate.diverge.causes.find import find_causes
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import Cause, Difference, Trace
+from deviate.diverge.findings import Cause, Difference
+from deviate.diverge.inputs import compare_inputs, with_uses
+from deviate.diverge.suspects import Evidence, find_causes
 from deviate.diverge.traces import read_traces
-from deviate.model.records import SeedEvent
+from deviate.model.records import Run, SeedEvent
 from deviate.replay.variants import VARIANTS
 
 pytestmark = pytest.mark.requires("torch")
@@ -42,8 +43,8 @@ class Observed:
     causes: tuple[Cause, ...]
 
     @property
-    def first(self) -> tuple[str, str]:
-        return (self.causes[0].id, self.causes[0].certainty) if self.causes else ("", "")
+    def first(self) -> str:
+        return self.causes[0].id if self.causes else ""
 
     @property
     def lines(self) -> list[int]:
@@ -74,33 +75,23 @@ def observe(folder: Path, text: str, variant: str, *, is_cold: bool = False) -> 
         assert (it.code, it.of("error")) == (0, []), it.stderr
     traces = [read_traces(folder / f"run{k}" / "attempt-1") for k in (0, 1)]
     difference = compare_traces(*traces, "operations").difference
-    above = compare_traces(*([_without_operations(it)] for (it,) in traces), "steps").difference
     if difference is None:
         return Observed(None, ())
-    first, second = (_facts(it) for it in runs)
-    evidence = Evidence(
-        variant=mine,
-        frameworks=frozenset({"torch", "numpy"} if "numpy" in script else {"torch"}),
-        hazards=analysis.hazards,
-        side_effects=analysis.side_effects,
-        uncontrolled=tuple(
-            dict.fromkeys(f"{it[0]} ({it[1]}:{it[2]})" for run in runs for it in run.of("uncontrolled"))
-        ),
-        seed_events=(_seeds(runs[0]), _seeds(runs[1])),
-        facts=(first, second),
-        above=(above,) if above is not None else (),
-        n_steps=(traces[0][0].n_steps, traces[1][0].n_steps),
-    )
+    inputs = with_uses(compare_inputs(*traces, difference), folder / "project/train.py", folder / "project")
+    one, other = (_recorded(number, it) for number, it in enumerate(runs))
+    evidence = Evidence((one, other), variant=mine, hazards=analysis.hazards, inputs=inputs)
     return Observed(difference, find_causes(difference, evidence))
 
 
-def _without_operations(trace: Trace) -> Trace:
-    return dataclasses.replace(trace, records=tuple(it for it in trace.records if it.kind != "operation"))
-
-
-def _facts(result: Result) -> dict[str, str]:
+def _recorded(number: int, result: Result) -> Run:
     told = {str(name): str(value) for event in result.of("environment") for name, value in event[0].items()}
-    return {"CPU": "this one", **told}
+    uncontrolled = dict.fromkeys(f"{it[0]} ({it[1]}:{it[2]})" for it in result.of("uncontrolled"))
+    return dataclasses.replace(
+        plain_run(number, {}),
+        environment={"CPU": "this one", **told},
+        seed_events=_seeds(result),
+        uncontrolled=tuple(uncontrolled),
+    )
 
 
 def _seeds(result: Result) -> tuple[SeedEvent, ...]:
@@ -121,7 +112,7 @@ def test_the_gradient_of_an_index_is_named_with_its_line(tmp_path: Path) -> None
         optimizer.step()
     """
     found = observe(tmp_path, text, "impl")
-    assert (found.first, found.lines) == (("index-put", "likely"), [7])
+    assert (found.first, found.lines) == ("gather", [7])
 
 
 def test_classes_from_a_set_of_words_point_to_the_hash_seed(tmp_path: Path) -> None:
@@ -138,7 +129,7 @@ def test_classes_from_a_set_of_words_point_to_the_hash_seed(tmp_path: Path) -> N
     (tmp_path / "as-is").mkdir()
     # Forked processes have the hash seed of their server in common.
     found = observe(tmp_path / "as-is", textwrap.dedent(text) + TRAIN, "as-is", is_cold=True)
-    assert (found.first, found.lines) == (("hash-order", "likely"), [4])
+    assert (found.first, found.lines) == ("set-order", [4])
     (tmp_path / "control").mkdir()
     assert observe(tmp_path / "control", textwrap.dedent(text) + TRAIN, "control").difference is None
 
@@ -146,7 +137,7 @@ def test_classes_from_a_set_of_words_point_to_the_hash_seed(tmp_path: Path) -> N
 SCRIPTS = {
     "a seed from the clock": (
         "control",
-        ("changing-seed", "certain"),
+        "changing-seed",
         2,
         """
         import time, torch
@@ -158,7 +149,7 @@ SCRIPTS = {
     ),
     "numbers from the system": (
         "control",
-        ("entropy", "likely"),
+        "entropy",
         5,
         """
         import os, torch
@@ -170,7 +161,7 @@ SCRIPTS = {
     ),
     "NumPy that nobody seeds": (
         "as-is",
-        ("unseeded", "certain"),
+        "missing-seed",
         None,
         """
         import numpy as np, torch
@@ -182,7 +173,7 @@ SCRIPTS = {
     ),
     "results as they are done": (
         "control",
-        ("unordered-results", "likely"),
+        "unordered-results",
         9,
         """
         import os, time, torch
@@ -203,9 +194,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize(("variant", "expected", "line", "text"), SCRIPTS.values(), ids=SCRIPTS)
-def test_the_right_cause_is_first_and_no_surer_than_what_was_found(
-    tmp_path: Path, variant: str, expected: tuple[str, str], line: int | None, text: str
-) -> None:
+def test_the_right_source_is_first(tmp_path: Path, variant: str, expected: str, line: int | None, text: str) -> None:
     found = observe(tmp_path, textwrap.dedent(text) + TRAIN, variant)
     assert found.first == expected, found
     assert line is None or line in found.lines
@@ -233,7 +222,7 @@ def test_parameters_that_nothing_fills_are_named(tmp_path: Path) -> None:
     found = observe(tmp_path, text, "impl")
     if found.difference is None:
         pytest.skip("the memory happened to be equal in both runs")
-    assert (found.first, found.lines) == (("uninitialised", "likely"), [9])
+    assert (found.first, found.lines) == ("uninitialised", [9])
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a file system in memory")
@@ -254,7 +243,7 @@ def test_files_that_were_made_in_another_order_point_to_their_listing(tmp_path: 
         return examples
     """
     found = observe(tmp_path, textwrap.dedent(text) + TRAIN, "control")
-    assert (found.first, found.lines) == (("file-order", "likely"), [8])
+    assert (found.first, found.lines) == ("file-order", [8])
 
 
 def test_a_time_budget_is_named_where_one_run_trains_for_longer(tmp_path: Path) -> None:
@@ -274,4 +263,4 @@ def test_a_time_budget_is_named_where_one_run_trains_for_longer(tmp_path: Path) 
             break
     """
     found = observe(tmp_path, text, "control")
-    assert (found.first, found.lines) == (("time-limit", "certain"), [12])
+    assert (found.first, found.lines) == ("time-limit", [12])
