@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from deviate.diverge.calls import Calls
 from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.compare import without_idle
-from deviate.diverge.findings import COMPUTED, HARMLESS, Confirmation, Difference, InputDifference, Phase
+from deviate.diverge.findings import COMPUTED, HARMLESS, VOLATILE, Confirmation, Difference, InputDifference, Phase
 from deviate.diverge.holds import HOLDS, Levels
 from deviate.diverge.levels import MOST_EQUAL
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends, window_beyond
@@ -90,6 +90,7 @@ class Prover:
         self.execute, self.metrics, self.say, self.budget = execute, metrics, say, budget
         self.chance = [chance_of(run) for run in pair.runs]
         self.tests: list[Confirmation] = []
+        self.known: dict[frozenset[str], bool] = {}  # whether runs with the same of these sources are equal
         self.n_runs = 0
         self.is_cut = self.is_suspected = False
 
@@ -109,6 +110,7 @@ class Prover:
             others.append(KERNELS)
         if self.phase in COMPUTED:
             others += [KERNELS] * bool(COMPUTING & self.pair.runs[0].environment.keys()) + [THREADS]
+        others += [name for name in _suspects(inputs, doubted=True) if name in LEVELS]
         others = [name for name in dict.fromkeys(others) if name not in likely]
         found: list[str] = []
         seen = [source for source in given if source in suspects]
@@ -116,12 +118,10 @@ class Prover:
         computed = [[name] for name in others]
         is_computed = self.phase in COMPUTED and self.phase != "metric"  # from equal numbers, as far as was compared
         sets = [*computed, *entered] if is_computed else [*entered, *computed]
-        tested: list[set[str]] = [set()]
         for sources in (*sets, [*likely, *given, *others]):
-            if set(sources) not in tested and (found := self._reduce(sources)):
+            if sources and (found := self._reduce(sources)):
                 break
-            tested.append(set(sources))
-        in_vain = bool(given) and not found and set(given) in tested
+        in_vain = bool(given) and not found and frozenset(given) in self.known
         is_suspected = bool(found) and self.is_suspected
         return Proof(tuple(found), tuple(self.tests), tuple(self.chance), in_vain, self.is_cut, is_suspected)
 
@@ -183,6 +183,12 @@ class Prover:
         return kept
 
     def _makes_equal(self, sources: Sequence[str]) -> bool:
+        key = frozenset(sources)
+        if key not in self.known:
+            self.known[key] = self._try(sources)
+        return self.known[key]
+
+    def _try(self, sources: Sequence[str]) -> bool:
         held = [source for source in sources if source in LEVELS]
         n_runs = 1 if not held else 2
         if not self._can_run(n_runs):
@@ -289,17 +295,22 @@ def describe(sources: Sequence[str]) -> str:
     return f"with {' and '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}"
 
 
-def _suspects(inputs: Sequence[InputDifference]) -> list[str]:
-    """What holds or gives the inputs that may have made the runs differ, in the order in which they entered."""
+def _suspects(inputs: Sequence[InputDifference], *, doubted: bool = False) -> list[str]:
+    """What holds or gives the inputs that may have made the runs differ, in the order in which they entered.
+
+    Args:
+        doubted: those that change no result by what the source says. It may be wrong, so they are tried at last; values
+            that differ between any two runs, such as times that are printed, are not.
+    """
     found: dict[str, None] = {}
     for item in inputs:
         held = observed_by(item.source).held
-        if not item.is_upstream or item.use in HARMLESS:
+        if not item.is_upstream or doubted is not (item.use in HARMLESS and item.source not in VOLATILE):
             continue
         if held == HASH:
             found[HASH] = None
         elif held == ENTROPY:
             found[f"{item.place.file}:{item.place.line}"] = None
-        elif held and item.is_suspect and not has_other_names(item):
+        elif held and (doubted or item.is_suspect) and not has_other_names(item):
             found[held] = None
     return list(found)

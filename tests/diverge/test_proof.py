@@ -21,8 +21,9 @@ class Asked(Prover):
     def __init__(self, needed: Sequence[str], phase: Phase, budget: int = 99) -> None:
         self.needed, self.phase, self.n_asked = set(needed), phase, 0
         self.budget, self.n_runs, self.is_suspected = budget, 0, False
+        self.known: dict[frozenset[str], bool] = {}
 
-    def _makes_equal(self, sources: Sequence[str]) -> bool:
+    def _try(self, sources: Sequence[str]) -> bool:
         self.n_asked += 1
         self.n_runs += 1
         return self.needed <= set(sources)
@@ -40,6 +41,14 @@ def test_one_of_many_takes_a_few_tests() -> None:
     prover = Asked(["torch"], "data")
     assert prover._reduce(NAMES) == ["torch"]
     assert prover.n_asked <= 6
+
+
+def test_what_was_tested_is_not_tested_again() -> None:
+    prover = Asked(["torch"], "data")
+    prover._reduce(NAMES)
+    n_asked = prover.n_asked
+    assert prover._reduce(NAMES) == ["torch"]
+    assert prover.n_asked == n_asked
 
 
 def test_runs_that_are_equal_with_nothing_the_same_prove_nothing() -> None:
