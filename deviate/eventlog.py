@@ -249,9 +249,11 @@ class Checkpoint(NamedTuple):
 
 
 class OldModel(NamedTuple):
-    """After its first training step the run reads a model that existed before it."""
+    """The run reads a model that existed before it, other than to start from it: the path, and where it is read."""
 
     path: str
+    file: str = ""
+    line: int = 0
 
 
 class Signal(NamedTuple):

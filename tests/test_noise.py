@@ -144,7 +144,7 @@ for epoch in range(3):
 
 def test_other_test_data_are_said_after_two_runs_and_the_cure_holds_them(project: Path, study) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(MADE_UP)
-    out, document = study("--runs", "2", "--jobs", "1")
+    out, document = study("--runs", "2", "--jobs", "1", "--vary", "train.py:5", "--name", "wider")
     plain = " ".join(out.split())
     assert "algo+impl: the first 2 runs were not tested on the same data, by a hash of test_data" in plain
     assert "random.random (train.py:5, other)" in plain
@@ -153,3 +153,10 @@ def test_other_test_data_are_said_after_two_runs_and_the_cure_holds_them(project
     out, document = study("--runs", "2", "--jobs", "1", "--variants", f"{cure},control", "--name", "cured")
     assert document["evaluation"] == "equal"
     assert "not tested on the same data" not in out
+
+
+def test_data_that_a_script_makes_up_are_held_and_named(project: Path, study) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(MADE_UP)
+    out, document = study("--runs", "2", "--jobs", "1")
+    assert document["evaluation"] == "equal"
+    assert "data held: random (train.py:5)" in " ".join(out.split())

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 
+MOST_CODES = 10_000
+
+
 class Project:
     """Finds files of the project by the names under which Python compiled them.
 
@@ -49,19 +52,32 @@ class Project:
         self.adapters: dict[str, list[str]] = manifest.get("adapters") or {}
         self.waiting: tuple[int, FrameType] | None = None
         self._begin = os.getcwd()
+        self._loops_in: dict[int, tuple[CodeType, list[tuple[int, int]]]] = {}
+        self._places: dict[int, tuple[CodeType, str | None]] = {}
         self._prefix = work + os.sep
         self._real_prefix = os.path.realpath(work) + os.sep
 
     def file(self, filename: str) -> str | None:
         """Name of a file in the project, with forward slashes; None for files outside of it."""
-        if filename.startswith("<"):
+        path = self.source(filename)
+        if path is None:
             return None
-        path = os.path.normpath(os.path.join(self._begin, filename))
         for prefix in (self._prefix, self._real_prefix):
             if path.startswith(prefix):
                 inside = path[len(prefix) :]
                 return None if "site-packages" in inside else inside.replace(os.sep, "/")
         return None
+
+    def source(self, filename: str) -> str | None:
+        """Path of a source file, by the name under which Python compiled it; None for text that is no file.
+
+        Functions of the script lose the name on their way to a worker of joblib, which has the script's arguments.
+
+        Source: cloudpickle 3.1, `_code_reduce`.
+        """
+        if filename == "<dynamic-code>":
+            filename = next(iter(getattr(sys, "argv", [])), "<")
+        return None if filename.startswith("<") else os.path.normpath(os.path.join(self._begin, filename))
 
     def names(self, file: str) -> set[str]:
         """Names under which Python may have compiled a file: absolute, resolved, and as passed on the command line."""
@@ -70,7 +86,12 @@ class Project:
 
     def place(self, code: CodeType) -> str | None:
         """File of a code object in the project; None if it is not part of it."""
-        return self.file(code.co_filename)
+        entry = self._places.get(id(code))
+        if entry is None:  # the reference keeps the id from being used again
+            if len(self._places) >= MOST_CODES:
+                self._places.clear()
+            entry = self._places[id(code)] = code, self.file(code.co_filename)
+        return entry[1]
 
     def nearest(self, frame: FrameType | None) -> tuple[str, int]:
         """File and line of the nearest project frame, searching outwards from `frame`; ("", 0) if there is none."""
@@ -93,13 +114,36 @@ class Project:
 
     def is_training(self, frame: FrameType | None) -> bool:
         """Whether a frame or one of its callers is executing a line of the main loop."""
-        for outer in self._outwards(frame):  # called at every draw of a permutation
-            line = outer.f_lineno
-            if any(first <= line <= last for _, first, last in self.main_loops):
-                name = self.place(outer.f_code)
-                if any(file == name and first <= line <= last for file, first, last in self.main_loops):
-                    return True
+        known, waiting = self._loops_in, self.waiting
+        begin = frame, waiting[1] if waiting is not None and waiting[0] == get_ident() else None
+        for innermost in begin:
+            outer = innermost
+            while outer is not None:  # at every draw, so without generators
+                code = outer.f_code
+                entry = known.get(id(code)) or self._find_loops(code)
+                if entry[1]:
+                    line = outer.f_lineno
+                    for first, last in entry[1]:
+                        if first <= line <= last:
+                            return True
+                outer = outer.f_back
         return False
+
+    def _find_loops(self, code: CodeType) -> tuple[CodeType, list[tuple[int, int]]]:
+        """Lines of the main loops that a code object has a part in; to ask a frame for its line takes a microsecond."""
+        from dis import findlinestarts  # few processes draw
+
+        name = self.place(code)
+        lines = [line for _, line in findlinestarts(code) if line] if name is not None else []
+        loops = [
+            (first, last)
+            for file, first, last in self.main_loops
+            if file == name and any(first <= line <= last for line in lines)
+        ]
+        if len(self._loops_in) >= MOST_CODES:
+            self._loops_in.clear()
+        self._loops_in[id(code)] = entry = code, loops
+        return entry
 
     def managed_loop(self, frame: FrameType | None) -> tuple[int, FrameType | None]:
         """Id of the running managed loop and the frame of its call; the id is -1 if the analysis did not find one."""

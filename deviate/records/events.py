@@ -107,7 +107,7 @@ class ProcessLog:
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
         ways: ways to sites by the numbers that the process gave them.
         points: by name of the metric.
-        old_models: paths of models that existed before the run and that it read after its first training step.
+        old_models: models that existed before the run and that it read: path and place.
         trained_s: seconds at which the last training step ended; None where none was seen.
         draws: library to the streams from which numbers were drawn.
         drawn: draws outside of the main loop whose values may be data.
@@ -321,7 +321,7 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "artifact": _artifact,
     "not captured": lambda event, log: log.not_captured.append(NotCaptured(*map(str, event))),
     "write": lambda event, log: log.writes.append(str(event.path)),
-    "old model": lambda event, log: log.old_models.append(str(event.path)),
+    "old model": lambda event, log: log.old_models.append(f"{event.path} (read at {event.file}:{event.line})"),
     "trained": _trained,
     "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
     "environment": _environment,

@@ -39,7 +39,7 @@ from deviate.workflows.execute import PreparedExperiment, Request, specs_of
 from deviate.workflows.validate import refuse_mute
 
 PLANNED = frozenset({
-    "runs", "variants", "seed", "command", "prepare", "then", "python", "wrap", "env", "trackers", "warn_only",
+    "runs", "variants", "seed", "command", "prepare", "then", "python", "wrap", "env", "trackers", "warn_only", "vary",
     "until", "looks", "capture", "capture_every", "capture_limit", "tta", "metric", "margin",
     *OPTION_OF_SETTING.values(),
 })  # fmt: skip

@@ -156,6 +156,5 @@ def _sentence(
     if agreement(evaluations) != "differ":
         return None
     hashed = hash_words([word for run in evaluations for word in run])
-    split_note = ", although the seed of split is held" if "split" in variant.held else ""
-    sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}{split_note}"
+    sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}"
     return f"{sentence}. {cure(variant.varied, drawn)}"

@@ -46,8 +46,8 @@ def told(folder: Path, variant: str, evidence: str = "labels", **changes: str) -
 
 def test_other_test_data_are_said_once_when_two_runs_have_ended(tmp_path: Path) -> None:
     sentence = (
-        "algo: the first 2 runs were not tested on the same data, by a hash of the evaluation data, although the seed "
-        "of split is held. Drawn outside of the main loop, in streams that vary: numpy.random.rand (data.py:9, other). "
+        "algo: the first 2 runs were not tested on the same data, by a hash of the evaluation data. "
+        "Drawn outside of the main loop, in streams that vary: numpy.random.rand (data.py:9, other). "
         "Read the data from files, or hold other: --variants init+shuffle+augment+dropout."
     )
     assert told(tmp_path, "algo") == [None, sentence, None]

@@ -297,17 +297,20 @@ def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
         drawn: draws outside of the main loop.
     """
     suspects = [event for event in dict.fromkeys(drawn) if event.stream in varied]
-    streams = list(dict.fromkeys(event.stream for event in suspects)) or ["other"]
+    if not suspects:
+        return (
+            "No draw that a variant holds explains it: look for seeds that differ between runs, draws in threads and "
+            "the order of sets, or read the data from files."
+        )
+    streams = list(dict.fromkeys(event.stream for event in suspects))
     rest = [stream for stream in ALGORITHM if stream not in streams and stream in varied]
     rest += [factor for factor, sign in (("hash", "hash"), ("impl", "kernels")) if sign in varied]
-    holding = f"hold {' and '.join(streams)}{'' if suspects else ', if they are drawn from it'}"
-    return f"{_draw_places(suspects)}Read the data from files, or {holding}: --variants {'+'.join(rest) or 'control'}."
+    holding = f"hold {' and '.join(streams)}: --variants {'+'.join(rest) or 'control'}"
+    return f"{_draw_places(suspects)}Read the data from files, or {holding}."
 
 
 def _draw_places(events: Sequence[DrawEvent]) -> str:
     """The sentence `Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
-    if not events:
-        return ""
     draws = [f"{event.call} ({place_text(event.file, event.line)}, {event.stream})" for event in events]
     return f"Drawn outside of the main loop, in streams that vary: {first_few(draws, MOST_PLACES)}. "
 

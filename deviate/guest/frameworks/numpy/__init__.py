@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...split import EarlyDraws, Splitting
+from ...split import EarlyDraws, always
 from ...streams import Bank, Streams
 
 MODULES = ("numpy",)
@@ -40,11 +40,11 @@ NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator"
 
 def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:
     """Patch functions of a module, or methods of a class, that draw from a generator."""
-    splitting = Splitting(context.streams, context.project)
-    splitting.patch(owner, PERMUTATIONS)
-    splitting.patch(owner, ("choice",), is_permutation=_is_subset)
+    early = context.part(EarlyDraws)
+    early.patch(owner, PERMUTATIONS, "numpy.random", is_permutation=always)
+    early.patch(owner, ("choice",), "numpy.random", is_permutation=_is_subset)
     draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
-    context.part(EarlyDraws).patch(owner, draws, "numpy.random")
+    early.patch(owner, draws, "numpy.random")
 
 
 def _is_subset(*args: Any, **kwargs: Any) -> bool:

@@ -15,6 +15,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...project import beyond
 from ...seeds import wraps_like
+from ...split import EarlyDraws
 from ...streams import StreamGenerators, derive, spell_seed
 from . import LIBRARY, patch_draws
 
@@ -338,7 +339,7 @@ class ProjectGenerators:
         if is_over_bits and not hasattr(seed, "_twins"):
             return self.RandomState(*args, **kwargs)
         is_choice = str(_getframe(2).f_globals.get("__name__")).startswith(CHOOSING) and not is_over_bits
-        if is_choice and not self.context.project.is_training(_getframe(2)):
+        if is_choice and not self.context.part(EarlyDraws).is_training(_getframe(2)):
             return self._make_split_generator(seed)
         if is_over_bits:
             generator = self.RoutedRandomState(self.placeholder)
@@ -351,10 +352,12 @@ class ProjectGenerators:
 
     def _make_split_generator(self, seed: Any) -> Any:
         """Generator for examples that are selected before the training: the script's own if the split is held."""
-        streams, is_replaced = self.context.streams, "split" in self.context.streams.varied
+        streams = self.context.streams
+        stream = self.context.part(EarlyDraws).division(_getframe(2), "pandas.sample")
+        is_replaced = stream != "split" or stream in streams.varied
         self.context.seeding.record("numpy.random.RandomState", seed, is_replaced=is_replaced)
-        streams.tell_drawn("numpy.RandomState", "split")
-        return self.RandomState(streams.seed("numpy.RandomState", spell_seed(seed), "split") if is_replaced else seed)
+        streams.tell_drawn("numpy.RandomState", stream)
+        return self.RandomState(streams.seed("numpy.RandomState", spell_seed(seed), stream) if is_replaced else seed)
 
     def _states(self, seed: Any) -> StreamGenerators:
         return StreamGenerators(
