@@ -57,7 +57,15 @@ def start() -> None:
 
         printed_text.watch(manifest["patterns"].items(), recorder)
     _context = AdapterContext(
-        recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace
+        recorder,
+        streams,
+        seeding,
+        project,
+        guard,
+        dict(spec.get("controls") or {}),
+        capture,
+        trace,
+        spec.get("weights"),
     )
     if "inputs" in manifest:
         from . import input_taps

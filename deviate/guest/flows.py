@@ -13,9 +13,11 @@ from types import CodeType, FrameType
 
 from .annotations import Iterator
 from .project import Project, outwards
-from .statements import bound_names, extended_containers, find_statement, names_read, within
-from .trained_names import TrainedNames
 
+SOLVING = frozenset(("lstsq", "solve", "inv", "pinv", "svd", "eigh", "polyfit", "curve_fit", "minimize"))
+"""Functions that fit at once, without a loop."""
+KEEPING = frozenset(("append", "extend", "insert", "add", "update"))
+"""Methods by which a container keeps what it is given."""
 BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """What these give is used by the frame that calls them."""
 
@@ -26,7 +28,6 @@ class Flows:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.files: dict[str, ast.Module | None] = {}
-        self.trained_names: dict[tuple[str, ...], TrainedNames] = {}
         self.answers: dict[tuple[str, str, int, frozenset[str], frozenset[str]], bool | None] = {}
 
     def reach(
@@ -49,7 +50,7 @@ class Flows:
             if self.is_of_project(code):
                 key = (code.co_filename, code.co_name, line, names, calls)
                 if key not in self.answers:
-                    self.answers[key] = self._look(self._source(code), line, names, calls)
+                    self.answers[key] = self._look(code, line, names, calls)
                 answer = self.answers[key]
                 if answer is not None and (answer or code.co_name not in BY_CALLER):
                     return answer
@@ -59,12 +60,30 @@ class Flows:
     def is_of_project(self, code: CodeType) -> bool:
         return self.project.place(code) is not None
 
-    def _look(self, file: str, line: int, names: frozenset[str], called: frozenset[str]) -> bool | None:
+    def bound_names(self, frame: FrameType) -> list[str]:
+        """Names that the statement binds or extends which this frame executes: attributes with dots."""
+        tree = self._tree(frame.f_code)
+        if tree is None:
+            return []
+        _, statement = _find(tree, frame.f_lineno)
+        return [*_bound_names(statement), *_extended_containers(statement)]
+
+    def fits(self) -> bool:
+        """Whether a file of the project that is imported so far has a loop, or fits something without one."""
+        for module in list(sys.modules.values()):
+            path = str(getattr(module, "__file__", None))
+            tree = self._tree_of(path) if self.project.file(path) is not None else None
+            for node in () if tree is None else ast.walk(tree):
+                if isinstance(node, (ast.For, ast.While)) or getattr(node, "attr", None) in SOLVING:
+                    return True
+        return False
+
+    def _look(self, code: CodeType, line: int, names: frozenset[str], called: frozenset[str]) -> bool | None:
         """Whether a value computed in this line reaches such a call; None if the function returns it."""
-        tree = self._tree(file)
+        tree = self._tree(code)
         if tree is None:
             return False
-        scope, statement = find_statement(tree, line)
+        scope, statement = _find(tree, line)
         calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
         line_calls = [call for call in calls if line in (call.lineno, call.func.end_lineno)]
         line_calls = list(_calls_of(line_calls, called)) if called else line_calls
@@ -75,56 +94,10 @@ class Flows:
             return None
         return _follow(scope, statement, names)
 
-    def is_no_data(self, frame: FrameType, *, is_shown_data: bool) -> bool:
-        """Whether the value that this frame computes holds first values of weights, or is printed and used for nothing.
+    def _tree(self, code: CodeType) -> ast.Module | None:
+        return self._tree_of(self.project.source(code.co_filename) or code.co_filename)
 
-        It is followed through `return` to the callers.
-
-        Args:
-            is_shown_data: whether what is only printed counts as examples.
-        """
-        for outer in outwards(frame):
-            if not self.is_of_project(outer.f_code):
-                continue
-            file = self._source(outer.f_code)
-            tree = self._tree(file)
-            if tree is None:
-                return False
-            names = self._trained_names(file)
-            scope, statement = find_statement(tree, outer.f_lineno)
-            if names.is_trained(file, scope, statement):
-                return True
-            if not _is_returned(scope, statement) and outer.f_code.co_name not in BY_CALLER:
-                return not is_shown_data and names.is_shown_only(scope, statement)
-        return False
-
-    def has_training(self, frame: FrameType) -> bool:
-        """Whether the files of the project that are imported so far train anything."""
-        names = self._trained_names(self._source(frame.f_code))
-        return any(names.has_training(file) for file in names.trees)
-
-    def training_loops(self, frame: FrameType) -> list[tuple[int, int]]:
-        """First and last lines of the loops that train, in the file of this frame."""
-        file = self._source(frame.f_code)
-        return [] if self._tree(file) is None else self._trained_names(file).training_loops(file)
-
-    def _trained_names(self, file: str) -> TrainedNames:
-        paths = [str(getattr(module, "__file__", None)) for module in list(sys.modules.values())]
-        files = (file, *(path for path in paths if path.startswith(self.project.work) and path.endswith(".py")))
-        trees = {path: tree for path in files for tree in [self._tree(path)] if tree is not None}
-        main_loops: dict[str, list[tuple[int, int]]] = {}
-        for path in trees:
-            name = self.project.file(path)
-            main_loops[path] = [(first, last) for other, first, last in self.project.main_loops if other == name]
-        key = tuple(sorted(trees))
-        if key not in self.trained_names:  # more files may have been imported since
-            self.trained_names = {key: TrainedNames(trees, main_loops if self.project.main_loops else {})}
-        return self.trained_names[key]
-
-    def _source(self, code: CodeType) -> str:
-        return self.project.source(code.co_filename) or code.co_filename
-
-    def _tree(self, file: str) -> ast.Module | None:
+    def _tree_of(self, file: str) -> ast.Module | None:
         if file not in self.files:
             try:
                 self.files[file] = ast.parse("".join(linecache.getlines(file)))
@@ -133,34 +106,53 @@ class Flows:
         return self.files[file]
 
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _find(tree: ast.Module, line: int) -> tuple[ast.AST, ast.AST]:
+    """The innermost function (or module) around a line, and the innermost statement."""
+    scope: ast.AST = tree
+    statement: ast.AST = tree
+    while True:
+        inside = (node for node in _inner(statement) if node.lineno <= line <= (node.end_lineno or 0))
+        inner = next(inside, None)
+        if inner is None:
+            return scope, statement
+        scope, statement = inner if isinstance(inner, _FUNCTIONS) else scope, inner
+
+
+def _inner(node: ast.AST) -> Iterator[ast.stmt]:
+    """The direct child statements of a statement."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif not isinstance(child, ast.expr):  # exception handlers, match cases
+            yield from _inner(child)
+
+
 def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str]) -> bool | None:
     """Follow the names that a statement assigns through later statements of its function."""
-    bound = set(bound_names(statement))
+    bound_names = set(_bound_names(statement))
     is_returned = False
     start = (getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0))
-    for node in within(scope):
-        if not bound or (node.lineno, node.col_offset) <= start:
+    for node in _within(scope):
+        if not bound_names or (node.lineno, node.col_offset) <= start:
             continue
         calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
-        if any(bound.intersection(names_read(call)) for call in _calls_of(calls, names)):
+        if any(bound_names.intersection(_names_read(call)) for call in _calls_of(calls, names)):
             return True
-        if bound.intersection(names_read(node)):
+        if bound_names.intersection(_names_read(node)):
             is_returned = is_returned or isinstance(node, ast.Return)
-            bound.update(bound_names(node))
+            bound_names.update(_bound_names(node))
     return None if is_returned else False
 
 
-def _is_returned(scope: ast.AST, statement: ast.AST) -> bool:
-    """Whether a function returns what a statement binds, directly or in what it makes of it."""
-    if isinstance(statement, ast.Return):
-        return True
-    names = {*bound_names(statement), *extended_containers(statement)}
-    for node in within(scope):
-        if node.lineno > getattr(statement, "lineno", 0) and names & names_read(node):
-            if isinstance(node, ast.Return):
-                return True
-            names.update(bound_names(node))
-    return False
+def _within(scope: ast.AST) -> Iterator[ast.stmt]:
+    """Statements of a function in order, without those of nested functions and classes."""
+    for node in _inner(scope):
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            yield node
+            yield from _within(node)
 
 
 def _calls_of(calls: Iterator[ast.Call] | list[ast.Call], names: frozenset[str]) -> Iterator[ast.Call]:
@@ -168,3 +160,39 @@ def _calls_of(calls: Iterator[ast.Call] | list[ast.Call], names: frozenset[str])
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
         if name in names:
             yield call
+
+
+def _bound_names(statement: ast.AST) -> Iterator[str]:
+    """Names assigned by a statement: attributes with dots, containers for their items."""
+    targets = [*getattr(statement, "targets", ()), getattr(statement, "target", None)]
+    while targets:
+        target = targets.pop()
+        if isinstance(target, (ast.Tuple, ast.List)):
+            targets += target.elts
+        elif isinstance(target, (ast.Subscript, ast.Starred)):
+            targets.append(target.value)
+        elif isinstance(target, ast.Name):
+            yield target.id
+        elif isinstance(target, ast.Attribute):
+            yield _dotted_name(target)
+
+
+def _extended_containers(statement: ast.AST) -> Iterator[str]:
+    """The container that a statement appends to."""
+    call = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in KEEPING:
+        owner = call.func.value
+        if isinstance(owner, ast.Name):
+            yield owner.id
+        elif isinstance(owner, ast.Attribute):
+            yield _dotted_name(owner)
+
+
+def _names_read(node: ast.AST) -> set[str]:
+    """Names that an expression or statement reads, including nested statements."""
+    reads = {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)}
+    return reads | {_dotted_name(child) for child in ast.walk(node) if isinstance(child, ast.Attribute)}
+
+
+def _dotted_name(node: ast.Attribute) -> str:
+    return "%s.%s" % (getattr(node.value, "id", "?"), node.attr)

@@ -41,6 +41,9 @@ class Project:
         self.main_loops = [
             (entry["file"], entry["line"], entry["end_line"]) for entry in manifest["loops"].values() if entry["main"]
         ]
+        self.training_loops = self.main_loops or [
+            (entry["file"], entry["line"], entry["end_line"]) for entry in manifest["loops"].values()
+        ]
         self.managed = [
             (entry["file"], entry["line"], entry["end_line"], int(key))
             for key, entry in manifest["loops"].items()
@@ -113,7 +116,7 @@ class Project:
             yield from outwards(self.waiting[1])
 
     def is_training(self, frame: FrameType | None) -> bool:
-        """Whether a frame or one of its callers is executing a line of the main loop."""
+        """Whether a frame or a caller executes a line of the main loop, or of any loop where none is known."""
         known, waiting = self._loops_in, self.waiting
         begin = frame, waiting[1] if waiting is not None and waiting[0] == get_ident() else None
         for innermost in begin:
@@ -130,14 +133,14 @@ class Project:
         return False
 
     def _find_loops(self, code: CodeType) -> tuple[CodeType, list[tuple[int, int]]]:
-        """Lines of the main loops that a code object has a part in; to ask a frame for its line takes a microsecond."""
+        """Lines of such loops that a code object has a part in; to ask a frame for its line takes a microsecond."""
         from dis import findlinestarts  # few processes draw
 
         name = self.place(code)
         lines = [line for _, line in findlinestarts(code) if line] if name is not None else []
         loops = [
             (first, last)
-            for file, first, last in self.main_loops
+            for file, first, last in self.training_loops
             if file == name and any(first <= line <= last for line in lines)
         ]
         if len(self._loops_in) >= MOST_CODES:

@@ -4,8 +4,8 @@
 which is held in every built-in variant but the one of that name. Inside the training a permutation orders the examples,
 and other draws are not changed. The lines of the frames decide whether a draw is inside, so it does not depend on taps.
 
-Exceptions are first values of weights, which the text of the project shows (`trained_names.py`), and what is only
-printed. Draws of which the text tells nothing are held, and recorded as such with their place.
+Exceptions are first values of weights, which the first run of an experiment finds (`first_values.py`): further runs get
+the places of their draws in the spec.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import sys
 from types import CodeType, FrameType, ModuleType
 
 from .adapter_context import AdapterContext
-from .annotations import Any, Callable, Iterable
+from .annotations import Any, Callable, Iterable, Mapping
+from .first_values import FirstValues
 from .project import beyond
-from .regions import Region
+from .regions import INIT, Region
 from .seeds import wraps_like
 from .streams import OTHER
 
@@ -24,8 +25,12 @@ SPLIT, SHUFFLE = "split", "shuffle"
 
 BETWEEN = ("pandas.", "scipy.", "torch.distributions.")
 """Libraries that draw on behalf of their caller: `DataFrame.sample`, `scipy.stats.norm.rvs`."""
+BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+"""Functions within a statement, whose caller binds what they give."""
 VARY = "vary"
 """The control that names lines whose draws vary in any case, as `train.py:7,data.py:3`."""
+MOST_FRAMES = 8
+MOST_PURPOSES = 10_000
 
 
 class EarlyDraws:
@@ -35,11 +40,13 @@ class EarlyDraws:
         self.streams = context.streams
         self.project = context.project
         self.recorder = context.recorder
-        self.purposes: dict[tuple[str, int, int, int, int], tuple[tuple[CodeType, ...], str]] = {}
+        self.purposes: dict[tuple[int, ...], tuple[tuple[CodeType, ...], str, str]] = {}
         self.varied_places = frozenset(filter(None, context.controls.get(VARY, "").split(",")))
-        self.has_training = bool(context.project.main_loops)
-        self.loops: dict[str, list[tuple[int, int]]] = {}
+        self.has_training = bool(context.project.training_loops)
         self._flows: Any = None
+        self.weights = frozenset(context.weights or ())
+        is_first = context.weights is None and INIT in self.streams.varied
+        self.first_values = FirstValues(self.recorder, self._bound_names) if is_first else None
 
     def patch(
         self,
@@ -47,29 +54,44 @@ class EarlyDraws:
         names: Iterable[str],
         library: str,
         *,
-        is_permutation: Callable[..., bool] | None = None,
+        orders: Mapping[str, Callable[..., bool]],
         is_passing: Callable[[], bool] = bool,
     ) -> None:
         """Patch functions of `owner` that draw random numbers.
 
         Args:
             library: what the names follow in the record.
-            is_permutation: called with their arguments: whether the call orders or selects examples.
+            orders: further functions, and whether a call with these arguments orders or selects examples.
             is_passing: where it is true, the call is none of the program's.
         """
-        streams = self.streams
-        for name in names:
-            original = getattr(owner, name, None)
+        streams, recorder = self.streams, self.recorder
+        for name in dict.fromkeys((*names, *orders)):
+            original, ordering = getattr(owner, name, None), orders.get(name)
             if original is None:
                 continue
 
-            def draw(*args: Any, _original: Any = original, _call: str = library + "." + name, **kwargs: Any) -> Any:
-                if streams.now != OTHER or not streams.seeds or not streams.is_routed_thread() or is_passing():
+            def draw(
+                *args: Any,
+                _original: Any = original,
+                _call: str = library + "." + name,
+                _ordering: Any = ordering,
+                **kwargs: Any,
+            ) -> Any:
+                is_order = _ordering is not None and _ordering(*args, **kwargs)
+                if (
+                    (recorder.is_training and not is_order)
+                    or streams.now != OTHER
+                    or not streams.seeds
+                    or not streams.is_routed_thread()
+                    or is_passing()
+                ):
                     return _original(*args, **kwargs)
-                is_order = is_permutation is not None and is_permutation(*args, **kwargs)
                 stream = (self.order if is_order else self.stream)(sys._getframe(1), _call)
                 if stream is None or stream == OTHER:
                     return _original(*args, **kwargs)
+                if stream == INIT:  # in the first run this was drawn as an example: those after it stay the same
+                    with Region(streams, SPLIT):
+                        _original(*args, **kwargs)
                 before = streams.enter(stream)
                 try:
                     return _original(*args, **kwargs)
@@ -107,7 +129,7 @@ class EarlyDraws:
         caller = beyond(BETWEEN, frame)
         if caller is None or self.project.place(caller.f_code) is None:
             return None
-        if self.is_training(caller) or not self._has_training(caller) or self._is_called_back(caller):
+        if self.is_training(caller) or not self._has_training() or self._is_called_back(caller):
             return SHUFFLE
         return self._purpose(caller, call, SHUFFLE)
 
@@ -118,32 +140,22 @@ class EarlyDraws:
         caller = beyond(BETWEEN, frame)
         if caller is None or self.project.place(caller.f_code) is None:
             return None
-        return self._purpose(caller, call, OTHER) if self._has_training(caller) else OTHER
+        return self._purpose(caller, call, OTHER) if self._has_training() else OTHER
 
     def is_training(self, frame: FrameType) -> bool:
-        """Whether a frame or one of its callers is in the main loop, or in a loop that trains where none is known."""
-        if self.project.main_loops:
-            return self.project.is_training(frame)
-        for outer in self.project.frames(frame):
-            file = outer.f_code.co_filename
-            if file not in self.loops:
-                with self.recorder.guarded("loops that train"):
-                    self.loops[file] = []
-                    self.loops[file] = self.flows.training_loops(outer)
-            if any(first <= outer.f_lineno <= last for first, last in self.loops[file]):
-                return True
-        return False
+        """Whether a frame or one of its callers is in the main loop, or in a loop with taps where none is known."""
+        return self.recorder.is_training or self.project.is_training(frame)
 
-    def _has_training(self, frame: FrameType) -> bool:
+    def _has_training(self) -> bool:
         """Whether the project trains anything: draws of a simulation are neither before nor after a training."""
         if not self.has_training:
             with self.recorder.guarded("search for a training"):
-                self.has_training = self.flows.has_training(frame)
+                self.has_training = self.flows.fits()
         return self.has_training
 
     def _is_called_back(self, frame: FrameType) -> bool:
         """Whether a library runs this code of the project, which handed it over, without a main loop around it."""
-        if self.project.main_loops:
+        if self.project.training_loops:
             return False
         outer, is_beyond = frame.f_back, False
         while outer is not None:
@@ -155,25 +167,33 @@ class EarlyDraws:
         return False
 
     def _purpose(self, frame: FrameType, call: str, varying: str) -> str:
-        """The stream of a draw before the training, found once for each line and caller.
+        """The stream of a draw before the training, found once for each place and its callers.
 
         Args:
             varying: the stream of draws that are no examples.
         """
-        code, caller = frame.f_code, frame.f_back
-        around = (code,) if caller is None else (code, caller.f_code)
-        key = (call, id(code), frame.f_lineno, id(around[-1]), 0 if caller is None else caller.f_lineno)
+        frames = [outer for _, outer in zip(range(MOST_FRAMES), self.project.frames(frame))]
+        key = tuple(number for outer in frames for number in (id(outer.f_code), outer.f_lasti))
         purpose = self.purposes.get(key)
         if purpose is None:
-            stream, file, line = OTHER, *self.project.nearest(frame)
-            with self.recorder.guarded("purpose of a draw"):
-                if self._is_varied(file, line):
-                    stream = varying
-                elif not self.flows.is_no_data(frame, is_shown_data=varying == SHUFFLE):
-                    stream = SPLIT
-            purpose = self.purposes[key] = (around, stream)  # the codes keep their ids from being reused
-            self.streams.record_draw(call, stream, file, line)
+            places = ["%s:%d" % (self.project.place(outer.f_code), outer.f_lineno) for outer in frames]
+            place, stream = "<".join(places), SPLIT
+            if places[0] in self.varied_places:
+                stream = varying
+            elif varying == OTHER and place in self.weights:
+                stream = INIT
+            if len(self.purposes) >= MOST_PURPOSES:
+                self.purposes.clear()
+            codes = tuple(outer.f_code for outer in frames)  # which keep their ids from being reused
+            purpose = self.purposes[key] = codes, stream, place
+            self.streams.record_draw(call, stream, *self.project.nearest(frame))
+        if self.first_values is not None and varying == OTHER and purpose[1] == SPLIT:
+            with self.recorder.guarded("names of a draw"):
+                self.first_values.note(purpose[2], frames)
         return purpose[1]
+
+    def _bound_names(self, frame: FrameType) -> list[str]:
+        return [] if frame.f_code.co_name in BY_CALLER else self.flows.bound_names(frame)
 
     @property
     def flows(self) -> Any:

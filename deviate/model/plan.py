@@ -147,6 +147,8 @@ class Spec:
         streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when the experiment began.
         varied: the streams whose seeds differ between replicates. The seeds follow from it, so it is no part of the
             hash; the guest needs it to keep a division of the data that the script fixes by a seed, unless it varies.
+        weights: places of draws before the training that are first values of weights, as in `Plan`; None where this run
+            is to find them. They follow from the first run, so they are no part of the hash either.
     """
 
     sources_hash: str
@@ -163,6 +165,7 @@ class Spec:
     streams: int = 1
     scores: int = 1
     varied: tuple[str, ...] = field(default=(), compare=False)
+    weights: tuple[str, ...] | None = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ class ProcessLog:
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
         ways: ways to sites by the numbers that the process gave them.
         points: by name of the metric.
+        first_values: places of draws that are weights.
         old_models: models that existed before the run and that it read: path and place.
         trained_s: seconds at which the last training step ended; None where none was seen.
         draws: library to the streams from which numbers were drawn.
@@ -129,6 +130,7 @@ class ProcessLog:
     seeds: list[SeedEvent] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     old_models: list[str] = field(default_factory=list)
+    first_values: list[str] = field(default_factory=list)
     trained_s: float | None = None
     errors: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
@@ -321,6 +323,7 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "artifact": _artifact,
     "not captured": lambda event, log: log.not_captured.append(NotCaptured(*map(str, event))),
     "write": lambda event, log: log.writes.append(str(event.path)),
+    "first value": lambda event, log: log.first_values.append(str(event.place)),
     "old model": lambda event, log: log.old_models.append(f"{event.path} (read at {event.file}:{event.line})"),
     "trained": _trained,
     "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
@@ -342,6 +345,7 @@ def _value_of(event: Any, kind: type[T], **changed: object) -> T:
 
 DATA = b'["evaluation",', b'["drawn",'
 """Beginnings of events about the data."""
+FIRST_VALUES = b'["first value",'
 
 
 def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
@@ -350,15 +354,26 @@ def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[Draw
     Raises:
         OSError: a file cannot be read.
     """
+    log = _read_rare(attempt, DATA)
+    return tuple(dict.fromkeys(log.evaluation)), tuple(dict.fromkeys(log.drawn))
+
+
+def first_values_of(attempt: Path) -> tuple[str, ...]:
+    """Places of draws that are first values of weights. Raises OSError where a file cannot be read."""
+    return tuple(dict.fromkeys(_read_rare(attempt, (FIRST_VALUES,)).first_values))
+
+
+def _read_rare(attempt: Path, beginnings: tuple[bytes, ...]) -> ProcessLog:
+    """The events of an attempt whose lines begin so."""
     log = ProcessLog()
     for path in event_files(attempt):
         with path.open("rb") as file:
             for line in file:
-                if line.startswith(DATA):
+                if line.startswith(beginnings):
                     with suppress(*BAD):
                         kind, *fields = json.loads(line)
                         RARE[kind](event_of(kind, *fields), log)
-    return tuple(dict.fromkeys(log.evaluation)), tuple(dict.fromkeys(log.drawn))
+    return log
 
 
 # Speed of main loops and profiler results, read from the files of an attempt.

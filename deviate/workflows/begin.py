@@ -1,6 +1,7 @@
 """Starts or continues an experiment: freezes the project, and compares it with the record."""
 
 import dataclasses
+import re
 import shlex
 import shutil
 import time
@@ -45,6 +46,11 @@ PLANNED = frozenset({
 })  # fmt: skip
 """Options whose values are in a plan, which says where they came from."""
 LONGEST_NAME = 80
+DRAWING = re.compile(
+    r"\.(?:(?:standard_)?normal|randn?|random(?:_sample)?|uniform|randint|integers|choice|gauss|glorot\w*)\("
+)
+LAYERS = re.compile(r"\bnn\.(?:Module|Linear|Sequential|Conv\w+)\b|\bkeras\b|\bflax\b|\bhaiku\b|\btransformers\b")
+"""Frameworks whose layers draw their weights by calls that tell it."""
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 
 
@@ -150,9 +156,16 @@ def _make(
         plugins=plugins,
         n_ended=0,
         origins=_origins(prepared, request),
+        weights=None if _may_draw_weights(prepared.analysis, snapshot) else (),
     )
     create_experiment(place, plan)
     return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))
+
+
+def _may_draw_weights(analysis: Analysis, snapshot: Snapshot) -> bool:
+    """Whether the project draws numbers of which only a run tells whether they are weights."""
+    texts = [(snapshot.folder / "tree" / file).read_text(errors="replace") for file in analysis.files]
+    return any(map(DRAWING.search, texts)) and not any(map(LAYERS.search, texts))
 
 
 def _origins(prepared: PreparedScript, request: Request) -> tuple[tuple[str, str], ...]:

@@ -129,6 +129,16 @@ def fair_order(
     return orders
 
 
+def asking(experiments: Sequence[PreparedExperiment]) -> frozenset[Path]:
+    """Experiments whose first runs have to end before further ones begin: they tell which draws are weights."""
+    return frozenset(
+        experiment.folder
+        for experiment in experiments
+        if read_plan(experiment.folder).weights is None
+        and any("init" in variant.varied for variant in experiment.plan.variants)
+    )
+
+
 def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
     """Every run of a plan, variant by variant; none of what was imported."""
     return [
@@ -177,6 +187,11 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
         wanted = f"run {run}" if run is not None else f"index {index}"
         n_runs = sum(variant.n_runs for variant in experiment.plan.variants)
         raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {n_runs} runs, from index 0")
+    if index is not None and spec.replicate and asking([experiment]):
+        raise InputError(
+            f"the first run of {experiment.name} tells which draws are weights, and has not ended",
+            f"run that first: deviate worker {experiment.name} --index 0",
+        )
     return work_on(Order(place, spec), experiment.plan.settings)
 
 

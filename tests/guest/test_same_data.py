@@ -16,8 +16,12 @@ NEEDS = {
 }  # fmt: skip
 
 
-def run(folder: Path, text: str, replicate: int, **controls: str) -> Result:
-    """One run of the default variant."""
+def run(folder: Path, text: str, replicate: int, weights: list[str] | None = None, **controls: str) -> Result:
+    """One run of the default variant.
+
+    Args:
+        weights: draws that are weights, as the first run told.
+    """
     variant = VARIANTS["algo+impl"]
     folder.mkdir(parents=True)
     (folder / "train.py").write_text(text)
@@ -25,7 +29,7 @@ def run(folder: Path, text: str, replicate: int, **controls: str) -> Result:
     child.loops += analyze(folder / "train.py", folder).loops
     seeds = dict(seed_set(variant, 0, replicate))
     seeds.pop("hash")
-    result = child.run(seeds=seeds, varied=variant.varied, controls=controls)
+    result = child.run(seeds=seeds, varied=variant.varied, controls=controls, weights=weights)
     assert (result.code, result.of("error")) == (0, []), result.stderr
     return result
 
@@ -38,7 +42,9 @@ def printed(result: Result) -> dict[str, str]:
 def test_examples_are_equal_and_training_varies(tmp_path: Path, script: Path, require) -> None:  # type: ignore[no-untyped-def]
     for module in NEEDS.get(script.stem, ("numpy",)):
         require(module)
-    first, second = (printed(run(tmp_path / str(k), script.read_text(), k)) for k in range(2))
+    run_0 = run(tmp_path / "0", script.read_text(), 0)
+    weights = [place for (place,) in run_0.of("first value")]
+    first, second = printed(run_0), printed(run(tmp_path / "1", script.read_text(), 1, weights))
     assert first.pop("data") == second.pop("data")
     for name in {"weights", "order"} & first.keys():
         assert first[name] != second[name], name

@@ -36,9 +36,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _route_draws(owner: Any, library: str, context: AdapterContext) -> None:
-    early = context.part(EarlyDraws)
-    early.patch(owner, ("shuffle", "sample"), library, is_permutation=always)
-    early.patch(owner, DRAWS, library)
+    context.part(EarlyDraws).patch(owner, DRAWS, library, orders={"shuffle": always, "sample": always})
 
 
 class Generators(Bank):

@@ -40,8 +40,7 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
     early = context.part(EarlyDraws)
-    early.patch(torch, ("randperm",), "torch", is_permutation=always, is_passing=is_compiling)
-    early.patch(torch, draws, "torch", is_passing=is_compiling)
+    early.patch(torch, draws, "torch", orders={"randperm": always}, is_passing=is_compiling)
     for name in ("randperm", *draws):
         register_builtin(torch, getattr(torch, name), name)
 
