@@ -112,7 +112,7 @@ class FirstValues:
         for key, (names, numbers) in self.before.items():
             if _is_trained(numbers, names.numbers(self.frames)):
                 self.changed.add(key)
-        for place in {place for place, _ in self.before} - self.told:
+        for place in {place: None for place, _ in self.before if place not in self.told}:
             if all(key in self.changed for key in self.before if key[0] == place):
                 self.told.add(place)
                 self.recorder.event("first value", place)
