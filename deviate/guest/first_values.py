@@ -16,8 +16,6 @@ from .project import outwards
 from .recorder import Recorder
 
 if TYPE_CHECKING:
-    from .flows import Flows
-
     Numbers = dict[tuple[object, ...], Any]
 
 MOST_DRAWS = 8
@@ -53,11 +51,10 @@ class Names:
         """The floating-point numbers that the names hold now."""
         numbers: Numbers = {}
         frame = frames.get(self.frame)
+        local = frame.f_locals if frame is not None and frame.f_code is self.code else {}
         for name, namespace in self.places:
-            if namespace is None:
-                namespace = frame.f_locals if frame is not None and frame.f_code is self.code else {}
             root, *attributes = name.split(".")
-            value = namespace.get(root)
+            value = (local if namespace is None else namespace).get(root)
             for attribute in attributes:
                 value = getattr(value, "__dict__", {}).get(attribute)
             _collect(value, (name,), numbers, set())
@@ -83,23 +80,25 @@ class FirstValues:
         recorder.at_training.append(self._begin)
         recorder.at_training_end.append(self._end)
 
-    def note(self, place: str, frames: list[FrameType]) -> None:
-        """Note a draw before the training.
+    def note(self, place: str, frames: list[FrameType]) -> bool:
+        """Note a draw before the training; whether further ones of its place are to be noted.
 
         Args:
             frames: those of the project, from the one that draws outwards.
         """
         draws = self.draws.setdefault(place, [])
-        if len(draws) < MOST_DRAWS and self.n_trainings < MOST_TRAININGS:
-            links = ((self.bound_names(frame), frame) for frame in frames)
-            draws.append([Names(names, frame) for names, frame in links if names])
+        links = ((self.bound_names(frame), frame) for frame in frames)
+        draws.append([Names(names, frame) for names, frame in links if names])
+        return len(draws) < MOST_DRAWS and self.n_trainings < MOST_TRAININGS
 
     def _begin(self) -> None:
         self.n_trainings += 1
         if self.n_trainings > MOST_TRAININGS:
             self.draws.clear()
             return
-        self.frames = {id(frame): frame for frame in outwards(sys._getframe(1))}
+        codes = {names.code for draws in self.draws.values() for links in draws for names in links}
+        # The frame of the tap would keep the loop from being seen to end.
+        self.frames = {id(frame): frame for frame in outwards(sys._getframe(1)) if frame.f_code in codes}
         for place, draws in self.draws.items():
             for number, links in enumerate(draws):
                 for names in links:

@@ -117,32 +117,36 @@ class Project:
 
     def is_training(self, frame: FrameType | None) -> bool:
         """Whether a frame or a caller executes a line of the main loop, or of any loop where none is known."""
-        known, waiting = self._loops_in, self.waiting
-        begin = frame, waiting[1] if waiting is not None and waiting[0] == get_ident() else None
-        for innermost in begin:
-            outer = innermost
-            while outer is not None:  # at every draw, so without generators
-                code = outer.f_code
-                entry = known.get(id(code)) or self._find_loops(code)
-                if entry[1]:
-                    line = outer.f_lineno
-                    for first, last in entry[1]:
-                        if first <= line <= last:
-                            return True
-                outer = outer.f_back
+        waiting = self.waiting
+        if waiting is not None and waiting[0] == get_ident() and self._is_in_loop(waiting[1]):
+            return True
+        return self._is_in_loop(frame)
+
+    def _is_in_loop(self, frame: FrameType | None) -> bool:
+        known = self._loops_in
+        while frame is not None:  # at many a draw, so without generators
+            code = frame.f_code
+            entry = known.get(id(code)) or self._find_loops(code)
+            if entry[1]:
+                at = frame.f_lasti
+                for first, last in entry[1]:
+                    if first <= at < last:
+                        return True
+            frame = frame.f_back
         return False
 
     def _find_loops(self, code: CodeType) -> tuple[CodeType, list[tuple[int, int]]]:
-        """Lines of such loops that a code object has a part in; to ask a frame for its line takes a microsecond."""
+        """Instructions of a code object that lie in such loops; to ask a frame for its line takes a microsecond."""
         from dis import findlinestarts  # few processes draw
 
         name = self.place(code)
-        lines = [line for _, line in findlinestarts(code) if line] if name is not None else []
-        loops = [
-            (first, last)
-            for file, first, last in self.training_loops
-            if file == name and any(first <= line <= last for line in lines)
-        ]
+        ranges = [(first, last) for file, first, last in self.training_loops if file == name]
+        starts = [*findlinestarts(code), (len(code.co_code), None)] if ranges else []
+        loops: list[tuple[int, int]] = []
+        for (start, line), (end, _) in zip(starts, starts[1:]):
+            if any(first <= (line or 0) <= last for first, last in ranges):
+                is_next = bool(loops) and loops[-1][1] == start
+                loops.append((loops.pop()[0] if is_next else start, end))
         if len(self._loops_in) >= MOST_CODES:
             self._loops_in.clear()
         self._loops_in[id(code)] = entry = code, loops

@@ -16,7 +16,7 @@ from types import CodeType, FrameType, ModuleType
 from .adapter_context import AdapterContext
 from .annotations import Any, Callable, Iterable, Mapping
 from .first_values import FirstValues
-from .project import beyond
+from .project import beyond, outwards
 from .regions import INIT, Region
 from .seeds import wraps_like
 from .streams import OTHER
@@ -29,8 +29,25 @@ BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """Functions within a statement, whose caller binds what they give."""
 VARY = "vary"
 """The control that names lines whose draws vary in any case, as `train.py:7,data.py:3`."""
-MOST_FRAMES = 8
+MOST_FRAMES = 10
 MOST_PURPOSES = 10_000
+
+
+class Purpose:
+    """What draws of a place before the training are for.
+
+    Attributes:
+        codes: of the frames, which keep their ids from being reused.
+        is_asked: whether it is to be seen what becomes of the values.
+    """
+
+    __slots__ = ("codes", "is_asked", "place", "stream")
+
+    def __init__(self, codes: list[CodeType], stream: str, place: str, is_asked: bool) -> None:
+        self.codes = codes
+        self.stream = stream
+        self.place = place
+        self.is_asked = is_asked
 
 
 class EarlyDraws:
@@ -40,7 +57,7 @@ class EarlyDraws:
         self.streams = context.streams
         self.project = context.project
         self.recorder = context.recorder
-        self.purposes: dict[tuple[int, ...], tuple[tuple[CodeType, ...], str, str]] = {}
+        self.purposes: dict[tuple[int, ...], Purpose] = {}
         self.varied_places = frozenset(filter(None, context.controls.get(VARY, "").split(",")))
         self.has_training = bool(context.project.training_loops)
         self._flows: Any = None
@@ -172,25 +189,35 @@ class EarlyDraws:
         Args:
             varying: the stream of draws that are no examples.
         """
-        frames = [outer for _, outer in zip(range(MOST_FRAMES), self.project.frames(frame))]
-        key = tuple(number for outer in frames for number in (id(outer.f_code), outer.f_lasti))
-        purpose = self.purposes.get(key)
-        if purpose is None:
-            places = ["%s:%d" % (self.project.place(outer.f_code), outer.f_lineno) for outer in frames]
-            place, stream = "<".join(places), SPLIT
-            if places[0] in self.varied_places:
-                stream = varying
-            elif varying == OTHER and place in self.weights:
-                stream = INIT
-            if len(self.purposes) >= MOST_PURPOSES:
-                self.purposes.clear()
-            codes = tuple(outer.f_code for outer in frames)  # which keep their ids from being reused
-            purpose = self.purposes[key] = codes, stream, place
-            self.streams.record_draw(call, stream, *self.project.nearest(frame))
-        if self.first_values is not None and varying == OTHER and purpose[1] == SPLIT:
+        key: list[int] = []
+        outer: FrameType | None = frame
+        while outer is not None and len(key) < 2 * MOST_FRAMES:
+            key += id(outer.f_code), outer.f_lasti
+            outer = outer.f_back
+        purpose = self.purposes.get(tuple(key)) or self._find_purpose(tuple(key), frame, call, varying)
+        if purpose.is_asked and self.first_values is not None:
             with self.recorder.guarded("names of a draw"):
-                self.first_values.note(purpose[2], frames)
-        return purpose[1]
+                purpose.is_asked = self.first_values.note(purpose.place, self._frames(frame))
+        return purpose.stream
+
+    def _find_purpose(self, key: tuple[int, ...], frame: FrameType, call: str, varying: str) -> Purpose:
+        frames = self._frames(frame)
+        places = ["%s:%d" % (self.project.place(outer.f_code), outer.f_lineno) for outer in frames]
+        place, stream = "<".join(places), SPLIT
+        if places[0] in self.varied_places:
+            stream = varying
+        elif varying == OTHER and place in self.weights:
+            stream = INIT
+        if len(self.purposes) >= MOST_PURPOSES:
+            self.purposes.clear()
+        is_asked = self.first_values is not None and varying == OTHER and stream == SPLIT
+        codes = [outer.f_code for outer in outwards(frame)]
+        purpose = self.purposes[key] = Purpose(codes, stream, place, is_asked)
+        self.streams.record_draw(call, stream, *self.project.nearest(frame))
+        return purpose
+
+    def _frames(self, frame: FrameType) -> list[FrameType]:
+        return [outer for _, outer in zip(range(MOST_FRAMES), self.project.frames(frame))]
 
     def _bound_names(self, frame: FrameType) -> list[str]:
         return [] if frame.f_code.co_name in BY_CALLER else self.flows.bound_names(frame)

@@ -137,7 +137,7 @@ def test_weights_are_what_training_changes(tmp_path: Path, name: str, require) -
     iterable = lines[begin - 1].partition(" in ")[2].rstrip(":")
     column = lines[begin - 1].index(iterable)
     span = Span(begin, column, begin, column + len(iterable))
-    child.loops.append(Loop(0, "train.py", begin, end, "for", None, span, True))
+    child.loops.append(Loop(0, "train.py", begin, end, "for", None, span, is_main=True))
     result = child.run(seeds={"init": 1, "split": 2, "other": 3}, varied=("init", "other"))
     assert (result.code, result.of("error")) == (0, []), result.stderr
     told = {int(place.partition("<")[0].partition(":")[2]) for (place,) in result.of("first value")}
