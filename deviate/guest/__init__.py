@@ -57,16 +57,9 @@ def start() -> None:
 
         printed_text.watch(manifest["patterns"].items(), recorder)
     _context = AdapterContext(
-        recorder,
-        streams,
-        seeding,
-        project,
-        guard,
-        dict(spec.get("controls") or {}),
-        capture,
-        trace,
-        spec.get("weights"),
+        recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace
     )
+    _context.weights = spec.get("weights")
     if "inputs" in manifest:
         from . import input_taps
 

@@ -54,7 +54,6 @@ class AdapterContext:
         controls: dict[str, str],
         capture: Capture,
         trace: Trace,
-        weights: Sequence[str] | None = None,
     ) -> None:
         self.recorder = recorder
         self.streams = streams
@@ -62,7 +61,7 @@ class AdapterContext:
         self.project = project
         self.guard = guard
         self.controls = controls
-        self.weights = weights
+        self.weights: Sequence[str] | None = None
         self.flip = Moment(controls.get("one-bit-step", "0"), recorder)
         self._parts: dict[object, Any] = {}
         self.has_looked = False

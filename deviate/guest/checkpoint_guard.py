@@ -151,13 +151,8 @@ class CheckpointGuard:
         for place, reader in self.read.items():
             path = self._project_path(place)
             is_named = _words(os.path.basename(path).rpartition(".")[0]) <= PLAIN
-            is_trained = self.recorder.has_stepped or bool(self.recorder.trained)
-            if (
-                place not in self.old
-                and place.startswith(self.work)
-                and not self.is_done
-                and (is_named or not is_trained)
-            ):
+            is_wanted = is_named or not (self.recorder.has_stepped or self.recorder.trained)
+            if is_wanted and place.startswith(self.work) and place not in self.old and not self.is_done:
                 self._tell_old(place, reader)
 
     def _tell_old(self, place: str, reader: tuple[str, int]) -> None:

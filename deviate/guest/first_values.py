@@ -11,12 +11,15 @@ from __future__ import annotations
 import sys
 from types import FrameType, FunctionType, ModuleType
 
-from .annotations import TYPE_CHECKING, Any, Callable, Iterator
-from .project import outwards
+from .annotations import TYPE_CHECKING, Any, Iterator
+from .project import Project, outwards
 from .recorder import Recorder
 
 if TYPE_CHECKING:
+    from .split import EarlyDraws
+
     Numbers = dict[tuple[object, ...], Any]
+    """What names hold: arrays, and lists of numbers, by their place."""
 
 MOST_DRAWS = 8
 """Draws of one place that are looked at: the layers of a model are made by one line."""
@@ -62,58 +65,47 @@ class Names:
 
 
 class FirstValues:
-    """Records places of draws whose values training changes.
+    """Records places of draws whose values training changes."""
 
-    Args:
-        bound_names: of the statement that a frame executes.
-    """
-
-    def __init__(self, recorder: Recorder, bound_names: Callable[[FrameType], list[str]]) -> None:
+    def __init__(self, recorder: Recorder, project: Project, early: EarlyDraws) -> None:
         self.recorder = recorder
-        self.bound_names = bound_names
+        self.project = project
+        self.early = early
         self.draws: dict[str, list[list[Names]]] = {}
         self.changed: set[tuple[str, int]] = set()
-        self.told: set[str] = set()
         self.before: dict[tuple[str, int], tuple[Names, Numbers]] = {}
         self.frames: dict[int, FrameType] = {}
         self.n_trainings = 0
         recorder.at_training.append(self._begin)
         recorder.at_training_end.append(self._end)
 
-    def note(self, place: str, frames: list[FrameType]) -> bool:
-        """Note a draw before the training; whether further ones of its place are to be noted.
-
-        Args:
-            frames: those of the project, from the one that draws outwards.
-        """
+    def note(self, place: str, frame: FrameType) -> None:
+        """Note a draw before the training."""
         draws = self.draws.setdefault(place, [])
-        links = ((self.bound_names(frame), frame) for frame in frames)
-        draws.append([Names(names, frame) for names, frame in links if names])
-        return len(draws) < MOST_DRAWS and self.n_trainings < MOST_TRAININGS
+        if len(draws) < MOST_DRAWS and self.n_trainings < MOST_TRAININGS:
+            links = ((self.early.flows.bound_names(outer), outer) for outer in self.project.frames(frame))
+            draws.append([Names(names, outer) for names, outer in links if names])
 
     def _begin(self) -> None:
         self.n_trainings += 1
         if self.n_trainings > MOST_TRAININGS:
-            self.draws.clear()
             return
-        codes = {names.code for draws in self.draws.values() for links in draws for names in links}
-        # The frame of the tap would keep the loop from being seen to end.
+        every = [(place, number, links) for place, draws in self.draws.items() for number, links in enumerate(draws)]
+        codes = {names.code for _, _, links in every for names in links}
+        # Of the frames only these: that of the tap would keep the loop from being seen to end.
         self.frames = {id(frame): frame for frame in outwards(sys._getframe(1)) if frame.f_code in codes}
-        for place, draws in self.draws.items():
-            for number, links in enumerate(draws):
-                for names in links:
-                    numbers = names.numbers(self.frames)
-                    if numbers:
-                        self.before[place, number] = names, numbers
-                        break
+        for place, number, links in every:
+            found = ((names, names.numbers(self.frames)) for names in links)
+            innermost = next((one for one in found if one[1]), None)
+            if innermost is not None:
+                self.before[place, number] = innermost
 
     def _end(self) -> None:
-        for key, (names, numbers) in self.before.items():
-            if _is_trained(numbers, names.numbers(self.frames)):
-                self.changed.add(key)
-        for place in {place: None for place, _ in self.before if place not in self.told}:
+        self.changed |= {
+            key for key, (names, numbers) in self.before.items() if _is_trained(numbers, names.numbers(self.frames))
+        }
+        for place in dict.fromkeys(place for place, _ in self.before):
             if all(key in self.changed for key in self.before if key[0] == place):
-                self.told.add(place)
                 self.recorder.event("first value", place)
         self.before, self.frames = {}, {}
 
@@ -135,10 +127,10 @@ def _collect(value: Any, path: tuple[object, ...], numbers: Numbers, seen: set[i
 
 def _parts(value: Any) -> Iterator[tuple[object, Any]]:
     """What an object consists of; the key of a number in a list is None."""
-    if isinstance(value, dict):
-        yield from list(value.items())
-    elif isinstance(value, (list, tuple, set)):
+    if isinstance(value, (list, tuple, set)):
         yield from ((None if isinstance(part, float) else number, part) for number, part in enumerate(value))
+    elif isinstance(value, dict):
+        yield from list(value.items())
     elif not isinstance(value, NO_VALUES) and type(value).__module__ not in GENERATORS:
         yield from list(getattr(value, "__dict__", {}).items())
 
@@ -149,8 +141,7 @@ def _array(value: Any) -> Any:
     if numpy is None or not hasattr(type(value), "__array__"):
         return None
     try:
-        tensor = value.detach().cpu() if hasattr(value, "detach") else value
-        return numpy.asarray(tensor)
+        return numpy.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
     except Exception:  # no numbers that can be read
         return None
 
@@ -171,6 +162,3 @@ def _are_among(numbers: Any, groups: Any) -> bool:
         return {*map(repr, numbers)} <= {repr(number) for group in groups for number in group}
     known = numpy.concatenate([numpy.asarray(group, "float32").view("uint32") for group in groups])
     return bool(numpy.isin(numpy.asarray(numbers, "float32").view("uint32"), known).all())
-
-
-__all__ = ["FirstValues"]

@@ -63,7 +63,7 @@ class Flows:
     def bound_names(self, frame: FrameType) -> list[str]:
         """Names that the statement binds or extends which this frame executes: attributes with dots."""
         tree = self._tree(frame.f_code)
-        if tree is None:
+        if tree is None or frame.f_code.co_name in BY_CALLER:
             return []
         _, statement = _find(tree, frame.f_lineno)
         return [*_bound_names(statement), *_extended_containers(statement)]

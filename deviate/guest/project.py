@@ -55,8 +55,7 @@ class Project:
         self.adapters: dict[str, list[str]] = manifest.get("adapters") or {}
         self.waiting: tuple[int, FrameType] | None = None
         self._begin = os.getcwd()
-        self._loops_in: dict[int, tuple[CodeType, list[tuple[int, int]]]] = {}
-        self._places: dict[int, tuple[CodeType, str | None]] = {}
+        self._codes: dict[int, tuple[CodeType, str | None, set[int]]] = {}
         self._prefix = work + os.sep
         self._real_prefix = os.path.realpath(work) + os.sep
 
@@ -89,12 +88,7 @@ class Project:
 
     def place(self, code: CodeType) -> str | None:
         """File of a code object in the project; None if it is not part of it."""
-        entry = self._places.get(id(code))
-        if entry is None:  # the reference keeps the id from being used again
-            if len(self._places) >= MOST_CODES:
-                self._places.clear()
-            entry = self._places[id(code)] = code, self.file(code.co_filename)
-        return entry[1]
+        return (self._codes.get(id(code)) or self._look_up(code))[1]
 
     def nearest(self, frame: FrameType | None) -> tuple[str, int]:
         """File and line of the nearest project frame, searching outwards from `frame`; ("", 0) if there is none."""
@@ -123,33 +117,31 @@ class Project:
         return self._is_in_loop(frame)
 
     def _is_in_loop(self, frame: FrameType | None) -> bool:
-        known = self._loops_in
+        known = self._codes
         while frame is not None:  # at many a draw, so without generators
             code = frame.f_code
-            entry = known.get(id(code)) or self._find_loops(code)
-            if entry[1]:
-                at = frame.f_lasti
-                for first, last in entry[1]:
-                    if first <= at < last:
-                        return True
+            _, _, in_loops = known.get(id(code)) or self._look_up(code)
+            if in_loops and frame.f_lasti in in_loops:
+                return True
             frame = frame.f_back
         return False
 
-    def _find_loops(self, code: CodeType) -> tuple[CodeType, list[tuple[int, int]]]:
-        """Instructions of a code object that lie in such loops; to ask a frame for its line takes a microsecond."""
-        from dis import findlinestarts  # few processes draw
-
-        name = self.place(code)
+    def _look_up(self, code: CodeType) -> tuple[CodeType, str | None, set[int]]:
+        """Keep the file of a code object, and its instructions in such loops: to ask a frame for its line takes 1 µs."""
+        name = self.file(code.co_filename)
         ranges = [(first, last) for file, first, last in self.training_loops if file == name]
-        starts = [*findlinestarts(code), (len(code.co_code), None)] if ranges else []
-        loops: list[tuple[int, int]] = []
-        for (start, line), (end, _) in zip(starts, starts[1:]):
-            if any(first <= (line or 0) <= last for first, last in ranges):
-                is_next = bool(loops) and loops[-1][1] == start
-                loops.append((loops.pop()[0] if is_next else start, end))
-        if len(self._loops_in) >= MOST_CODES:
-            self._loops_in.clear()
-        self._loops_in[id(code)] = entry = code, loops
+        in_loops: set[int] = set()
+        if ranges:
+            from dis import findlinestarts
+
+            starts = [*findlinestarts(code), (len(code.co_code), None)]
+            for (start, line), (end, _) in zip(starts, starts[1:]):
+                if any(first <= (line or 0) <= last for first, last in ranges):
+                    in_loops.update(range(start, end))
+        if len(self._codes) >= MOST_CODES:
+            self._codes.clear()
+        # The reference keeps the id from being used again.
+        self._codes[id(code)] = entry = code, name, in_loops
         return entry
 
     def managed_loop(self, frame: FrameType | None) -> tuple[int, FrameType | None]:

@@ -14,40 +14,25 @@ import sys
 from types import CodeType, FrameType, ModuleType
 
 from .adapter_context import AdapterContext
-from .annotations import Any, Callable, Iterable, Mapping
+from .annotations import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 from .first_values import FirstValues
 from .project import beyond, outwards
 from .regions import INIT, Region
 from .seeds import wraps_like
 from .streams import OTHER
 
+if TYPE_CHECKING:
+    Purpose = tuple[list[CodeType], str, str]
+    """Codes of the frames, which keep their ids from being reused; the stream; the place, as told."""
+
 SPLIT, SHUFFLE = "split", "shuffle"
 
 BETWEEN = ("pandas.", "scipy.", "torch.distributions.")
 """Libraries that draw on behalf of their caller: `DataFrame.sample`, `scipy.stats.norm.rvs`."""
-BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-"""Functions within a statement, whose caller binds what they give."""
 VARY = "vary"
 """The control that names lines whose draws vary in any case, as `train.py:7,data.py:3`."""
 MOST_FRAMES = 10
 MOST_PURPOSES = 10_000
-
-
-class Purpose:
-    """What draws of a place before the training are for.
-
-    Attributes:
-        codes: of the frames, which keep their ids from being reused.
-        is_asked: whether it is to be seen what becomes of the values.
-    """
-
-    __slots__ = ("codes", "is_asked", "place", "stream")
-
-    def __init__(self, codes: list[CodeType], stream: str, place: str, is_asked: bool) -> None:
-        self.codes = codes
-        self.stream = stream
-        self.place = place
-        self.is_asked = is_asked
 
 
 class EarlyDraws:
@@ -63,7 +48,7 @@ class EarlyDraws:
         self._flows: Any = None
         self.weights = frozenset(context.weights or ())
         is_first = context.weights is None and INIT in self.streams.varied
-        self.first_values = FirstValues(self.recorder, self._bound_names) if is_first else None
+        self.first_values = FirstValues(self.recorder, self.project, self) if is_first else None
 
     def patch(
         self,
@@ -146,7 +131,7 @@ class EarlyDraws:
         caller = beyond(BETWEEN, frame)
         if caller is None or self.project.place(caller.f_code) is None:
             return None
-        if self.is_training(caller) or not self._has_training() or self._is_called_back(caller):
+        if self.is_training(caller) or not self._has_training():
             return SHUFFLE
         return self._purpose(caller, call, SHUFFLE)
 
@@ -170,19 +155,6 @@ class EarlyDraws:
                 self.has_training = self.flows.fits()
         return self.has_training
 
-    def _is_called_back(self, frame: FrameType) -> bool:
-        """Whether a library runs this code of the project, which handed it over, without a main loop around it."""
-        if self.project.training_loops:
-            return False
-        outer, is_beyond = frame.f_back, False
-        while outer is not None:
-            if self.project.place(outer.f_code) is None:
-                is_beyond = is_beyond or not outer.f_code.co_filename.startswith("<frozen importlib")
-            elif is_beyond:
-                return True
-            outer = outer.f_back
-        return False
-
     def _purpose(self, frame: FrameType, call: str, varying: str) -> str:
         """The stream of a draw before the training, found once for each place and its callers.
 
@@ -195,32 +167,25 @@ class EarlyDraws:
             key += id(outer.f_code), outer.f_lasti
             outer = outer.f_back
         purpose = self.purposes.get(tuple(key)) or self._find_purpose(tuple(key), frame, call, varying)
-        if purpose.is_asked and self.first_values is not None:
+        _, stream, place = purpose
+        if self.first_values is not None and varying == OTHER and stream == SPLIT:
             with self.recorder.guarded("names of a draw"):
-                purpose.is_asked = self.first_values.note(purpose.place, self._frames(frame))
-        return purpose.stream
+                self.first_values.note(place, frame)
+        return stream
 
     def _find_purpose(self, key: tuple[int, ...], frame: FrameType, call: str, varying: str) -> Purpose:
-        frames = self._frames(frame)
+        frames = self.project.frames(frame)
         places = ["%s:%d" % (self.project.place(outer.f_code), outer.f_lineno) for outer in frames]
-        place, stream = "<".join(places), SPLIT
+        place, stream = "<".join(places[:MOST_FRAMES]), SPLIT
         if places[0] in self.varied_places:
             stream = varying
         elif varying == OTHER and place in self.weights:
             stream = INIT
         if len(self.purposes) >= MOST_PURPOSES:
             self.purposes.clear()
-        is_asked = self.first_values is not None and varying == OTHER and stream == SPLIT
-        codes = [outer.f_code for outer in outwards(frame)]
-        purpose = self.purposes[key] = Purpose(codes, stream, place, is_asked)
+        purpose = self.purposes[key] = [outer.f_code for outer in outwards(frame)], stream, place
         self.streams.record_draw(call, stream, *self.project.nearest(frame))
         return purpose
-
-    def _frames(self, frame: FrameType) -> list[FrameType]:
-        return [outer for _, outer in zip(range(MOST_FRAMES), self.project.frames(frame))]
-
-    def _bound_names(self, frame: FrameType) -> list[str]:
-        return [] if frame.f_code.co_name in BY_CALLER else self.flows.bound_names(frame)
 
     @property
     def flows(self) -> Any:

@@ -158,17 +158,15 @@ def vary_more(variant: Variant, words: Iterable[str]) -> Variant:
     """
     if not variant.varied and not variant.held:
         raise InputError(f"--vary: variant {variant.name} holds nothing", "leave --vary away")
-    names = [word for word in words if not PLACE.fullmatch(word)]
-    places = [word for word in words if PLACE.fullmatch(word)]
-    for name in names:
-        if name not in PARTS:
-            raise _unknown(name, PARTS, "--vary names the unknown stream or factor")
-    hashed = [HASH] if HASH in variant.varied else []
+    names = {word for word in words if not PLACE.fullmatch(word)}
+    for name in names.difference(PARTS):
+        raise _unknown(name, PARTS, "--vary names the unknown stream or factor")
+    places = ",".join(word for word in words if word not in names)
+    hashed = names and {HASH} & {*variant.varied}
     wider = find_variant("+".join((variant.name, *hashed, *names))) if names else variant
-    levels = {**dict(wider.controls), **({VARY: ",".join(places)} if places else {})}
-    return dataclasses.replace(
-        wider, controls=tuple(sorted(levels.items())), are_trackers_offline=variant.are_trackers_offline
-    )
+    levels = dict(wider.controls) | ({VARY: places} if places else {})
+    trackers = variant.are_trackers_offline
+    return dataclasses.replace(wider, controls=tuple(sorted(levels.items())), are_trackers_offline=trackers)
 
 
 def _later_bit(step: int) -> Variant:

@@ -16,7 +16,7 @@ from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.series.headline import is_on_test_data, is_result
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.estimates.proof import evaluation_warnings, select_completed, weights_agreement
+from deviate.stats.estimates.proof import evaluation_warnings, select_completed
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.remarks import non_finite_warnings
@@ -71,32 +71,7 @@ def _experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
     warnings = _failures(experiment, label) + _uncounted_warnings(experiment, label)
     for description in findings.descriptions:
         warnings += _missing_scores(description, experiment, label)
-    return warnings + _equal_scores(findings, label)
-
-
-def _equal_scores(findings: ExperimentFindings, label: str) -> list[str]:
-    """A result that is equal in all runs although what was trained differs, unless it has few digits."""
-    runs = select_completed(findings.experiment)
-    values = {
-        one.metric.name: {score.value for score in one.scores} for one in findings.descriptions if len(one.scores) > 1
-    }
-    differing = [name for name, scores in values.items() if len(scores) > 1]
-    differing += ["the weights of the models"] if weights_agreement(runs) == "differ" else []
-    equal = [
-        one.metric.name
-        for one in findings.descriptions
-        if one.metric.is_primary
-        for value in list(values.get(one.metric.name, ()))[:1]
-        if len(values[one.metric.name]) == 1 and float(f"{value:.2g}") != value
-    ]
-    is_told = any("was there before the run" in text for run in runs for text in run.warnings)
-    return [
-        f"{name} is equal in all runs of {label} although {differing[0]} differ{'s' * (differing[0] in values)}: the "
-        "model that is tested may be that of an earlier training. Let its file be absent at the start: [snapshot] "
-        "fresh in deviate.toml."
-        for name in equal
-        if differing and not is_told
-    ]
+    return warnings
 
 
 def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[str]:

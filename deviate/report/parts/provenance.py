@@ -57,20 +57,15 @@ def freedom(experiment: Experiment) -> str:
 
 
 def held_draws(experiment: Experiment) -> str:
-    """What makes or divides the data, equal in all runs: `train_test_split (train.py:7), normal (train.py:8, 9)`."""
-    places: dict[tuple[str, str], list[int]] = {}
+    """What makes or divides the data, equal in all runs: `train_test_split (train.py:7), normal (train.py:8)`."""
     events = dict.fromkeys(event for run in experiment.runs for event in run.drawn)
     weights = {(event.file, event.line) for event in events if event.stream == "init"}
-    for event in events if "split" in experiment.held else ():
-        if event.stream == "split" and (event.file, event.line) not in weights:
-            lines = places.setdefault((clean(event.call.rpartition(".")[2]), clean(event.file)), [])
-            lines += [] if event.line in lines else [event.line]
-    texts = [f"{call} ({place_text(file, min(lines))}{_further(lines)})" for (call, file), lines in places.items()]
-    return first_few(texts, MOST_HELD)
-
-
-def _further(lines: Sequence[int]) -> str:
-    return "".join(f", {line}" for line in sorted(lines)[1:])
+    texts = dict.fromkeys(
+        f"{clean(event.call.rpartition('.')[2])} ({place_text(clean(event.file), event.line)})"
+        for event in events
+        if event.stream == "split" and "split" in experiment.held and (event.file, event.line) not in weights
+    )
+    return first_few(list(texts), MOST_HELD)
 
 
 def _freedom(experiment: Experiment) -> str:
