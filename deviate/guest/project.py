@@ -127,7 +127,7 @@ class Project:
         return False
 
     def _look_up(self, code: CodeType) -> tuple[CodeType, str | None, set[int]]:
-        """Keep the file of a code object, and its instructions in such loops: to ask a frame for its line takes 1 µs."""
+        """Keep the file of a code object, and its instructions in such loops; a frame takes a µs to tell its line."""
         name = self.file(code.co_filename)
         ranges = [(first, last) for file, first, last in self.training_loops if file == name]
         in_loops: set[int] = set()

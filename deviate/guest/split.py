@@ -46,8 +46,9 @@ class EarlyDraws:
         self.varied_places = frozenset(filter(None, context.controls.get(VARY, "").split(",")))
         self.has_training = bool(context.project.training_loops)
         self._flows: Any = None
-        self.weights = frozenset(context.weights or ())
-        is_first = context.weights is None and INIT in self.streams.varied
+        is_varied = INIT in self.streams.varied  # else they are what the first run drew
+        self.weights = frozenset(context.weights or () if is_varied else ())
+        is_first = is_varied and context.weights is None
         self.first_values = FirstValues(self.recorder, self.project, self) if is_first else None
 
     def patch(
@@ -104,6 +105,20 @@ class EarlyDraws:
             if isinstance(owner, ModuleType):  # functions of modules are pickled by their qualified name
                 draw.__module__, draw.__qualname__ = owner.__name__, name
             setattr(owner, name, draw)
+
+    def at_rest(self, function: Any) -> Any:
+        """Wrap a function that reads or sets the state of a generator: that of the stream of draws without a region."""
+        streams = self.streams
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            caller = (
+                self.project.innermost(sys._getframe(1)) if streams.seeds and not self.recorder.is_training else None
+            )
+            is_early = caller is not None and self._has_training() and not self.is_training(caller)
+            with Region(streams, SPLIT if is_early else OTHER):
+                return function(*args, **kwargs)
+
+        return wraps_like(call, function)
 
     def patch_division(self, owner: Any, name: str, library: str) -> None:
         """Patch a function of a library that divides examples."""

@@ -343,33 +343,21 @@ def _value_of(event: Any, kind: type[T], **changed: object) -> T:
     return convert({**dict(zip(event._fields, event, strict=True)), **changed}, kind, strict=False)
 
 
-DATA = b'["evaluation",', b'["drawn",'
+DATA = b'["evaluation",', b'["drawn",', b'["uncontrolled",', b'["first value",'
 """Beginnings of events about the data."""
-FIRST_VALUES = b'["first value",'
 
 
-def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
-    """The data that an attempt was tested on and what it drew outside of the main loop; all else is passed over.
+def data_events(attempt: Path) -> ProcessLog:
+    """What the events of an attempt say about its data, and nothing else.
 
     Raises:
         OSError: a file cannot be read.
     """
-    log = _read_rare(attempt, DATA)
-    return tuple(dict.fromkeys(log.evaluation)), tuple(dict.fromkeys(log.drawn))
-
-
-def first_values_of(attempt: Path) -> tuple[str, ...]:
-    """Places of draws that are first values of weights. Raises OSError where a file cannot be read."""
-    return tuple(dict.fromkeys(_read_rare(attempt, (FIRST_VALUES,)).first_values))
-
-
-def _read_rare(attempt: Path, beginnings: tuple[bytes, ...]) -> ProcessLog:
-    """The events of an attempt whose lines begin so."""
     log = ProcessLog()
     for path in event_files(attempt):
         with path.open("rb") as file:
             for line in file:
-                if line.startswith(beginnings):
+                if line.startswith(DATA):
                     with suppress(*BAD):
                         kind, *fields = json.loads(line)
                         RARE[kind](event_of(kind, *fields), log)

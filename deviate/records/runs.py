@@ -24,7 +24,9 @@ ID_DIGITS = 16
 
 def spec_hash(spec: Spec) -> str:
     """SHA-256 of the canonical JSON: keys sorted, no spaces, so that every machine computes the same."""
-    return document_digest(to_builtins(dataclasses.replace(spec, varied=(), weights=())))
+    document = to_builtins(dataclasses.replace(spec, varied=()))
+    del document["weights"]
+    return document_digest(document)
 
 
 def run_id(spec: Spec) -> str:

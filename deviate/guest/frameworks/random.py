@@ -36,7 +36,11 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _route_draws(owner: Any, library: str, context: AdapterContext) -> None:
-    context.part(EarlyDraws).patch(owner, DRAWS, library, orders={"shuffle": always, "sample": always})
+    early = context.part(EarlyDraws)
+    early.patch(owner, DRAWS, library, orders={"shuffle": always, "sample": always})
+    for name in ("getstate", "setstate", "__reduce__"):
+        if name in vars(owner):
+            setattr(owner, name, early.at_rest(getattr(owner, name)))
 
 
 class Generators(Bank):

@@ -284,24 +284,27 @@ def hash_words(hashes: Sequence[EvaluationData]) -> str:
 
 def _cure(experiments: Sequence[Experiment]) -> str:
     varied = {stream for experiment in experiments for stream in experiment.varied}
+    runs = [run for experiment in experiments for run in select_completed(experiment)]
     return cure(
-        varied, [event for experiment in experiments for run in select_completed(experiment) for event in run.drawn]
+        varied, [event for run in runs for event in run.drawn], [one for run in runs for one in run.uncontrolled]
     )
 
 
-def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
+def cure(varied: Collection[str], drawn: Sequence[DrawEvent], uncontrolled: Sequence[str]) -> str:
     """Advice on how to test all runs on the same data: the recorded draws behind the split, and how to hold it.
 
     Args:
         varied: streams and factors that vary.
         drawn: draws outside of the main loop.
+        uncontrolled: what was drawn beyond all control, a phrase each with its place.
     """
     suspects = [event for event in dict.fromkeys(drawn) if event.stream in varied]
     if not suspects:
-        return (
-            "No draw that a variant holds explains it: look for seeds that differ between runs, draws in threads and "
-            "the order of sets, or read the data from files."
+        beyond = first_few(list(dict.fromkeys(uncontrolled)), MOST_PLACES)
+        seen = (
+            f"Beyond control: {beyond}." if beyond else "Look for other seeds, draws in threads and the order of sets."
         )
+        return f"No draw that a variant holds explains it. {seen} Or read the data from files."
     streams = list(dict.fromkeys(event.stream for event in suspects))
     rest = [stream for stream in ALGORITHM if stream not in streams and stream in varied]
     rest += [factor for factor, sign in (("hash", "hash"), ("impl", "kernels")) if sign in varied]

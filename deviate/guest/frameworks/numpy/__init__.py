@@ -33,14 +33,18 @@ def install(module: Any, context: AdapterContext) -> None:
 # ---------------------------------------------------------------- the global generator
 
 LIBRARY = "numpy"
-NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator"))
+STATES = frozenset(("get_state", "set_state"))
+NO_DRAWS = STATES | frozenset(("seed", "spawn", "bit_generator"))
 """Methods of generators that draw nothing."""
 
 
 def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:
     """Patch functions of a module, or methods of a class, that draw from a generator."""
     draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS]
-    context.part(EarlyDraws).patch(owner, draws, "numpy.random", orders=ORDERS)
+    early = context.part(EarlyDraws)
+    early.patch(owner, draws, "numpy.random", orders=ORDERS)
+    for name in STATES.intersection(methods):
+        setattr(owner, name, early.at_rest(getattr(owner, name)))
 
 
 def _is_subset(*args: Any, **kwargs: Any) -> bool:

@@ -244,14 +244,16 @@ class ProjectGenerators:
         members: dict[str, Any] = {
             attribute: delegate(attribute) for attribute in ("capsule", "cffi", "ctypes", "lock")
         }
+        at_rest = self.context.part(EarlyDraws).at_rest
         members["state"] = property(
-            lambda self: self._twins.now().state, lambda self, state: setattr(self._twins.now(), "state", state)
+            at_rest(lambda self: self._twins.now().state),
+            at_rest(lambda self, state: setattr(self._twins.now(), "state", state)),
         )
         members["seed_seq"] = members["_seed_seq"] = property(seed_seq)
         members["spawn"] = spawn
         members["_legacy_seeding"] = legacy
-        members["__reduce__"] = lambda self: self._twins.now().__reduce__()
-        members["__getstate__"] = lambda self: self._twins.now().__getstate__()
+        members["__reduce__"] = at_rest(lambda self: self._twins.now().__reduce__())
+        members["__getstate__"] = at_rest(lambda self: self._twins.now().__getstate__())
         some = {"jumped": jumped, "advance": advance}
         members.update((attribute, some[attribute]) for attribute in some if hasattr(original, attribute))
         members["random_raw"] = lambda self, *args, **kwargs: self._twins.now().random_raw(*args, **kwargs)
@@ -284,12 +286,13 @@ class ProjectGenerators:
             return draw
 
         names = [name for name in dir(original) if not name.startswith("_") and callable(getattr(original, name))]
+        at_rest = self.context.part(EarlyDraws).at_rest
         members: dict[str, Any] = {name: method(name) for name in names}
         members["__str__"] = lambda self: "%s(%s)" % (original.__name__, _bits_name(self._twins))
         members["__repr__"] = lambda self: "%s at 0x%X" % (self, id(self))
         members["_bit_generator"] = property(lambda self: self._twins.now()._bit_generator)
-        members["__reduce__"] = lambda self: self._twins.now().__reduce__()
-        members["__getstate__"] = lambda self: self._twins.now().__getstate__()
+        members["__reduce__"] = at_rest(lambda self: self._twins.now().__reduce__())
+        members["__getstate__"] = at_rest(lambda self: self._twins.now().__getstate__())
         if "spawn" in members:
             members["spawn"] = lambda self, n_children: [
                 generators.over(bits) for bits in self.bit_generator.spawn(n_children)
