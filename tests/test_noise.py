@@ -65,7 +65,7 @@ def test_each_variant_varies_what_it_names_and_nothing_else(project: Path, study
     assert len({value for name in held for value in loss[name]}) == 1, "what all of them hold is the same in all"
     assert set(plain).isdisjoint(loss["control"]), "a controlled run has not the numbers of a plain run"
     assert document["noise"]["control"] == "intact"
-    assert "No draw from augment, dropout and other was observed" in out
+    assert "No draw from augment and dropout was observed" in out
     assert "impl: no implementation noise observed, 3 runs bitwise equal" in out
 
 
@@ -159,3 +159,30 @@ def test_data_that_a_script_makes_up_are_held_and_named(project: Path, study) ->
     out, document = study("--runs", "2", "--jobs", "1")
     assert document["evaluation"] == "equal"
     assert "data held: random (train.py:5)" in " ".join(out.split())
+
+
+BY_HAND = (Path(__file__).parent / "support" / "held" / "numpy_dict.py").read_text()
+
+
+def test_the_first_run_tells_weights_to_runs_at_once_and_one_after_the_other(project: Path, study, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    (project / "train.py").write_text(BY_HAND)
+    out, _ = study("--runs", "3", "--jobs", "1", "--name", "one")
+    study("--runs", "3", "--jobs", "2", "--name", "two")
+    assert "data held: randn (train.py:11); --vary" in " ".join(out.split())
+    one, two = (printed(project / ".deviate" / "experiments" / name) for name in ("one", "two"))
+    assert one == two
+    data, weights, order = (
+        {line for text in one.values() for line in text.splitlines() if line.startswith(word)}
+        for word in ("data", "weights", "order")
+    )
+    assert (len(data), len(weights), len(order)) == (1, 3, 3)
+
+
+def printed(experiment: Path) -> dict[int, str]:
+    """What the runs of an experiment wrote to standard output, by replicate."""
+    runs = experiment.glob("runs/*/")
+    return {
+        json.loads((run / "spec.json").read_text())["replicate"]: (run / "attempt-1" / "stdout.log").read_text()
+        for run in runs
+    }
