@@ -89,7 +89,7 @@ class EarlyDraws:
                     or is_passing()
                 ):
                     return _original(*args, **kwargs)
-                stream = (self.order if is_order else self.stream)(sys._getframe(1), _call)
+                stream = self.stream(sys._getframe(1), _call, is_order=is_order)
                 if stream is None or stream == OTHER:
                     return _original(*args, **kwargs)
                 if stream == INIT:  # in the first run this was drawn as an example: those after it stay the same
@@ -108,14 +108,10 @@ class EarlyDraws:
 
     def at_rest(self, function: Any) -> Any:
         """Wrap a function that reads or sets the state of a generator: that of the stream of draws without a region."""
-        streams = self.streams
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            caller = (
-                self.project.innermost(sys._getframe(1)) if streams.seeds and not self.recorder.is_training else None
-            )
-            is_early = caller is not None and self._has_training() and not self.is_training(caller)
-            with Region(streams, SPLIT if is_early else OTHER):
+            caller = self.project.innermost(sys._getframe(1))
+            with Region(self.streams, SPLIT if caller is not None and self._is_early(caller) else OTHER):
                 return function(*args, **kwargs)
 
         return wraps_like(call, function)
@@ -141,34 +137,30 @@ class EarlyDraws:
     def _is_varied(self, file: str, line: int) -> bool:
         return "%s:%d" % (file, line) in self.varied_places
 
-    def order(self, frame: FrameType, call: str) -> str | None:
-        """Stream of a permutation that is drawn in this frame; None if a library draws it for itself."""
+    def stream(self, frame: FrameType, call: str, *, is_order: bool = False) -> str | None:
+        """Stream of a draw in this frame; None if a library draws for itself.
+
+        Args:
+            is_order: whether the draw orders or selects examples.
+        """
         caller = beyond(BETWEEN, frame)
         if caller is None or self.project.place(caller.f_code) is None:
             return None
-        if self.is_training(caller) or not self._has_training():
-            return SHUFFLE
-        return self._purpose(caller, call, SHUFFLE)
+        varying = SHUFFLE if is_order else OTHER
+        return self._purpose(caller, call, varying) if self._is_early(caller) else varying
 
-    def stream(self, frame: FrameType, call: str) -> str | None:
-        """Stream of another draw in a frame; None if the project did not request it, or in its training."""
+    def _is_early(self, frame: FrameType) -> bool:
+        """Whether a frame of the project is outside of its training; a simulation has none."""
         if self.is_training(frame):
-            return None
-        caller = beyond(BETWEEN, frame)
-        if caller is None or self.project.place(caller.f_code) is None:
-            return None
-        return self._purpose(caller, call, OTHER) if self._has_training() else OTHER
-
-    def is_training(self, frame: FrameType) -> bool:
-        """Whether a frame or one of its callers is in the main loop, or in a loop with taps where none is known."""
-        return self.recorder.is_training or self.project.is_training(frame)
-
-    def _has_training(self) -> bool:
-        """Whether the project trains anything: draws of a simulation are neither before nor after a training."""
+            return False
         if not self.has_training:
             with self.recorder.guarded("search for a training"):
                 self.has_training = self.flows.fits()
         return self.has_training
+
+    def is_training(self, frame: FrameType) -> bool:
+        """Whether a frame or one of its callers is in the main loop, or in a loop with taps where none is known."""
+        return self.recorder.is_training or self.project.is_training(frame)
 
     def _purpose(self, frame: FrameType, call: str, varying: str) -> str:
         """The stream of a draw before the training, found once for each place and its callers.

@@ -137,9 +137,8 @@ class Keys:
         self.programs.depends_on(REGION)
         region = self.region()
         if region == OTHER and caller is not None and self.streams.is_active and self.streams.is_routed_thread():
-            find = self.early.order if is_permutation else self.early.stream
             self.programs.depends_on(TRAINING)
-            return find(caller, "jax.random." + name) or region
+            return self.early.stream(caller, "jax.random." + name, is_order=is_permutation) or region
         return region
 
     def region(self) -> str:

@@ -130,7 +130,8 @@ class _Checking:
         """Stream of a permutation; empty if a library draws it for itself."""
         project = self.context.project
         owner = project.innermost(frame)
-        return "" if owner is None else self.context.part(EarlyDraws).order(owner, frame.f_code.co_name) or ""
+        early = self.context.part(EarlyDraws)
+        return "" if owner is None else early.stream(owner, frame.f_code.co_name, is_order=True) or ""
 
     def _chosen_for_data(self, seed: Any, frame: FrameType, order: str | None) -> Any:
         """The seed for a function that selects examples.

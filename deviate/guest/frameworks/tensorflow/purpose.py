@@ -106,7 +106,8 @@ class Purpose:
         if self.streams.now != OTHER:
             return self.streams.now
         caller = self.project.innermost(frame)
-        return "shuffle" if caller is None else self.early.order(caller, "tensorflow.random.shuffle") or "shuffle"
+        call = "tensorflow.random.shuffle"
+        return "shuffle" if caller is None else self.early.stream(caller, call, is_order=True) or "shuffle"
 
     def _dividing(self, frame: FrameType) -> str | None:
         """Whether a dataset is shuffled to be split: outside of the training, and the result is split."""
