@@ -69,12 +69,13 @@ class Flows:
         return [*_bound_names(statement), *_extended_containers(statement)]
 
     def fits(self) -> bool:
-        """Whether a file of the project that is imported so far has a loop, or fits something without one."""
+        """Whether a file of the project that is imported so far has a loop that may train, or fits without one."""
         for module in list(sys.modules.values()):
             path = str(getattr(module, "__file__", None))
             tree = self._tree_of(path) if self.project.file(path) is not None else None
             for node in () if tree is None else ast.walk(tree):
-                if isinstance(node, (ast.For, ast.While)) or getattr(node, "attr", None) in SOLVING:
+                is_loop = isinstance(node, ast.While) or (isinstance(node, ast.For) and isinstance(node.iter, ast.Call))
+                if is_loop or getattr(node, "attr", None) in SOLVING:
                     return True
         return False
 

@@ -342,7 +342,7 @@ print(random.random())
         one[1]
         == one[3]
         == run(
-            tmp_path / "c", "import random\nfor _ in (): pass\nrandom.seed(4)\nprint(random.random())"
+            tmp_path / "c", "import random\nfor _ in range(0): pass\nrandom.seed(4)\nprint(random.random())"
         ).stdout.strip()
     )
 
