@@ -163,9 +163,13 @@ def _make(
 
 
 def _may_draw_weights(analysis: Analysis, snapshot: Snapshot) -> bool:
-    """Whether the project draws numbers of which only a run tells whether they are weights."""
-    texts = [(snapshot.folder / "tree" / file).read_text(errors="replace") for file in analysis.files]
-    return any(map(DRAWING.search, texts)) and not any(map(LAYERS.search, texts))
+    """Whether the project draws numbers, outside of a loop with a tap, of which only a run tells what they are."""
+    loops = [loop for loop in analysis.loops if loop.kind != "managed"]
+    inside = {(loop.file, line) for loop in loops for line in range(loop.line, loop.end_line + 1)}
+    texts = {file: (snapshot.folder / "tree" / file).read_text(errors="replace") for file in analysis.files}
+    lines = ((file, number, line) for file in texts for number, line in enumerate(texts[file].splitlines(), 1))
+    is_drawing = any((file, number) not in inside and DRAWING.search(line) for file, number, line in lines)
+    return bool(loops) and is_drawing and not any(map(LAYERS.search, texts.values()))
 
 
 def _origins(prepared: PreparedScript, request: Request) -> tuple[tuple[str, str], ...]:
