@@ -179,6 +179,21 @@ def test_the_first_run_tells_weights_to_runs_at_once_and_one_after_the_other(pro
     assert (len(data), len(weights), len(order)) == (1, 3, 3)
 
 
+def test_a_worker_executes_the_first_run_before_its_own(project: Path, deviate_in, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    (project / "train.py").write_text(BY_HAND)
+    deviate = deviate_in(project)
+    assert deviate("run", "train.py", "--runs", "3", "--plan-only").code == 0
+    assert deviate("worker", "train", "--index", "2").code == 0
+    runs = printed(project / ".deviate" / "experiments" / "train")
+    assert sorted(runs) == [0, 2]
+    data, weights = (
+        {line for text in runs.values() for line in text.splitlines() if line.startswith(word)}
+        for word in ("data", "weights")
+    )
+    assert (len(data), len(weights)) == (1, 2)
+
+
 def printed(experiment: Path) -> dict[int, str]:
     """What the runs of an experiment wrote to standard output, by replicate."""
     runs = experiment.glob("runs/*/")
