@@ -11,13 +11,11 @@ from __future__ import annotations
 import sys
 from types import FrameType, FunctionType, ModuleType
 
-from .annotations import TYPE_CHECKING, Any, Iterator
+from .annotations import TYPE_CHECKING, Any, Callable, Iterator
 from .project import Project, outwards
 from .recorder import Recorder
 
 if TYPE_CHECKING:
-    from .split import EarlyDraws
-
     Numbers = dict[tuple[object, ...], Any]
     """What names hold: arrays, and lists of numbers, by their place."""
 
@@ -65,12 +63,16 @@ class Names:
 
 
 class FirstValues:
-    """Records places of draws whose values training changes."""
+    """Records places of draws whose values training changes.
 
-    def __init__(self, recorder: Recorder, project: Project, early: EarlyDraws) -> None:
+    Args:
+        bound_names: names that the statement binds which a frame executes.
+    """
+
+    def __init__(self, recorder: Recorder, project: Project, bound_names: Callable[[FrameType], list[str]]) -> None:
         self.recorder = recorder
         self.project = project
-        self.early = early
+        self.bound_names = bound_names
         self.draws: dict[str, list[list[Names]]] = {}
         self.changed: set[tuple[str, int]] = set()
         self.before: dict[tuple[str, int], tuple[Names, Numbers]] = {}
@@ -83,7 +85,7 @@ class FirstValues:
         """Note a draw before the training."""
         draws = self.draws.setdefault(place, [])
         if len(draws) < MOST_DRAWS and self.n_trainings < MOST_TRAININGS:
-            links = ((self.early.flows.bound_names(outer), outer) for outer in self.project.frames(frame))
+            links = ((self.bound_names(outer), outer) for outer in self.project.frames(frame))
             draws.append([Names(names, outer) for names, outer in links if names])
 
     def _begin(self) -> None:

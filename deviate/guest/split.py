@@ -49,7 +49,7 @@ class EarlyDraws:
         is_varied = INIT in self.streams.varied  # else they are what the first run drew
         self.weights = frozenset(context.weights or () if is_varied else ())
         is_first = is_varied and context.weights is None
-        self.first_values = FirstValues(self.recorder, self.project, self) if is_first else None
+        self.first_values = FirstValues(self.recorder, self.project, self._bound_names) if is_first else None
 
     def patch(
         self,
@@ -193,6 +193,10 @@ class EarlyDraws:
         purpose = self.purposes[key] = [outer.f_code for outer in outwards(frame)], stream, place
         self.streams.record_draw(call, stream, *self.project.nearest(frame))
         return purpose
+
+    def _bound_names(self, frame: FrameType) -> list[str]:
+        names: list[str] = self.flows.bound_names(frame)
+        return names
 
     @property
     def flows(self) -> Any:
