@@ -249,9 +249,20 @@ class Checkpoint(NamedTuple):
 
 
 class OldModel(NamedTuple):
-    """After its first training step the run reads a model that existed before it."""
+    """The run reads a model that existed before it, other than to start from it: the path, and where it is read."""
 
     path: str
+    file: str = ""
+    line: int = 0
+
+
+class FirstValue(NamedTuple):
+    """What was drawn at a place before the training are first values of weights: training has changed them.
+
+    place: file and line of the project's frames, from the one that draws outwards, as `net.py:3<train.py:9`.
+    """
+
+    place: str
 
 
 class Signal(NamedTuple):
@@ -309,7 +320,8 @@ KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "control": Control, "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "chance": Chance,
     "operation": Operation,
     "weights": Weights, "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured,
-    "write": Write, "checkpoint": Checkpoint, "old model": OldModel, "signal": Signal, "error": Error,
+    "write": Write, "checkpoint": Checkpoint, "old model": OldModel, "first value": FirstValue,
+    "signal": Signal, "error": Error,
     "environment": Environment, "loops": Loops, "trained": Trained, "end": End,
 }  # fmt: skip
 

@@ -68,7 +68,7 @@ def test_a_budget_stops_with_nearly_equal_numbers_and_the_same_command_goes_on(p
     assert abs(numbers["base"] - numbers["new"]) <= 2
     n_more = max(numbers.values()) + 1
     whole = deviate(*command[:-4], "--runs", str(n_more), "--jobs", "2")
-    assert f"Baseline   base   algo+impl (all randomness free: seeds and kernels) · {n_more}/30 completed" in whole.out
+    assert f"Baseline   base   algo+impl (training varies: seeds and kernels) · {n_more}/30 completed" in whole.out
     assert f"Candidate  new   algo+impl · {n_more}/30 completed" in whole.out
 
 

@@ -50,6 +50,8 @@ class Output:
         from deviate.replay.slots import slots
 
         orders = workflows.fair_order(experiments, variants, runs)
+        asking = workflows.asking(experiments)
+        later = [order for order in orders if order.spec.replicate and order.experiment in asking]
         estimates = workflows.LiveEstimates([experiment.folder for experiment in experiments])
         with display(
             self.people,
@@ -64,9 +66,10 @@ class Output:
         ) as watcher:
 
             def further(outcomes: "Sequence[Outcome]") -> "Sequence[Order]":
-                orders = more(outcomes)
-                watcher.expect(len(outcomes) + len(orders))
-                return orders
+                further_orders = later[:] or more(outcomes)
+                later.clear()
+                watcher.expect(len(outcomes) + len(further_orders))
+                return further_orders
 
             outlook = workflows.outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
             cost = workflows.FirstCost(experiments, outlook, least=runs or 0)
@@ -81,7 +84,12 @@ class Output:
 
             listeners = Listeners(show, watcher.notice, further, cost.halt)
             outcomes = execute_orders(
-                orders, workflows.make_executor(settings), settings, listeners, budget_s=budget_s, drains=True
+                [order for order in orders if order not in later],
+                workflows.make_executor(settings),
+                settings,
+                listeners,
+                budget_s=budget_s,
+                drains=True,
             )
         workflows.record_end(outcomes)
         reused = sum(outcome.is_reused for outcome in outcomes.values())

@@ -36,7 +36,7 @@ from deviate.workflows import AnalysisOptions, Outlook, Request
     "run",
     epilog="Example: deviate run train.py --runs 10 -- --epochs 5",
     flags=f"""
-        command runs variants warn_only name seed versus sweep_of prepare then python wrap env
+        command runs variants vary warn_only name seed versus sweep_of prepare then python wrap env
         jobs gpus per_gpu gpus_per_run executor option timeout stall_timeout retries max_failures ignore_failure
         requeue keep budget until min_runs max_runs looks capture capture_every capture_limit tta trackers strict
         dry_run plan_only metric aggregate margin paired groups weak_below confidence {DOCUMENTS} quiet

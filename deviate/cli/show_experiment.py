@@ -17,7 +17,7 @@ from deviate.records.layout import artifacts_folder
 from deviate.records.plans import OPTION_OF_SETTING, Plan, VariantPlan
 from deviate.records.snapshot import read_manifest
 from deviate.replay.capture_options import describe_capture
-from deviate.replay.variants import describe_variant
+from deviate.replay.variants import VARY, describe_variant
 from deviate.report.format import clean, counted, duration, instant, replicates, size_text
 from deviate.report.lines import align_columns, fill_lines, name
 from deviate.report.parts.divergence import run_command
@@ -138,6 +138,8 @@ def _planned_values(plan: Plan) -> Iterator[tuple[str, Any]]:
     if definitions:
         yield "trackers", "offline" if all(one.are_trackers_offline for one in definitions) else "as-is"
         yield "warn_only", any(WARNS in one.controls for one in definitions)
+        places = dict.fromkeys(dict(one.controls).get(VARY, "") for one in definitions)
+        yield from (("vary", place) for place in places if place)
 
 
 def experiment_text(overview: Overview, width: int) -> str:

@@ -38,7 +38,7 @@ def start() -> None:
     recorder = Recorder(folder, _facts(), project)
     taps.install(recorder, builtins)
     recorder.open()
-    checkpoints = checkpoint_guard.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
+    checkpoints = checkpoint_guard.watch(work, recorder, project, has_main=bool(recorder.main_ids - {UNSEEN}))
     guard = WriteGuard(work, manifest["root"], folder, recorder, checkpoints)
     taps.checkpoints = checkpoints
     streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))
@@ -59,11 +59,14 @@ def start() -> None:
     _context = AdapterContext(
         recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace
     )
+    _context.weights = spec.get("weights")
     if "inputs" in manifest:
         from . import input_taps
 
         input_taps.install(_context, manifest["inputs"]["watched"], builtins)
     recorder.at_close.append(streams.report)
+    if checkpoints is not None:
+        recorder.at_close.append(checkpoints.tell_unused)
     Editable(manifest["root"], work).begin()
     source.show_originals(project)
     imports.watch(source, _context)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from types import FrameType
 
-from .annotations import TYPE_CHECKING, Any, Callable, Iterator
+from .annotations import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 from .observers.bits import Moment
 from .observers.capture import Capture
 from .observers.inputs import Inputs
@@ -33,6 +33,7 @@ class AdapterContext:
 
     Attributes:
         controls: what is to be done to factors, name to level; empty in `as-is`.
+        weights: places of draws before the training that are first values of weights; None where this run finds them.
         flip: when the one bit is to be flipped, where that is asked for.
         capture: keeps outputs and weights where the run asks for it.
         trace: takes down what is computed where the run asks for it.
@@ -60,6 +61,7 @@ class AdapterContext:
         self.project = project
         self.guard = guard
         self.controls = controls
+        self.weights: Sequence[str] | None = None
         self.flip = Moment(controls.get("one-bit-step", "0"), recorder)
         self._parts: dict[object, Any] = {}
         self.has_looked = False

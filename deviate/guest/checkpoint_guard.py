@@ -4,8 +4,8 @@ Pretrained weights and data are read too, so reading a model file is not suffici
 like a model, is older than the run, and is read before the main loop begins, and if in addition the run overwrites it,
 the main loop begins after its first step, or the name only says that it is a checkpoint.
 
-Such a file of the project that is read after the first training step, as the best model of all, is told too: it may be
-that of an earlier training.
+Such a file of the project that is read otherwise is told: after the first training step, as the best model of all; by a
+script whose training is not seen; or instead of a training.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 
 from ..eventlog import BY_NAME
 from .annotations import Any, Iterable
+from .project import Project
 from .recorder import Recorder
 
 
@@ -33,7 +34,7 @@ CARRIERS = frozenset((".pkl", ".pickle", ".joblib", ".npz", ".npy", ".bin", ".ta
 """… or anything else: then their name has to speak of a model."""
 MODEL_WORDS = _word_set(
     "checkpoint ckpt chkpt chkpoint model models weights net network state params agent policy actor critic optimizer "
-    "optim trainer snapshot"
+    "optim trainer snapshot best"
 )
 SIGNS = _word_set("checkpoint checkpoints ckpt ckpts chkpt chkpoint last latest resume resumed")
 """Words of names that only what a training leaves has …"""
@@ -70,13 +71,15 @@ class CheckpointGuard:
         began: time of the last change of what a run finds, seconds since the epoch; what is younger is its own.
     """
 
-    def __init__(self, work: str, began: float, recorder: Recorder, *, has_main: bool) -> None:
+    def __init__(self, work: str, began: float, recorder: Recorder, project: Project, *, has_main: bool) -> None:
         self.work = os.path.realpath(work) + os.sep
         self.began = began
         self.recorder = recorder
+        self.project = project
         self.has_main = has_main
         self.written: set[str] = set()
-        self.read: dict[str, str] = {}
+        self.read: dict[str, tuple[str, int]] = {}
+        """Where each file is read that is older than the run."""
         self.old: set[str] = set()
         self.is_done = False
 
@@ -128,7 +131,7 @@ class CheckpointGuard:
             return
         if not is_older or os.sep + ".cache" + os.sep in place:
             return
-        self.read[place] = name
+        self.read[place] = self._reader()
         if place.startswith(self.work) and _is_named(self._project_path(place)) and not _is_asked_for(place):
             self._tell(place, BY_NAME)
 
@@ -140,10 +143,27 @@ class CheckpointGuard:
             is_older = os.stat(place).st_mtime < self.began
         except OSError:
             return
+        if is_older:
+            self._tell_old(place, self._reader())
+
+    def tell_unused(self) -> None:
+        """The process ends: models were read without a training after it, or under a name that training gives."""
+        for place, reader in self.read.items():
+            path = self._project_path(place)
+            is_named = _words(os.path.basename(path).rpartition(".")[0]) <= PLAIN
+            is_wanted = is_named or not (self.recorder.has_stepped or self.recorder.trained)
+            if is_wanted and place.startswith(self.work) and place not in self.old and not self.is_done:
+                self._tell_old(place, reader)
+
+    def _tell_old(self, place: str, reader: tuple[str, int]) -> None:
         path = self._project_path(place)
-        if is_older and FOREIGN.isdisjoint(_words(path)) and not _is_asked_for(place):
+        if FOREIGN.isdisjoint(_words(path)) and not _is_asked_for(place):
             self.old.add(place)
-            self.recorder.event("old model", path)
+            self.recorder.event("old model", path, *reader)
+
+    def _reader(self) -> tuple[str, int]:
+        """File and line of the project that reads a file now."""
+        return self.project.nearest(sys._getframe(2))
 
     def _project_path(self, place: str) -> str:
         """The path of a file in the work copy relative to the project, as the user knows it."""
@@ -204,11 +224,11 @@ def _is_asked_for(place: str) -> bool:
     return any(_place(word) in wanted for word in arguments if word)
 
 
-def watch(work: str, recorder: Recorder, *, has_main: bool) -> CheckpointGuard | None:
+def watch(work: str, recorder: Recorder, project: Project, *, has_main: bool) -> CheckpointGuard | None:
     """The guard of this run; None if the run continues the work of a previous attempt (DEVIATE_CONTINUED)."""
     if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or a value from the user
         return None
-    return CheckpointGuard(work, beginning(work), recorder, has_main=has_main)
+    return CheckpointGuard(work, beginning(work), recorder, project, has_main=has_main)
 
 
 def beginning(work: str) -> float:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
+import sys
 from types import CodeType, FrameType
 
 from .annotations import Iterator
 from .project import Project, outwards
 
-DATA = re.compile(r"(?:set|data|frame|series|loader|array|tensor)s?$", re.IGNORECASE)
-"""How the names of classes end whose objects hold examples."""
-DATA_KEYWORDS = frozenset(("x", "X", "y", "data", "dataset", "validation_data", "eval_set", "train_data", "valid_data"))
-"""Keywords for examples and labels, in calls that take settings too."""
+SOLVING = frozenset(("lstsq", "solve", "inv", "pinv", "svd", "eigh", "polyfit", "curve_fit", "minimize"))
+"""Functions that fit at once, without a loop."""
 KEEPING = frozenset(("append", "extend", "insert", "add", "update"))
 """Methods by which a container keeps what it is given."""
 BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -31,15 +29,12 @@ class Flows:
         self.project = project
         self.files: dict[str, ast.Module | None] = {}
         self.answers: dict[tuple[str, str, int, frozenset[str], frozenset[str]], bool | None] = {}
-        self.codes: dict[int, tuple[CodeType, bool]] = {}
 
     def reach(
         self,
         frame: FrameType | None,
         names: frozenset[str],
         calls: frozenset[str] = frozenset(),
-        *,
-        as_data: bool = False,
     ) -> bool:
         """Whether the value that this frame is computing is passed to a call of one of these names.
 
@@ -49,15 +44,13 @@ class Flows:
             frame: frames of libraries are passed over.
             names: last parts of the names of functions, as `Variable` of `tf.Variable`.
             calls: names of the call that computes the value, where they are known: a line may have several calls.
-            as_data: only as examples among the arguments, not through the object whose method is called, and not by
-                way of objects that are no data, such as a model with first values of its weights.
         """
         for outer in outwards(frame):
             code, line = outer.f_code, outer.f_lineno
             if self.is_of_project(code):
                 key = (code.co_filename, code.co_name, line, names, calls)
                 if key not in self.answers:
-                    self.answers[key] = self._look(code.co_filename, line, names, calls, as_data)
+                    self.answers[key] = self._look(code, line, names, calls)
                 answer = self.answers[key]
                 if answer is not None and (answer or code.co_name not in BY_CALLER):
                     return answer
@@ -65,14 +58,30 @@ class Flows:
         return False
 
     def is_of_project(self, code: CodeType) -> bool:
-        entry = self.codes.get(id(code))
-        if entry is None:  # the reference keeps the id from being used again
-            entry = self.codes[id(code)] = (code, self.project.place(code) is not None)
-        return entry[1]
+        return self.project.place(code) is not None
 
-    def _look(self, file: str, line: int, names: frozenset[str], called: frozenset[str], as_data: bool) -> bool | None:
+    def bound_names(self, frame: FrameType) -> list[str]:
+        """Names that the statement binds or extends which this frame executes: attributes with dots."""
+        tree = self._tree(frame.f_code)
+        if tree is None or frame.f_code.co_name in BY_CALLER:
+            return []
+        _, statement = _find(tree, frame.f_lineno)
+        return [*_bound_names(statement), *_extended_containers(statement)]
+
+    def fits(self) -> bool:
+        """Whether a file of the project that is imported so far has a loop that may train, or fits without one."""
+        for module in list(sys.modules.values()):
+            path = str(getattr(module, "__file__", None))
+            tree = self._tree_of(path) if self.project.file(path) is not None else None
+            for node in () if tree is None else ast.walk(tree):
+                is_loop = isinstance(node, ast.While) or (isinstance(node, ast.For) and isinstance(node.iter, ast.Call))
+                if is_loop or getattr(node, "attr", None) in SOLVING:
+                    return True
+        return False
+
+    def _look(self, code: CodeType, line: int, names: frozenset[str], called: frozenset[str]) -> bool | None:
         """Whether a value computed in this line reaches such a call; None if the function returns it."""
-        tree = self._tree(file)
+        tree = self._tree(code)
         if tree is None:
             return False
         scope, statement = _find(tree, line)
@@ -80,14 +89,16 @@ class Flows:
         line_calls = [call for call in calls if line in (call.lineno, call.func.end_lineno)]
         line_calls = list(_calls_of(line_calls, called)) if called else line_calls
         for outer in _calls_of(calls, names):
-            parts = _data_of(outer) if as_data else [outer]
-            if any(call is not outer and call in ast.walk(part) for part in parts for call in line_calls):
+            if any(call is not outer and call in ast.walk(outer) for call in line_calls):
                 return True
         if isinstance(statement, ast.Return):
             return None
-        return _follow(scope, statement, names, as_data)
+        return _follow(scope, statement, names)
 
-    def _tree(self, file: str) -> ast.Module | None:
+    def _tree(self, code: CodeType) -> ast.Module | None:
+        return self._tree_of(self.project.source(code.co_filename) or code.co_filename)
+
+    def _tree_of(self, file: str) -> ast.Module | None:
         if file not in self.files:
             try:
                 self.files[file] = ast.parse("".join(linecache.getlines(file)))
@@ -120,40 +131,20 @@ def _inner(node: ast.AST) -> Iterator[ast.stmt]:
             yield from _inner(child)
 
 
-def _data_of(call: ast.Call) -> list[ast.expr]:
-    """Arguments of a call that may be examples."""
-    return [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in DATA_KEYWORDS)]
-
-
-def _makes_no_data(statement: ast.AST) -> bool:
-    """Whether a statement assigns an object of a class that holds no examples, judged by its name."""
-    value = getattr(statement, "value", None)
-    if not isinstance(value, ast.Call):
-        return False
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
-    return name[:1].isupper() and not DATA.search(name)
-
-
-def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: bool) -> bool | None:
+def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str]) -> bool | None:
     """Follow the names that a statement assigns through later statements of its function."""
     bound_names = set(_bound_names(statement))
-    if as_data:
-        bound_names = set() if _makes_no_data(statement) else bound_names | set(_extended_containers(statement))
     is_returned = False
     start = (getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0))
     for node in _within(scope):
         if not bound_names or (node.lineno, node.col_offset) <= start:
             continue
         calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
-        for call in _calls_of(calls, names):
-            if any(bound_names.intersection(_names_read(part)) for part in (_data_of(call) if as_data else [call])):
-                return True
+        if any(bound_names.intersection(_names_read(call)) for call in _calls_of(calls, names)):
+            return True
         if bound_names.intersection(_names_read(node)):
             is_returned = is_returned or isinstance(node, ast.Return)
-            if not as_data:
-                bound_names.update(_bound_names(node))
-            elif not _makes_no_data(node):
-                bound_names.update((*_bound_names(node), *_extended_containers(node)))
+            bound_names.update(_bound_names(node))
     return None if is_returned else False
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 
+MOST_CODES = 10_000
+
+
 class Project:
     """Finds files of the project by the names under which Python compiled them.
 
@@ -38,6 +41,9 @@ class Project:
         self.main_loops = [
             (entry["file"], entry["line"], entry["end_line"]) for entry in manifest["loops"].values() if entry["main"]
         ]
+        self.training_loops = self.main_loops or [
+            (entry["file"], entry["line"], entry["end_line"]) for entry in manifest["loops"].values()
+        ]
         self.managed = [
             (entry["file"], entry["line"], entry["end_line"], int(key))
             for key, entry in manifest["loops"].items()
@@ -49,19 +55,31 @@ class Project:
         self.adapters: dict[str, list[str]] = manifest.get("adapters") or {}
         self.waiting: tuple[int, FrameType] | None = None
         self._begin = os.getcwd()
+        self._codes: dict[int, tuple[CodeType, str | None, set[int]]] = {}
         self._prefix = work + os.sep
         self._real_prefix = os.path.realpath(work) + os.sep
 
     def file(self, filename: str) -> str | None:
         """Name of a file in the project, with forward slashes; None for files outside of it."""
-        if filename.startswith("<"):
+        path = self.source(filename)
+        if path is None:
             return None
-        path = os.path.normpath(os.path.join(self._begin, filename))
         for prefix in (self._prefix, self._real_prefix):
             if path.startswith(prefix):
                 inside = path[len(prefix) :]
                 return None if "site-packages" in inside else inside.replace(os.sep, "/")
         return None
+
+    def source(self, filename: str) -> str | None:
+        """Path of a source file, by the name under which Python compiled it; None for text that is no file.
+
+        Functions of the script lose the name on their way to a worker of joblib, which has the script's arguments.
+
+        Source: cloudpickle 3.1, `_code_reduce`.
+        """
+        if filename == "<dynamic-code>":
+            filename = next(iter(getattr(sys, "argv", [])), "<")
+        return None if filename.startswith("<") else os.path.normpath(os.path.join(self._begin, filename))
 
     def names(self, file: str) -> set[str]:
         """Names under which Python may have compiled a file: absolute, resolved, and as passed on the command line."""
@@ -70,7 +88,7 @@ class Project:
 
     def place(self, code: CodeType) -> str | None:
         """File of a code object in the project; None if it is not part of it."""
-        return self.file(code.co_filename)
+        return (self._codes.get(id(code)) or self._look_up(code))[1]
 
     def nearest(self, frame: FrameType | None) -> tuple[str, int]:
         """File and line of the nearest project frame, searching outwards from `frame`; ("", 0) if there is none."""
@@ -92,14 +110,39 @@ class Project:
             yield from outwards(self.waiting[1])
 
     def is_training(self, frame: FrameType | None) -> bool:
-        """Whether a frame or one of its callers is executing a line of the main loop."""
-        for outer in self._outwards(frame):  # called at every draw of a permutation
-            line = outer.f_lineno
-            if any(first <= line <= last for _, first, last in self.main_loops):
-                name = self.place(outer.f_code)
-                if any(file == name and first <= line <= last for file, first, last in self.main_loops):
-                    return True
+        """Whether a frame or a caller executes a line of the main loop, or of any loop where none is known."""
+        waiting = self.waiting
+        if waiting is not None and waiting[0] == get_ident() and self._is_in_loop(waiting[1]):
+            return True
+        return self._is_in_loop(frame)
+
+    def _is_in_loop(self, frame: FrameType | None) -> bool:
+        known = self._codes
+        while frame is not None:  # at many a draw, so without generators
+            code = frame.f_code
+            _, _, in_loops = known.get(id(code)) or self._look_up(code)
+            if in_loops and frame.f_lasti in in_loops:
+                return True
+            frame = frame.f_back
         return False
+
+    def _look_up(self, code: CodeType) -> tuple[CodeType, str | None, set[int]]:
+        """Keep the file of a code object, and its instructions in such loops; a frame takes a µs to tell its line."""
+        name = self.file(code.co_filename)
+        ranges = [(first, last) for file, first, last in self.training_loops if file == name]
+        in_loops: set[int] = set()
+        if ranges:
+            from dis import findlinestarts
+
+            starts = [*findlinestarts(code), (len(code.co_code), None)]
+            for (start, line), (end, _) in zip(starts, starts[1:]):
+                if any(first <= (line or 0) <= last for first, last in ranges):
+                    in_loops.update(range(start, end))
+        if len(self._codes) >= MOST_CODES:
+            self._codes.clear()
+        # The reference keeps the id from being used again.
+        self._codes[id(code)] = entry = code, name, in_loops
+        return entry
 
     def managed_loop(self, frame: FrameType | None) -> tuple[int, FrameType | None]:
         """Id of the running managed loop and the frame of its call; the id is -1 if the analysis did not find one."""

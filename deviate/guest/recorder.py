@@ -125,6 +125,8 @@ class Recorder:
         rank: of this process among those that compute together; None where it is not known, or not yet.
         n_ranks: how many there are, 1 where that is not known.
         has_stepped: whether a main loop has begun, in this process or in the one that forked it.
+        training: main loops that are running, all loops with taps where no main loop is known.
+        is_training: whether one of them surely runs. When a `while` loop is left is seen late: it does not count.
         weight_versions: gives a number for each optimizer, which rises when its weights change; None without any.
         is_hidden: whether steps of a training are not seen, in a compiled function: then nobody knows when it ended.
         fitting: how many estimators are being fitted now, one in another; what trains inside of them is part of them.
@@ -135,6 +137,7 @@ class Recorder:
         self.facts = facts
         self.loops = project.loops
         self.main_ids = {number for number, loop in project.loops.items() if loop[2]} | {UNSEEN}
+        self.training_ids = self.main_ids if len(self.main_ids) > 1 else {UNSEEN, *project.loops}
         self.fields = project.fields
         self.place = project.place
         self.heads = LinePrefixes()
@@ -143,6 +146,10 @@ class Recorder:
         self.has_stepped = False
         self.at_main_step: list[Callable[[int], object]] = []
         self.at_main_end: list[Callable[[], object]] = []
+        self.at_training: list[Callable[[], object]] = []
+        self.at_training_end: list[Callable[[], object]] = []
+        self.training: list[Running] = []
+        self.is_training = False
         self.at_close: list[Callable[[], object]] = []
         self.at_rank: list[Callable[[], object]] = []
         self.weight_versions: Callable[[], dict[int, int]] | None = None
@@ -392,6 +399,11 @@ class Recorder:
         count.n_begun += 1
         running.began = perf_counter()
         stack.append(running)
+        if running.id in self.training_ids:
+            self.training.append(running)
+            if len(self.training) == 1:
+                self.tell(self.at_training)
+            self.is_training = self.training[0].code is None
 
     def end(self, running: Running) -> None:
         stack = self.running.get(get_ident())
@@ -403,6 +415,11 @@ class Recorder:
 
     def _leave(self, running: Running) -> None:
         """Add a loop that was left to the count of its steps."""
+        if running in self.training:
+            self.training.remove(running)
+            self.is_training = bool(self.training) and self.training[0].code is None
+            if not self.training:
+                self.tell(self.at_training_end)
         count = self.counts.get(running.id)
         if count is not None:
             count.n_steps += running.step + 1

@@ -8,7 +8,7 @@ from deviate.model.analysis import Direction, Metric, Role
 
 Stream = Literal["init", "shuffle", "augment", "dropout", "split", "other"]
 """What random numbers are drawn for. `split`: which examples train and which test. `other`: what no stream explains."""
-STREAMS_NUMBER = 4
+STREAMS_NUMBER = 5
 """What belongs to which stream, as a number: with another one, "varied" and "held" mean something else. An experiment
 keeps the one that it began with, for its guest lies in its snapshot.
 
@@ -16,6 +16,7 @@ keeps the one that it began with, for its guest lies in its snapshot.
 2026-11-23  2  draws of more libraries are divided, and examples that a function draws belong to `split`
 2026-11-25  3  seeds of LightGBM, XGBoost, CatBoost and of environments are replaced
 2026-11-27  4  generators of PyTorch/XLA and of replicas are divided, and ranks that nobody seeds draw different numbers
+2026-11-29  5  what is drawn outside of the training belongs to `split`, weights apart
 """
 SCORES_NUMBER = 3
 """How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity.
@@ -146,6 +147,8 @@ class Spec:
         streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when the experiment began.
         varied: the streams whose seeds differ between replicates. The seeds follow from it, so it is no part of the
             hash; the guest needs it to keep a division of the data that the script fixes by a seed, unless it varies.
+        weights: places of draws before the training that are first values of weights, as in `Plan`; None where this run
+            is to find them. They follow from the first run, so they are no part of the hash either.
     """
 
     sources_hash: str
@@ -162,6 +165,7 @@ class Spec:
     streams: int = 1
     scores: int = 1
     varied: tuple[str, ...] = field(default=(), compare=False)
+    weights: tuple[str, ...] | None = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

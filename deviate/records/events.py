@@ -107,7 +107,8 @@ class ProcessLog:
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
         ways: ways to sites by the numbers that the process gave them.
         points: by name of the metric.
-        old_models: paths of models that existed before the run and that it read after its first training step.
+        first_values: places of draws that are weights.
+        old_models: models that existed before the run and that it read: path and place.
         trained_s: seconds at which the last training step ended; None where none was seen.
         draws: library to the streams from which numbers were drawn.
         drawn: draws outside of the main loop whose values may be data.
@@ -129,6 +130,7 @@ class ProcessLog:
     seeds: list[SeedEvent] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     old_models: list[str] = field(default_factory=list)
+    first_values: list[str] = field(default_factory=list)
     trained_s: float | None = None
     errors: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
@@ -321,7 +323,8 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "artifact": _artifact,
     "not captured": lambda event, log: log.not_captured.append(NotCaptured(*map(str, event))),
     "write": lambda event, log: log.writes.append(str(event.path)),
-    "old model": lambda event, log: log.old_models.append(str(event.path)),
+    "first value": lambda event, log: log.first_values.append(str(event.place)),
+    "old model": lambda event, log: log.old_models.append(f"{event.path} (read at {event.file}:{event.line})"),
     "trained": _trained,
     "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
     "environment": _environment,
@@ -340,12 +343,12 @@ def _value_of(event: Any, kind: type[T], **changed: object) -> T:
     return convert({**dict(zip(event._fields, event, strict=True)), **changed}, kind, strict=False)
 
 
-DATA = b'["evaluation",', b'["drawn",'
+DATA = b'["evaluation",', b'["drawn",', b'["uncontrolled",', b'["first value",'
 """Beginnings of events about the data."""
 
 
-def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
-    """The data that an attempt was tested on and what it drew outside of the main loop; all else is passed over.
+def data_events(attempt: Path) -> ProcessLog:
+    """What the events of an attempt say about its data, and nothing else.
 
     Raises:
         OSError: a file cannot be read.
@@ -358,7 +361,7 @@ def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[Draw
                     with suppress(*BAD):
                         kind, *fields = json.loads(line)
                         RARE[kind](event_of(kind, *fields), log)
-    return tuple(dict.fromkeys(log.evaluation)), tuple(dict.fromkeys(log.drawn))
+    return log
 
 
 # Speed of main loops and profiler results, read from the files of an attempt.

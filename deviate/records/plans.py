@@ -72,6 +72,8 @@ class Plan:
             `--max-failures` may have set before all had.
         origins: what gave each setting its value, by the name of its option: the flag `--runs`, the variable
             `DEVIATE_RUNS` or `deviate.toml`; defaults are left out.
+        weights: places of draws before the training that are first values of weights, which the first run finds, such
+            as `net.py:3<train.py:9`; None before it has ended, empty where nothing is to be found.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Plan:
     plugins: tuple[Plugin, ...] = ()
     n_ended: int = 0
     origins: tuple[tuple[str, str], ...] = ()
+    weights: tuple[str, ...] | None = ()
 
     @property
     def n_runs(self) -> int:
@@ -263,6 +266,14 @@ def record_ended(folder: Path, n_ended: int) -> None:
         plan = read_plan(folder)
         if plan.n_ended < n_ended:
             _write_plan(folder, dataclasses.replace(plan, n_ended=n_ended))
+
+
+def record_weights(folder: Path, places: Sequence[str]) -> None:
+    """Write down which draws before the training are weights, unless a run before has told."""
+    with lock_folder(folder, waits=True):
+        plan = read_plan(folder)
+        if plan.weights is None:
+            _write_plan(folder, dataclasses.replace(plan, weights=tuple(places)))
 
 
 def _write_plan(folder: Path, plan: Plan) -> None:

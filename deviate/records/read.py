@@ -452,8 +452,8 @@ def _warnings(logs: Sequence[ProcessLog], metrics: Sequence[SelectedMetric]) -> 
         warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
     warnings += _outside(merge_processes.union_over_processes(logs, lambda log: log.writes))
     warnings += [
-        f"{path} was there before the run, and the run read it after its training: what it reports from then on may be "
-        "of that model"
+        f"{path} was there before the run: what the run reports may be of that model. Let it start without: "
+        f'[snapshot] fresh = ["{path.partition(" (")[0]}"]'
         for path in merge_processes.union_over_processes(logs, lambda log: log.old_models)
     ]
     warnings += [f"{TAP_FAILED}: {one}" for one in merge_processes.union_over_processes(logs, lambda log: log.errors)]

@@ -24,7 +24,9 @@ ID_DIGITS = 16
 
 def spec_hash(spec: Spec) -> str:
     """SHA-256 of the canonical JSON: keys sorted, no spaces, so that every machine computes the same."""
-    return document_digest(to_builtins(dataclasses.replace(spec, varied=())))
+    document = to_builtins(dataclasses.replace(spec, varied=()))
+    del document["weights"]
+    return document_digest(document)
 
 
 def run_id(spec: Spec) -> str:
@@ -39,7 +41,8 @@ def write_spec(path: Path, spec: Spec) -> None:
 
 def keep_spec(path: Path, spec: Spec) -> None:
     """Write the spec where it is missing or damaged: a power cut may have taken it."""
-    if find_record(path, "spec", Spec) != spec:
+    found = find_record(path, "spec", Spec)
+    if found != spec or found.weights != spec.weights:
         write_spec(path, spec)
 
 

@@ -18,6 +18,7 @@ from deviate.base.redaction import redact_words
 from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
 from deviate.model.plan import Settings, Snapshot, Spec
+from deviate.records.events import data_events
 from deviate.records.layout import (
     PLANT,
     attempt_folder,
@@ -29,6 +30,7 @@ from deviate.records.layout import (
     snapshot_folder,
     spec_file,
 )
+from deviate.records.plans import read_plan, record_weights
 from deviate.records.read import log_end, stderr_tail
 from deviate.records.runs import (
     Claim,
@@ -127,6 +129,9 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
         RecordError: the disk does not take it.
     """
     spec, run = order.spec, run or order.run
+    if spec.replicate and spec.weights is None:  # planned before the first run had ended
+        spec = dataclasses.replace(spec, weights=read_plan(order.experiment).weights or ())
+        order = dataclasses.replace(order, spec=spec)
     try:
         run.mkdir(parents=True, exist_ok=True)
         end_orphans([run])  # of a worker that came and died since the beginning
@@ -280,6 +285,8 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tupl
         attempt.slot.device,
         attempt.n_sharing,
     )
+    if attempt.spec.weights is None and "init" in attempt.spec.varied and ending.status not in {"lost", "cancelled"}:
+        record_weights(attempt.order.experiment, data_events(attempt.folder).first_values)
     shutil.rmtree(attempt.claim.temporary, ignore_errors=True)  # first, as nobody examines an attempt with a result
     if not attempt.is_taken:
         write_result(attempt.folder, result)

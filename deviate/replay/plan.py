@@ -59,6 +59,7 @@ def spec_of(experiment: Plan, snapshot: Snapshot, variant: Variant, replicate: i
         streams=experiment.streams or 1,
         scores=experiment.scores or 1,
         varied=tuple(stream for stream in variant.varied if stream in STREAMS),
+        weights=None if replicate == 0 and experiment.weights else experiment.weights,
     )
 
 

@@ -39,6 +39,9 @@ ONE_BIT_STEP = "one-bit-step"
 LATER_BIT = re.compile(r"one-bit@(\d{1,9})")
 """Variant whose bit is flipped before this step of the main loop; up to there all runs are equal."""
 ON_MISSING = "on-missing"
+VARY = "vary"
+"""Control that names lines of draws which vary although they may make the data, with commas between."""
+PLACE = re.compile(r"[^,]+:\d+")
 PERTURBATIONS: tuple[Levels, ...] = (
     (),
     (("threads", "1"),),
@@ -83,7 +86,7 @@ def make_variant(
 
 _BUILT_IN = (
     Variant("as-is", "nothing is changed: the script's own seeds and defaults", are_trackers_offline=False),
-    make_variant("algo+impl", "all randomness free: seeds and kernels", (*GROUPS["algo"], HASH, *GROUPS["impl"])),
+    make_variant("algo+impl", "training varies: seeds and kernels", (*GROUPS["algo"], HASH, *GROUPS["impl"])),
     make_variant("algo", "randomness of the algorithm", GROUPS["algo"]),
     make_variant("impl", "noise of the implementation", GROUPS["impl"]),
     make_variant("control", "nothing varies: the runs are compared bit by bit"),
@@ -144,6 +147,28 @@ def find_variant(name: str, defined: Iterable[Variant] = ()) -> Variant:
     raise InputError(f"no variant named {name!r}", f"did you mean {guess}? {listed}" if guess else listed)
 
 
+def vary_more(variant: Variant, words: Iterable[str]) -> Variant:
+    """The variant with further streams, factors or lines that vary.
+
+    Args:
+        words: names as in a combination, or the places of draws as `train.py:7`.
+
+    Raises:
+        InputError: the variant holds nothing, or a word is neither.
+    """
+    if not variant.varied and not variant.held:
+        raise InputError(f"--vary: variant {variant.name} holds nothing", "leave --vary away")
+    names = {word for word in words if not PLACE.fullmatch(word)}
+    for name in names.difference(PARTS):
+        raise _unknown(name, PARTS, "--vary names the unknown stream or factor")
+    places = ",".join(word for word in words if word not in names)
+    hashed = names and {HASH} & {*variant.varied}
+    wider = find_variant("+".join((variant.name, *hashed, *names))) if names else variant
+    levels = dict(wider.controls) | ({VARY: places} if places else {})
+    trackers = variant.are_trackers_offline
+    return dataclasses.replace(wider, controls=tuple(sorted(levels.items())), are_trackers_offline=trackers)
+
+
 def _later_bit(step: int) -> Variant:
     """Source: Summers & Dinneen (2021), where training goes on from the checkpoint of an epoch with one bit changed."""
     return make_variant(
@@ -178,7 +203,7 @@ def describe_variant(variant: Variant) -> str:
     flipped = ["one bit of one weight"] if levels.pop(ONE_BIT, None) else []
     if ONE_BIT_STEP in levels:
         flipped = [f"{flipped[0]} before step {levels.pop(ONE_BIT_STEP)}"]
-    varied = list(variant.varied)
+    varied = [*variant.varied, *filter(None, levels.pop(VARY, "").split(","))]
     if set(varied) & set(STREAMS) == set(STREAMS) - {"split"}:
         varied = ["all streams but split", *(name for name in varied if name not in STREAMS)]
     parts = [
@@ -187,15 +212,16 @@ def describe_variant(variant: Variant) -> str:
         *(f"{name} {level}" for name, level in levels.items()),
     ]
     if set(variant.varied) >= {*GROUPS["algo"], *GROUPS["impl"]}:
-        parts[0] = "all randomness free, seeds and kernels"
+        parts[0] = "training varies, seeds and kernels"
     is_own = variant.name not in VARIANTS and bool(variant.description)
     return "; ".join(parts) + (f" ({variant.description})" if is_own else "")
 
 
 def _shorten(names: Sequence[str], streams: str) -> list[str]:
-    """Short list of names, with several streams combined; a single held stream is described by its seed."""
+    """Short list of names, with several streams combined; a single held stream is described by its seed or its data."""
     among = [name for name in names if name in STREAMS]
-    held_names = [f"the seed of {name}" for name in among] if len(among) < 2 else [streams]
+    single = ["the data (split)" if name == "split" else f"the seed of {name}" for name in among]
+    held_names = single if len(among) < 2 else [streams]
     return [*held_names, *(name for name in names if name not in STREAMS)]
 
 

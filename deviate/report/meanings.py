@@ -89,7 +89,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "linear CKA": "How similar the outputs of two runs are: 1 is equal up to rotation and scale.",
         "ECE": "Expected calibration error: how far confidence is from accuracy. 0 is best.",
         # Variants.
-        "algo+impl": "Variant: all randomness free, seeds and kernels.",
+        "algo+impl": "Variant: training varies, seeds and kernels; the data are held.",
         "algo": "Variant: seeds free (weights, order, augmentation, dropout), kernels deterministic.",
         "impl": "Variant: seeds fixed, kernels free.",
         "control": "Variant: everything fixed. Its runs should be equal.",

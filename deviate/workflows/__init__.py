@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from deviate.workflows.execute import PreparedExperiment as PreparedExperiment
     from deviate.workflows.execute import Request as Request
     from deviate.workflows.execute import SampleSizeRule as SampleSizeRule
+    from deviate.workflows.execute import asking as asking
     from deviate.workflows.execute import fair_order as fair_order
     from deviate.workflows.execute import find as find
     from deviate.workflows.execute import interpreter_labels as interpreter_labels

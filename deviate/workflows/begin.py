@@ -1,6 +1,7 @@
 """Starts or continues an experiment: freezes the project, and compares it with the record."""
 
 import dataclasses
+import re
 import shlex
 import shutil
 import time
@@ -39,12 +40,17 @@ from deviate.workflows.execute import PreparedExperiment, Request, specs_of
 from deviate.workflows.validate import refuse_mute
 
 PLANNED = frozenset({
-    "runs", "variants", "seed", "command", "prepare", "then", "python", "wrap", "env", "trackers", "warn_only",
+    "runs", "variants", "seed", "command", "prepare", "then", "python", "wrap", "env", "trackers", "warn_only", "vary",
     "until", "looks", "capture", "capture_every", "capture_limit", "tta", "metric", "margin",
     *OPTION_OF_SETTING.values(),
 })  # fmt: skip
 """Options whose values are in a plan, which says where they came from."""
 LONGEST_NAME = 80
+DRAWING = re.compile(
+    r"\.(?:(?:standard_)?normal|randn?|random(?:_sample)?|uniform|randint|integers|choice|gauss|glorot\w*)\("
+)
+LAYERS = re.compile(r"\bnn\.(?:Module|Linear|Sequential|Conv\w+)\b|\bkeras\b|\bflax\b|\bhaiku\b|\btransformers\b")
+"""Frameworks whose layers draw their weights by calls that tell it."""
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 
 
@@ -150,9 +156,20 @@ def _make(
         plugins=plugins,
         n_ended=0,
         origins=_origins(prepared, request),
+        weights=None if _may_draw_weights(prepared.analysis, snapshot) else (),
     )
     create_experiment(place, plan)
     return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))
+
+
+def _may_draw_weights(analysis: Analysis, snapshot: Snapshot) -> bool:
+    """Whether the project draws numbers, outside of a loop with a tap, of which only a run tells what they are."""
+    loops = [loop for loop in analysis.loops if loop.kind != "managed"]
+    inside = {(loop.file, line) for loop in loops for line in range(loop.line, loop.end_line + 1)}
+    texts = {file: (snapshot.folder / "tree" / file).read_text(errors="replace") for file in analysis.files}
+    lines = ((file, number, line) for file in texts for number, line in enumerate(texts[file].splitlines(), 1))
+    is_drawing = any((file, number) not in inside and DRAWING.search(line) for file, number, line in lines)
+    return bool(loops) and is_drawing and not any(map(LAYERS.search, texts.values()))
 
 
 def _origins(prepared: PreparedScript, request: Request) -> tuple[tuple[str, str], ...]:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from deviate.errors import DeviateError, InputError
 from deviate.model.plan import Variant
-from deviate.model.records import DrawEvent, EvaluationData
-from deviate.records.events import evaluation_of
+from deviate.records.events import ProcessLog, data_events
 from deviate.records.plans import change_experiment, read_plan
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, fair_order
@@ -121,26 +120,21 @@ class SameData:
     """
 
     experiments: Sequence[PreparedExperiment]
-    _seen: dict[tuple[str, str], list[tuple[EvaluationData, ...]]] = field(default_factory=dict)
-    _drawn: dict[tuple[str, str], list[DrawEvent]] = field(default_factory=dict)
+    _seen: dict[tuple[str, str], list[ProcessLog]] = field(default_factory=dict)
 
     def take(self, update: RunUpdate) -> str | None:
         """Process an update; returns a sentence for the user, or None."""
         if update.kind != "finished" or update.status != "completed":
             return None
         variant = self._variant(update)
-        key = (update.experiment, update.variant)
-        seen = self._seen.setdefault(key, [])
+        seen = self._seen.setdefault((update.experiment, update.variant), [])
         if variant is None or "split" in variant.varied or len(seen) >= ENOUGH:
             return None
         try:
-            evaluation, drawn = evaluation_of(Path(update.folder))
+            seen.append(data_events(Path(update.folder)))
         except (DeviateError, OSError):  # reported when the records are read at the end
             return None
-        seen.append(evaluation)
-        events = self._drawn.setdefault(key, [])
-        events += drawn
-        return _sentence(variant, seen, events) if len(seen) == ENOUGH else None
+        return _sentence(variant, seen) if len(seen) == ENOUGH else None
 
     def _variant(self, update: RunUpdate) -> Variant | None:
         plans = [experiment.plan for experiment in self.experiments if update.experiment == experiment.folder.name]
@@ -148,14 +142,13 @@ class SameData:
         return next(variants, None)
 
 
-def _sentence(
-    variant: Variant, evaluations: Sequence[Sequence[EvaluationData]], drawn: Sequence[DrawEvent]
-) -> str | None:
+def _sentence(variant: Variant, logs: Sequence[ProcessLog]) -> str | None:
     from deviate.stats import agreement, cure, hash_words  # numpy, which the report loads in any case
 
+    evaluations = [tuple(dict.fromkeys(log.evaluation)) for log in logs]
     if agreement(evaluations) != "differ":
         return None
     hashed = hash_words([word for run in evaluations for word in run])
-    split_note = ", although the seed of split is held" if "split" in variant.held else ""
-    sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}{split_note}"
-    return f"{sentence}. {cure(variant.varied, drawn)}"
+    sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}"
+    drawn = [event for log in logs for event in log.drawn]
+    return f"{sentence}. {cure(variant.varied, drawn, [phrase for log in logs for phrase in log.uncontrolled])}"

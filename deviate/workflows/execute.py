@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError, InUseError, RecordError
 from deviate.model.analysis import Analysis
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Test
@@ -22,6 +22,9 @@ from deviate.records.runs import read_spec, run_id
 from deviate.replay.plan import plan as plan_runs
 from deviate.replay.plan import spec_of
 from deviate.replay.protocol import EXECUTORS, Executor, Order, Outcome
+
+WAIT_S = 2.0
+"""Seconds between looks whether another worker has ended the first run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,16 @@ def fair_order(
     return orders
 
 
+def asking(experiments: Sequence[PreparedExperiment]) -> frozenset[Path]:
+    """Experiments whose first runs have to end before further ones begin: they tell which draws are weights."""
+    return frozenset(
+        experiment.folder
+        for experiment in experiments
+        if read_plan(experiment.folder).weights is None
+        and any("init" in variant.varied for variant in experiment.plan.variants)
+    )
+
+
 def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
     """Every run of a plan, variant by variant; none of what was imported."""
     return [
@@ -159,7 +172,7 @@ def open_experiment(place: Path) -> PreparedExperiment:
 
 
 def work(place: Path, *, index: int | None = None, run: str | None = None) -> Outcome:
-    """Execute one run of an experiment in this process, for use by any scheduler.
+    """Execute one run of an experiment in this process, for use by any scheduler; before it the one that tells weights.
 
     Args:
         index: its number in the plan, variant by variant, from 0; or
@@ -172,12 +185,20 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
     from deviate.replay.execute import work as work_on  # what compares and reports starts no run
 
     experiment = open_experiment(place)
+    plan = experiment.plan
     spec = _spec_at(experiment, -1 if index is None else index) if run is None else _spec_called(experiment, run)
     if spec is None:
         wanted = f"run {run}" if run is not None else f"index {index}"
-        n_runs = sum(variant.n_runs for variant in experiment.plan.variants)
+        n_runs = sum(variant.n_runs for variant in plan.variants)
         raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {n_runs} runs, from index 0")
-    return work_on(Order(place, spec), experiment.plan.settings)
+    while spec.replicate and asking([experiment]):
+        first = next(variant.definition for variant in plan.variants if variant.definition and "init" in variant.varied)
+        try:
+            work_on(Order(place, spec_of(plan, experiment.snapshot, first, 0)), plan.settings)
+            break
+        except InUseError:  # another worker is at it
+            time.sleep(WAIT_S)
+    return work_on(Order(place, spec), plan.settings)
 
 
 def _spec_at(experiment: PreparedExperiment, index: int) -> Spec | None:

@@ -102,7 +102,9 @@ METRICS = {
     "target": ("number", "A value; the report gives the time that runs take to reach it."),
     "n_examples": ("number", "Examples of the test set: the report then gives the error from its finite size."),
 }
-SNAPSHOT = {"fresh": ("list of folders", "Folders that begin empty in each run, such as those of checkpoints.")}
+SNAPSHOT = {
+    "fresh": ("list of paths", "Folders that begin empty, and files that are absent, in each run, such as checkpoints.")
+}
 CAPTURE = {
     "keep": ("list of texts", "`predictions`, `weights`, or both, as `--capture`."),
     "every": ("number", "Steps of the main loop between two captures, as `--capture-every`. Default: only the end."),

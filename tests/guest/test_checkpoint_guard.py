@@ -264,8 +264,8 @@ AFTER = READ.replace("'rb').read()\nfor", "'rb').close()\nfor").partition("\n")[
 @pytest.mark.parametrize(
     ("before", "path", "told"),
     [
-        ("", "output/best.pt", [["output/best.pt"]]),
-        ("open('output/best.pt', 'rb').close()\n", "output/best.pt", [["output/best.pt"]]),
+        ("", "output/best.pt", [["output/best.pt", "train.py"]]),
+        ("open('output/best.pt', 'rb').close()\n", "output/best.pt", [["output/best.pt", "train.py"]]),
         ("open('output/best.pt', 'wb').close()\n", "output/best.pt", []),
         ("", "pretrained/resnet.pt", []),
         ("", "output/data.csv", []),
@@ -277,7 +277,7 @@ def test_a_model_of_before_that_is_read_after_training_began_is_told_once(
     put(tmp_path, path)
     text = before + AFTER + f"for _ in 'ab':\n    open({path!r}, 'rb').close()\n"
     result = run(tmp_path, text, lines=1)
-    assert result.of("old model") == told
+    assert [event[:2] for event in result.of("old model")] == told
     assert result.of("checkpoint") == []
 
 
@@ -285,3 +285,12 @@ def test_a_model_that_the_run_has_left_is_none_of_before(tmp_path: Path) -> None
     put(tmp_path, "output/best.pt")
     text = AFTER + "open('output/best.pt', 'wb').close()\nos.utime('output/best.pt', (1, 1))\nopen('output/best.pt')\n"
     assert run(tmp_path, "import os\n" + text, lines=1).of("old model") == []
+
+
+@pytest.mark.parametrize(("path", "told"), [("best.npz", [["best.npz", "train.py", 1]]), ("pretrained/best.npz", [])])
+def test_a_model_of_before_is_told_where_no_main_loop_is_known(
+    tmp_path: Path, path: str, told: list[list[str | int]]
+) -> None:
+    put(tmp_path, path)
+    child = Child(tmp_path, f"open({path!r}, 'rb').close()\n")
+    assert child.run(varied=()).of("old model") == told

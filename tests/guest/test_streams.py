@@ -47,7 +47,7 @@ def test_ranks_draw_different_numbers_unless_the_script_seeds_them(tmp_path: Pat
 def test_streams_that_were_drawn_from_are_told(tmp_path: Path) -> None:
     text = "import random\nx = list(range(9))\nrandom.shuffle(x)\nfor epoch in range(2):\n    random.shuffle(x)\n"
     assert run(tmp_path / "a", text, ("range(2)", 5)).of("draws") == [["random", ["shuffle", "split"]]]
-    assert run(tmp_path / "b", text + "random.random()\n", ("range(2)", 5)).of("draws") == [
+    assert run(tmp_path / "b", text + "    random.random()\n", ("range(2)", 6)).of("draws") == [
         ["random", ["other", "shuffle", "split"]]
     ]
     assert run(tmp_path / "c", "import random\n").of("draws") == [["random", []]]
@@ -211,7 +211,7 @@ one, two = Generator(shared), Generator(shared)
 print(one.random() != two.random(), one.bit_generator is shared)
 class Mine(Generator):
     pass
-print(type(Mine(PCG64(3))) is Mine, Mine(PCG64(3)).random() == Generator(PCG64(3)).random())
+print(type(Mine(PCG64(3))) is Mine, Mine(PCG64(3)).random() == Mine(PCG64(3)).random())
 with one.bit_generator.lock:
     print(shared.capsule is not None)
 for wrong in (lambda: PCG64(-1), lambda: default_rng("a"), lambda: Generator(3), lambda: SeedSequence("a")):
@@ -339,7 +339,11 @@ print(random.random())
     assert one == again, "Python itself seeds a forked process from the system"
     assert len(set(one)) == 4
     assert (
-        one[1] == one[3] == run(tmp_path / "c", "import random\nrandom.seed(4)\nprint(random.random())").stdout.strip()
+        one[1]
+        == one[3]
+        == run(
+            tmp_path / "c", "import random\nfor _ in range(0): pass\nrandom.seed(4)\nprint(random.random())"
+        ).stdout.strip()
     )
 
 
@@ -438,3 +442,30 @@ def test_what_scikit_learn_has_fitted_is_hashed(tmp_path: Path, require) -> None
     assert base == again
     assert all(a[2] != b[2] for a, b in zip(base, other, strict=True))
     assert base[1][3] > base[0][3]
+
+
+def test_a_state_that_is_set_again_gives_the_same_numbers_before_the_training(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = """\
+import copy, random
+import numpy as np
+x, y = np.arange(30), np.arange(30)
+own = np.random.RandomState(3)
+for made in (np.random, own):
+    state = made.get_state()
+    made.shuffle(x)
+    made.set_state(state)
+    made.shuffle(y)
+    print((x == y).all())
+for made in (random, random.Random(3)):
+    state = made.getstate()
+    first = made.random()
+    made.setstate(state)
+    print(first == made.random())
+rng = np.random.default_rng(4)
+print((copy.deepcopy(rng).permutation(9) == rng.permutation(9)).all())
+for epoch in range(2):
+    random.random()
+"""
+    result = run(tmp_path, text, ("range(2)", 19))
+    assert set(result.stdout.split()) == {"True"}, result.stdout

@@ -15,6 +15,7 @@ from deviate.replay.variants import (
     find_variant,
     levels_of,
     seed_set,
+    vary_more,
 )
 
 ALGO = ("init", "shuffle", "augment", "dropout", "other")
@@ -157,10 +158,18 @@ def test_what_varies_and_what_is_held_is_told_on_one_line() -> None:
     assert describe_variant(VARIANTS["impl"]) == "varies kernels, autotune, precision; holds all streams, hash"
     assert describe_variant(VARIANTS["control"]).startswith("varies nothing; holds all streams, ")
     assert describe_variant(VARIANTS["one-bit"]).startswith("varies one bit of one weight; ")
-    assert (
-        describe_variant(find_variant("algo+split+hash+impl"))
-        == "all randomness free, seeds and kernels; holds nothing"
-    )
+    assert describe_variant(find_variant("algo+split+hash+impl")) == "training varies, seeds and kernels; holds nothing"
+
+
+def test_a_variant_varies_a_stream_or_a_line_more() -> None:
+    default = VARIANTS["algo+impl"]
+    assert vary_more(default, ["split"]) == find_variant("algo+split+hash+impl")
+    wider = vary_more(VARIANTS["algo"], ["train.py:7", "data.py:3"])
+    assert dict(wider.controls)["vary"] == "train.py:7,data.py:3"
+    assert "varies all streams but split, train.py:7, data.py:3; " in describe_variant(wider)
+    for variant, words in ((VARIANTS["as-is"], ["split"]), (default, ["spilt"])):
+        with pytest.raises(InputError):
+            vary_more(variant, words)
 
 
 def test_the_bit_may_be_flipped_before_a_later_step() -> None:

@@ -135,6 +135,7 @@ class Child:
         capture: dict[str, str] | None = None,
         environment: dict[str, str | None] | None = None,
         varied: Sequence[str] = (),
+        weights: Sequence[str] | None = None,
         is_tapped: bool = True,
         is_cold: bool = False,
         watched: Sequence[int] | None = None,
@@ -181,6 +182,7 @@ class Child:
         (guest / "manifest.json").write_text(json.dumps(manifest))
         spec = self.folder / "spec.json"
         asked = {"seeds": seeds or {}, "controls": controls or {}, "capture": capture or {}, "varied": list(varied)}
+        asked["weights"] = weights
         spec.write_text(json.dumps({"schema": 1, **asked}))
         variables = {
             **os.environ,

@@ -46,11 +46,27 @@ def told(folder: Path, variant: str, evidence: str = "labels", **changes: str) -
 
 def test_other_test_data_are_said_once_when_two_runs_have_ended(tmp_path: Path) -> None:
     sentence = (
-        "algo: the first 2 runs were not tested on the same data, by a hash of the evaluation data, although the seed "
-        "of split is held. Drawn outside of the main loop, in streams that vary: numpy.random.rand (data.py:9, other). "
+        "algo: the first 2 runs were not tested on the same data, by a hash of the evaluation data. "
+        "Drawn outside of the main loop, in streams that vary: numpy.random.rand (data.py:9, other). "
         "Read the data from files, or hold other: --variants init+shuffle+augment+dropout."
     )
     assert told(tmp_path, "algo") == [None, sentence, None]
+
+
+def test_other_test_data_that_no_held_draw_explains_are_said_with_the_line_beyond_control(tmp_path: Path) -> None:
+    data = SameData([begun(tmp_path, "algo")])
+    sentences = []
+    for replicate in range(2):
+        update = ended(tmp_path, "algo", replicate, "labels")
+        path = update.folder / "events-1-1.jsonl"
+        drawn = encode("drawn", "numpy.random.rand", "split", "data.py", 9)
+        system = encode("uncontrolled", "os.urandom", "data.py", 5)
+        path.write_text(path.read_text().replace(path.read_text().splitlines(keepends=True)[1], drawn + system))
+        sentences.append(data.take(update))
+    assert sentences[1] is not None
+    assert sentences[1].endswith(
+        "No draw that a variant holds explains it. Beyond control: os.urandom (data.py:5). Or read the data from files."
+    )
 
 
 @pytest.mark.parametrize(("variant", "evidence"), [("algo", "inputs"), ("split", "labels")])

@@ -12,7 +12,7 @@ GROUPS = {
         runs name ref versus sweep_of is_sweep budget until min_runs max_runs looks seed index run strict dry_run
         plan_only
     """,
-    "What varies": "variants variant hold seeds warn_only",
+    "What varies": "variants variant vary hold seeds warn_only",
     "Difference": "effect difference pilot sd power correlation candidates",
     "Verdict": """
         metric margin baseline against match paired aggregate direction undecided control require_control ulps confirm

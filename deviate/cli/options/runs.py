@@ -16,7 +16,7 @@ from deviate.errors import InputError
 from deviate.model.plan import Settings, Variant
 from deviate.project import CaptureConfig, default_python, with_interpreter
 from deviate.replay.capture_options import DEFAULT_LIMIT, capture_pairs
-from deviate.replay.variants import VARIANTS, choose_variants
+from deviate.replay.variants import VARIANTS, choose_variants, vary_more
 from deviate.workflows import Request, SampleSizeRule
 
 if TYPE_CHECKING:
@@ -275,6 +275,9 @@ class VariantFlags:
         "--warn-only",
         default=False,
     )
+    vary: str | None = flag(
+        "NAMES", "What else varies: a stream such as split, or the draws of a line: train.py:7. Several with commas."
+    )
     trackers: str = flag(
         "offline|as-is",
         "Experiment trackers (wandb …) in the runs: offline, or as the script has them.",
@@ -291,6 +294,8 @@ class VariantFlags:
             raise InputError(f"--variants {self.variants!r} names no variant", f"write --variants {DEFAULT_VARIANT}")
         names = self.variants.split(",") if self.variants else prepared.config.variants or (DEFAULT_VARIANT,)
         variants = choose_variants(names, prepared.variants, is_warning_only=self.warn_only)
+        if self.vary is not None:
+            variants = tuple(vary_more(variant, _names(self.vary, "--vary")) for variant in variants)
         if choice(self.trackers, "--trackers", ("offline", "as-is")) == "as-is":
             return tuple(dataclasses.replace(variant, are_trackers_offline=False) for variant in variants)
         return variants

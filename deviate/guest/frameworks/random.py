@@ -8,7 +8,7 @@ from sys import _getframe
 from ..adapter_context import AdapterContext
 from ..annotations import Any
 from ..seeds import wraps_like
-from ..split import EarlyDraws, Splitting
+from ..split import EarlyDraws, always
 from ..streams import OTHER, Bank, StreamGenerators, Streams
 
 MODULES = ("random",)
@@ -28,13 +28,19 @@ def install(module: Any, context: AdapterContext) -> None:
         for name in dir(module):
             if getattr(getattr(module, name), "__self__", None) is module._inst:
                 setattr(module, name, generators.route(name))
-        Splitting(streams, context.project).patch(module, ("shuffle", "sample"))
-        names = [name for name in DRAWS if hasattr(module, name)]
-        context.part(EarlyDraws).patch(module, names, LIBRARY)
+        _route_draws(module, LIBRARY, context)
         _follow_forks(streams, generators)
     context.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
     if streams.is_active:
         _route_own(module, context)
+
+
+def _route_draws(owner: Any, library: str, context: AdapterContext) -> None:
+    early = context.part(EarlyDraws)
+    early.patch(owner, DRAWS, library, orders={"shuffle": always, "sample": always})
+    for name in ("getstate", "setstate", "__reduce__"):
+        if name in vars(owner):
+            setattr(owner, name, early.at_rest(getattr(owner, name)))
 
 
 class Generators(Bank):
@@ -113,7 +119,7 @@ def _route_own(module: Any, context: AdapterContext) -> None:
 
 def _routed_class(module: Any, context: AdapterContext) -> Any:
     """A subclass of `Random` for the project's generators: one per stream, keyed by the script's seed."""
-    streams, seeding = context.streams, context.seeding
+    seeding = context.seeding
 
     class Routed(module.Random):  # type: ignore[misc]
         """Draws from the generator of the current stream. All methods of the class use these two."""
@@ -143,6 +149,5 @@ def _routed_class(module: Any, context: AdapterContext) -> Any:
             return module.Random, (), self._twins.now().getstate()
 
     Routed.__name__, Routed.__qualname__, Routed.__module__ = "Random", "Random", "random"
-    Splitting(streams, context.project).patch(Routed, ("shuffle", "sample"))
-    context.part(EarlyDraws).patch(Routed, [name for name in DRAWS if hasattr(Routed, name)], OWN)
+    _route_draws(Routed, OWN, context)
     return Routed

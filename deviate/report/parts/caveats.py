@@ -41,7 +41,8 @@ SAME_SPLIT = {
 VARIED = {
     "as-is": "Variant as-is changes nothing: the spread comes from whatever the script leaves free.",
     "algo+impl": (
-        "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated."
+        "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated. "
+        "How much reruns of the script as it stands differ is another question: --variants as-is."
     ),
 }
 COVERAGE = (

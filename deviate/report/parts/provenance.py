@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from deviate.base.notebooks import place_text
+from deviate.base.texts import first_few
 from deviate.model.records import IMPORTED_AS, ControlEvent, DrawEvent, Experiment, Run
 from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
 from deviate.report.format import clean, counted, group_pairs, instant, name_text, number, replicates
@@ -39,15 +40,32 @@ def outcome_counts(experiment: Experiment) -> str:
 
 
 KERNELS = frozenset({"kernels", "autotune", "precision"})
-ALL_FREE = "all randomness free: seeds and kernels"
+ALL_FREE = "training varies: seeds and kernels"
 """Meaning of the default variant."""
+MOST_HELD = 6
 UNROUTED_LEFT_OUT = ", except draws that are not routed"
 
 
 def freedom(experiment: Experiment) -> str:
     """What differs between the runs, in words for someone who has not met the variants; empty for a part of a group."""
     text = _freedom(experiment)
-    return f"{text}{UNROUTED_LEFT_OUT}" if text and any(run.unrouted for run in experiment.runs) else text
+    if text and any(run.unrouted for run in experiment.runs):
+        text += UNROUTED_LEFT_OUT
+    held = held_draws(experiment)
+    is_varied = bool(text and held and STREAMS.intersection(experiment.varied))
+    return f"{text}; data held: {held}; --vary NAME or FILE:LINE" if is_varied else text
+
+
+def held_draws(experiment: Experiment) -> str:
+    """What makes or divides the data, equal in all runs: `train_test_split (train.py:7), normal (train.py:8)`."""
+    events = dict.fromkeys(event for run in experiment.runs for event in run.drawn)
+    weights = {(event.file, event.line) for event in events if event.stream == "init"}
+    texts = dict.fromkeys(
+        f"{clean(event.call.rpartition('.')[2])} ({place_text(clean(event.file), event.line)})"
+        for event in events
+        if event.stream == "split" and "split" in experiment.held and (event.file, event.line) not in weights
+    )
+    return first_few(list(texts), MOST_HELD)
 
 
 def _freedom(experiment: Experiment) -> str:

@@ -284,30 +284,36 @@ def hash_words(hashes: Sequence[EvaluationData]) -> str:
 
 def _cure(experiments: Sequence[Experiment]) -> str:
     varied = {stream for experiment in experiments for stream in experiment.varied}
+    runs = [run for experiment in experiments for run in select_completed(experiment)]
     return cure(
-        varied, [event for experiment in experiments for run in select_completed(experiment) for event in run.drawn]
+        varied, [event for run in runs for event in run.drawn], [one for run in runs for one in run.uncontrolled]
     )
 
 
-def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
+def cure(varied: Collection[str], drawn: Sequence[DrawEvent], uncontrolled: Sequence[str]) -> str:
     """Advice on how to test all runs on the same data: the recorded draws behind the split, and how to hold it.
 
     Args:
         varied: streams and factors that vary.
         drawn: draws outside of the main loop.
+        uncontrolled: what was drawn beyond all control, a phrase each with its place.
     """
     suspects = [event for event in dict.fromkeys(drawn) if event.stream in varied]
-    streams = list(dict.fromkeys(event.stream for event in suspects)) or ["other"]
+    if not suspects:
+        beyond = first_few(list(dict.fromkeys(uncontrolled)), MOST_PLACES)
+        seen = (
+            f"Beyond control: {beyond}." if beyond else "Look for other seeds, draws in threads and the order of sets."
+        )
+        return f"No draw that a variant holds explains it. {seen} Or read the data from files."
+    streams = list(dict.fromkeys(event.stream for event in suspects))
     rest = [stream for stream in ALGORITHM if stream not in streams and stream in varied]
     rest += [factor for factor, sign in (("hash", "hash"), ("impl", "kernels")) if sign in varied]
-    holding = f"hold {' and '.join(streams)}{'' if suspects else ', if they are drawn from it'}"
-    return f"{_draw_places(suspects)}Read the data from files, or {holding}: --variants {'+'.join(rest) or 'control'}."
+    holding = f"hold {' and '.join(streams)}: --variants {'+'.join(rest) or 'control'}"
+    return f"{_draw_places(suspects)}Read the data from files, or {holding}."
 
 
 def _draw_places(events: Sequence[DrawEvent]) -> str:
     """The sentence `Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
-    if not events:
-        return ""
     draws = [f"{event.call} ({place_text(event.file, event.line)}, {event.stream})" for event in events]
     return f"Drawn outside of the main loop, in streams that vary: {first_few(draws, MOST_PLACES)}. "
 

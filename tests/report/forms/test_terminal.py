@@ -72,7 +72,7 @@ def test_of_many_metrics_the_terminal_has_those_that_might_have_been_the_primary
 def test_what_is_free_is_said_once_where_the_variant_first_stands(varied: tuple[str, ...], words: str) -> None:
     sides = [dataclasses.replace(scored(name, (90.0, 91.0)), varied=varied, held=("split",)) for name in "ab"]
     text = render(build_report(judge(sides)), "terminal")
-    assert text.count("(all randomness free: seeds and kernels)") == bool(words)
+    assert text.count("(training varies: seeds and kernels)") == bool(words)
     assert "Candidate  b   algo+impl ·" in text
 
 

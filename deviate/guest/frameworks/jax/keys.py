@@ -22,7 +22,7 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...seeds import wraps_like
-from ...split import Splitting
+from ...split import EarlyDraws
 from ...streams import OTHER
 from .programs import REGION, TRAINING, Programs
 
@@ -69,7 +69,7 @@ class Keys:
     def __init__(self, jax: Any, context: AdapterContext, programs: Programs) -> None:
         self.random = jax.random
         self.streams = context.streams
-        self.splitting = Splitting(context.streams, context.project)
+        self.early = context.part(EarlyDraws)
         self.programs = programs
         self.jit = jax.jit
         # Compiled, as operations on keys would take five times as long as the draw if executed individually.
@@ -103,7 +103,7 @@ class Keys:
             if frame.f_globals.get("__name__") in (core, ELSEWHERE):  # one that another one calls has its key keyed
                 return original(*args, **kwargs)
             try:
-                key = derive_key(args[0] if args else kwargs["key"], frame, _is_permutation(name, args, kwargs))
+                key = derive_key(name, args, kwargs, frame)
             except Exception as error:
                 draw = original(*args, **kwargs)  # raises if the script's arguments are invalid
                 fault("jax.random.%s" % name, error)
@@ -112,10 +112,11 @@ class Keys:
 
         return wraps_like(sampler, original)
 
-    def derive_key(self, key: Any, frame: FrameType, is_permutation: bool) -> Any:
-        """The key that is used for a draw from `key`."""
+    def derive_key(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
+        """The key that is used for a draw by the sampler of this name."""
+        key = args[0] if args else kwargs["key"]
         mark = self.marks.get(_name_of_kind(key))
-        stream = mark[0] if mark else self.stream(frame, is_permutation)
+        stream = mark[0] if mark else self.stream(frame, name, is_permutation=_is_permutation(name, args, kwargs))
         if not self.is_rehearsal:
             self.drawn.add(stream)
         seed = self.seeds.get(stream)
@@ -124,7 +125,7 @@ class Keys:
             seed = self.seeds[stream] = numpy.uint32(self.streams.seed(LIBRARY, None, stream))
         return mark[2](key, seed) if mark else self.fold(key, seed)
 
-    def stream(self, frame: FrameType, is_permutation: bool) -> str:
+    def stream(self, frame: FrameType, name: str, *, is_permutation: bool) -> str:
         """Stream of a draw from an unmarked key."""
         caller: FrameType | None = frame
         module = frame.f_globals.get("__name__")
@@ -135,11 +136,9 @@ class Keys:
             return DRAWING[str(module)]
         self.programs.depends_on(REGION)
         region = self.region()
-        if region == OTHER and is_permutation and caller is not None:
-            placed = self.splitting.stream(caller)
-            if placed is not None:
-                self.programs.depends_on(TRAINING)
-                return placed
+        if region == OTHER and caller is not None and self.streams.is_active and self.streams.is_routed_thread():
+            self.programs.depends_on(TRAINING)
+            return self.early.stream(caller, "jax.random." + name, is_order=is_permutation) or region
         return region
 
     def region(self) -> str:

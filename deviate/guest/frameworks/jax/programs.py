@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable
 from ...seeds import wraps_like
+from ...split import EarlyDraws
 from .trees import first_leaf, shape_of, subtrees_like
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Programs:
         self.recorder = context.recorder
         self.project = context.project
         self.streams = context.streams
+        self.early = context.part(EarlyDraws)
         self.running: list[Program] = []
         self.by_function: WeakKeyDictionary[Any, Program] = WeakKeyDictionary()
         self.has_differentiated = False
@@ -289,8 +291,10 @@ class Programs:
 
     def _context(self, program: Program, frame: FrameType) -> tuple[object, ...]:
         """The context that the draws of a function depend on, at this call."""
-        is_training = program.depends_on & TRAINING and self.project.is_training(frame)
-        return self.streams.now, is_training
+        if not program.depends_on & TRAINING:
+            return (self.streams.now,)
+        is_training = self.early.is_training(frame)
+        return self.streams.now, is_training, is_training or frame.f_lineno
 
 
 def _compile_anew(compiling: Any, args: Any, kwargs: Any) -> Any:

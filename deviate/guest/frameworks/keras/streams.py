@@ -13,6 +13,7 @@ from ...callback_threads import callback_threads_of
 from ...regions import Constructor, Held, Region, at_subclass, region
 from ...requests import Given, Requests
 from ...seeds import wraps_like
+from ...split import EarlyDraws
 from ...streams import STREAMS, spell_seed
 from ..tensorflow.purpose import Purpose
 
@@ -237,7 +238,7 @@ class Keras:
 
     def patch_division(self, module: Any) -> None:
         """Patch module `keras.src.utils.dataset_utils`."""
-        module.split_dataset = region(self.streams, "split", module.split_dataset)
+        self.context.part(EarlyDraws).patch_division(module, "split_dataset", "keras.utils")
 
     def patch_directories(self, module: Any) -> None:
         """Patch modules of Keras that create datasets from directories."""

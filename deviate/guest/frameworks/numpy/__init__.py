@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from ...split import EarlyDraws, Splitting
+from ...split import EarlyDraws, always
 from ...streams import Bank, Streams
 
 MODULES = ("numpy",)
@@ -33,23 +33,27 @@ def install(module: Any, context: AdapterContext) -> None:
 # ---------------------------------------------------------------- the global generator
 
 LIBRARY = "numpy"
-PERMUTATIONS = ("permutation", "permuted", "shuffle")
-NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator", "choice", *PERMUTATIONS))
-"""Methods of generators that draw nothing, and those that are patched as permutations."""
+STATES = frozenset(("get_state", "set_state"))
+NO_DRAWS = STATES | frozenset(("seed", "spawn", "bit_generator"))
+"""Methods of generators that draw nothing."""
 
 
 def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:
     """Patch functions of a module, or methods of a class, that draw from a generator."""
-    splitting = Splitting(context.streams, context.project)
-    splitting.patch(owner, PERMUTATIONS)
-    splitting.patch(owner, ("choice",), is_permutation=_is_subset)
-    draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
-    context.part(EarlyDraws).patch(owner, draws, "numpy.random")
+    draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS]
+    early = context.part(EarlyDraws)
+    early.patch(owner, draws, "numpy.random", orders=ORDERS)
+    for name in STATES.intersection(methods):
+        setattr(owner, name, early.at_rest(getattr(owner, name)))
 
 
 def _is_subset(*args: Any, **kwargs: Any) -> bool:
     """Whether a choice is without replacement."""
     return not (args[2] if len(args) > 2 else kwargs.get("replace", True))
+
+
+ORDERS = {"permutation": always, "permuted": always, "shuffle": always, "choice": _is_subset}
+"""Methods that order or select examples, and with which arguments."""
 
 
 class Generators(Bank):

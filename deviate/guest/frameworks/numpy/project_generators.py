@@ -15,6 +15,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...project import beyond
 from ...seeds import wraps_like
+from ...split import EarlyDraws
 from ...streams import StreamGenerators, derive, spell_seed
 from . import LIBRARY, patch_draws
 
@@ -243,14 +244,16 @@ class ProjectGenerators:
         members: dict[str, Any] = {
             attribute: delegate(attribute) for attribute in ("capsule", "cffi", "ctypes", "lock")
         }
+        at_rest = self.context.part(EarlyDraws).at_rest
         members["state"] = property(
-            lambda self: self._twins.now().state, lambda self, state: setattr(self._twins.now(), "state", state)
+            at_rest(lambda self: self._twins.now().state),
+            at_rest(lambda self, state: setattr(self._twins.now(), "state", state)),
         )
         members["seed_seq"] = members["_seed_seq"] = property(seed_seq)
         members["spawn"] = spawn
         members["_legacy_seeding"] = legacy
-        members["__reduce__"] = lambda self: self._twins.now().__reduce__()
-        members["__getstate__"] = lambda self: self._twins.now().__getstate__()
+        members["__reduce__"] = at_rest(lambda self: self._twins.now().__reduce__())
+        members["__getstate__"] = at_rest(lambda self: self._twins.now().__getstate__())
         some = {"jumped": jumped, "advance": advance}
         members.update((attribute, some[attribute]) for attribute in some if hasattr(original, attribute))
         members["random_raw"] = lambda self, *args, **kwargs: self._twins.now().random_raw(*args, **kwargs)
@@ -283,12 +286,13 @@ class ProjectGenerators:
             return draw
 
         names = [name for name in dir(original) if not name.startswith("_") and callable(getattr(original, name))]
+        at_rest = self.context.part(EarlyDraws).at_rest
         members: dict[str, Any] = {name: method(name) for name in names}
         members["__str__"] = lambda self: "%s(%s)" % (original.__name__, _bits_name(self._twins))
         members["__repr__"] = lambda self: "%s at 0x%X" % (self, id(self))
         members["_bit_generator"] = property(lambda self: self._twins.now()._bit_generator)
-        members["__reduce__"] = lambda self: self._twins.now().__reduce__()
-        members["__getstate__"] = lambda self: self._twins.now().__getstate__()
+        members["__reduce__"] = at_rest(lambda self: self._twins.now().__reduce__())
+        members["__getstate__"] = at_rest(lambda self: self._twins.now().__getstate__())
         if "spawn" in members:
             members["spawn"] = lambda self, n_children: [
                 generators.over(bits) for bits in self.bit_generator.spawn(n_children)
@@ -338,7 +342,7 @@ class ProjectGenerators:
         if is_over_bits and not hasattr(seed, "_twins"):
             return self.RandomState(*args, **kwargs)
         is_choice = str(_getframe(2).f_globals.get("__name__")).startswith(CHOOSING) and not is_over_bits
-        if is_choice and not self.context.project.is_training(_getframe(2)):
+        if is_choice and not self.context.part(EarlyDraws).is_training(_getframe(2)):
             return self._make_split_generator(seed)
         if is_over_bits:
             generator = self.RoutedRandomState(self.placeholder)
@@ -351,10 +355,12 @@ class ProjectGenerators:
 
     def _make_split_generator(self, seed: Any) -> Any:
         """Generator for examples that are selected before the training: the script's own if the split is held."""
-        streams, is_replaced = self.context.streams, "split" in self.context.streams.varied
+        streams = self.context.streams
+        stream = self.context.part(EarlyDraws).division(_getframe(2), "pandas.sample")
+        is_replaced = stream != "split" or stream in streams.varied
         self.context.seeding.record("numpy.random.RandomState", seed, is_replaced=is_replaced)
-        streams.tell_drawn("numpy.RandomState", "split")
-        return self.RandomState(streams.seed("numpy.RandomState", spell_seed(seed), "split") if is_replaced else seed)
+        streams.tell_drawn("numpy.RandomState", stream)
+        return self.RandomState(streams.seed("numpy.RandomState", spell_seed(seed), stream) if is_replaced else seed)
 
     def _states(self, seed: Any) -> StreamGenerators:
         return StreamGenerators(

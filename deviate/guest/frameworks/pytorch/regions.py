@@ -15,7 +15,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...regions import INIT, Constructor, Held, Region, at_subclass, region
 from ...seeds import wraps_like
-from ...split import EarlyDraws, Splitting
+from ...split import EarlyDraws, always
 from ...streams import Streams
 from .generators import backward_check
 from .proof import Proof
@@ -37,10 +37,10 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     _patch_constructors(torch.nn.Module, context.streams)
     _patch_initialisers(torch.nn.init, context.streams)
     _collect_device_constructors()
-    Splitting(context.streams, context.project).patch(torch, ("randperm",))
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
-    context.part(EarlyDraws).patch(torch, draws, "torch", is_passing=is_compiling)
+    early = context.part(EarlyDraws)
+    early.patch(torch, draws, "torch", orders={"randperm": always}, is_passing=is_compiling)
     for name in ("randperm", *draws):
         register_builtin(torch, getattr(torch, name), name)
 
@@ -204,7 +204,7 @@ def _of_weightless(module: Any) -> str | None:
 
 # Samplers draw from `shuffle`; fetching, also in workers, draws from `augment`.
 
-SHUFFLE, SPLIT = "shuffle", "split"
+SHUFFLE = "shuffle"
 SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
 KNOWN = ("torch.utils.data.sampler", "torch.utils.data.distributed", "torch.utils.data.dataloader")
 """Modules of the samplers that either draw nothing or draw at the first index."""
@@ -226,7 +226,7 @@ def patch_loading(data: Any, context: AdapterContext, proof: Proof) -> None:
     _patch_distributed(data.distributed.DistributedSampler, streams)
     _patch_loader(data.dataloader._BaseDataLoaderIter, streams)
     for owner in (data, data.dataset):
-        owner.random_split = region(streams, SPLIT, owner.random_split)
+        context.part(EarlyDraws).patch_division(owner, "random_split", "torch.utils.data")
 
 
 def _patch_fetcher(fetcher: Any, context: AdapterContext) -> None:

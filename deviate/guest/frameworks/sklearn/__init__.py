@@ -14,7 +14,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...project import beyond
 from ...seeds import wraps_like
-from ...split import Splitting
+from ...split import EarlyDraws
 from ...streams import spell_seed
 from .proof import Proof
 
@@ -130,7 +130,8 @@ class _Checking:
         """Stream of a permutation; empty if a library draws it for itself."""
         project = self.context.project
         owner = project.innermost(frame)
-        return "" if owner is None else Splitting(self.context.streams, project).stream(owner) or ""
+        early = self.context.part(EarlyDraws)
+        return "" if owner is None else early.stream(owner, frame.f_code.co_name, is_order=True) or ""
 
     def _chosen_for_data(self, seed: Any, frame: FrameType, order: str | None) -> Any:
         """The seed for a function that selects examples.
@@ -142,9 +143,12 @@ class _Checking:
             order: stream of a permutation; None for what divides.
         """
         streams, seeding = self.context.streams, self.context.seeding
-        stream = "split" if order is None else order
         owner = beyond(BETWEEN, frame)
         is_of_estimator = owner is not None and _module(owner).startswith("sklearn.")
+        if order is None and not is_of_estimator:
+            stream = self.context.part(EarlyDraws).division(frame, "sklearn." + _caller_name(_divider(frame)))
+        else:
+            stream = "split" if order is None else order
         if hasattr(type(seed), "__index__"):
             is_replaced = bool(stream) and (stream != "split" or stream in streams.varied)
             if is_of_estimator or not stream:
@@ -178,6 +182,16 @@ class _Checking:
             self.seen.add(key)
             self.context.streams.tell_drawn("sklearn", self.context.streams.now)
             self.context.seeding.record("sklearn.%s" % call, seed)
+
+
+def _divider(frame: FrameType) -> FrameType:
+    """The outermost function that divides: `train_test_split`, and not the splitter that it makes."""
+    outermost = frame
+    outer: FrameType | None = frame
+    while outer is not None and _module(outer).startswith(BETWEEN):
+        outermost = outer if _module(outer).startswith(DIVIDERS) else outermost
+        outer = outer.f_back
+    return outermost
 
 
 def _module(frame: FrameType) -> str:

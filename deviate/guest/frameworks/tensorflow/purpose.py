@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 
 from ...adapter_context import AdapterContext
 from ...project import beyond, outwards
-from ...split import EXAMPLES
+from ...split import EarlyDraws
 from ...streams import OTHER
 
 ORDER, PERMUTATION, BATCHES, PIPELINE, PARALLEL = "order", "permutation", "batches", "pipeline", "parallel"
@@ -59,12 +59,10 @@ class Purpose:
     """Determines the stream of a draw in a frame, from the program alone."""
 
     def __init__(self, context: AdapterContext) -> None:
-        from ...flows import Flows  # not at the start of every process: it brings `ast` along
-
+        self.early = context.part(EarlyDraws)
         self.streams = context.streams
         self.project = context.project
-        self.recorder = context.recorder
-        self.flows = Flows(context.project)
+        self.flows = self.early.flows
         self.kinds: dict[int, tuple[CodeType, str | None]] = {}
 
     def stream(self, frame: FrameType) -> str:
@@ -93,15 +91,8 @@ class Purpose:
             return "init"
         if is_called and any(map(self._is_model, outwards(frame))):
             return "dropout"
-        return OTHER if self.recorder.has_stepped else self._early(frame)
-
-    def _early(self, frame: FrameType) -> str:
-        """The stream of a draw before the training: of examples, or of unknown purpose."""
-        stream = "split" if self.flows.reach(frame, EXAMPLES, as_data=True) else OTHER
-        file, line = self.project.nearest(frame)
-        if file:
-            self.streams.record_draw("tensorflow.random", stream, file, line)
-        return stream
+        caller = self.project.innermost(frame)
+        return OTHER if caller is None else self.early.stream(caller, "tensorflow.random") or OTHER
 
     def permutation(self, frame: FrameType) -> str:
         """The stream of a permutation of a tensor that is requested in this frame."""
@@ -114,12 +105,13 @@ class Purpose:
             return "augment"
         if self.streams.now != OTHER:
             return self.streams.now
-        inside = self.project.is_training(frame) or not self.project.main_loops
-        return "shuffle" if inside else "split"
+        caller = self.project.innermost(frame)
+        call = "tensorflow.random.shuffle"
+        return "shuffle" if caller is None else self.early.stream(caller, call, is_order=True) or "shuffle"
 
     def _dividing(self, frame: FrameType) -> str | None:
         """Whether a dataset is shuffled to be split: outside of the training, and the result is split."""
-        if self.project.is_training(frame):
+        if self.early.is_training(frame):
             return None
         return "split" if self.flows.reach(frame, DIVIDED_BY, SHUFFLED_BY) else None
 

@@ -74,7 +74,7 @@ def test_streams_of_a_graph_vary_alone_and_one_bit_is_flipped(tmp_path: Path) ->
     ]
     assert told.of("uncontrolled") == [["tf.compat.v1.Session: order of operations", "train.py", 27]]
     assert [(moment, count) for moment, _, _, count in told.of("weights")] == [("loop", 48), ("exit", 48)]
-    assert ["tensorflow", ["augment", "dropout", "init", "other", "shuffle"]] in told.of("draws")
+    assert ["tensorflow", ["augment", "dropout", "init", "shuffle", "split"]] in told.of("draws")
     [(framework, name, index, before, after)] = runs["bit"][0].of("flip")
     assert (framework, len(index)) == ("tensorflow", 2)
     assert name in ("Variable:0", "last:0")

@@ -1,0 +1,68 @@
+"""N runs are the same data, trained N times: checksums that scripts print of their examples, weights and orders."""
+
+from pathlib import Path
+
+import pytest
+from harness import Child, Result
+
+from deviate.analysis.analyze import analyze
+from deviate.replay.variants import VARIANTS, seed_set
+
+SCRIPTS = sorted((Path(__file__).parents[1] / "support" / "held").glob("*.py"))
+NEEDS = {
+    "torch_split": ("torch",), "torch_by_hand": ("torch",), "pandas_sample": ("pandas", "sklearn"),
+    "tf_data": ("tensorflow",), "jax_keys": ("jax",), "sklearn_objects": ("sklearn",),
+    "joblib_folds": ("sklearn", "joblib"), "boosting": ("lightgbm",), "plain_python": (),
+}  # fmt: skip
+
+
+def run(folder: Path, text: str, replicate: int, weights: list[str] | None = None, **controls: str) -> Result:
+    """One run of the default variant.
+
+    Args:
+        weights: draws that are weights, as the first run told.
+    """
+    variant = VARIANTS["algo+impl"]
+    folder.mkdir(parents=True)
+    (folder / "train.py").write_text(text)
+    child = Child(folder, text)
+    child.loops += analyze(folder / "train.py", folder).loops
+    seeds = dict(seed_set(variant, 0, replicate))
+    seeds.pop("hash")
+    result = child.run(seeds=seeds, varied=variant.varied, controls=controls, weights=weights)
+    assert (result.code, result.of("error")) == (0, []), result.stderr
+    return result
+
+
+def printed(result: Result) -> dict[str, str]:
+    return dict(line.split(" ", 1) for line in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_examples_are_equal_and_training_varies(tmp_path: Path, script: Path, require) -> None:  # type: ignore[no-untyped-def]
+    for module in NEEDS.get(script.stem, ("numpy",)):
+        require(module)
+    run_0 = run(tmp_path / "0", script.read_text(), 0)
+    weights = [place for (place,) in run_0.of("first value")]
+    first, second = printed(run_0), printed(run(tmp_path / "1", script.read_text(), 1, weights))
+    assert first.pop("data") == second.pop("data")
+    for name in {"weights", "order"} & first.keys():
+        assert first[name] != second[name], name
+
+
+BY_HAND = (Path(__file__).parents[1] / "support" / "held" / "numpy_by_hand.py").read_text()
+
+
+def test_a_line_that_is_named_varies_though_it_makes_data(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    line = 1 + next(n for n, text in enumerate(BY_HAND.splitlines()) if "noise.normal" in text)
+    first, second = (run(tmp_path / str(k), BY_HAND, k, vary=f"train.py:{line}") for k in range(2))
+    assert printed(first)["data"] != printed(second)["data"]
+    assert ["numpy.random.normal", "other", "train.py", line] in first.of("drawn")
+
+
+def test_a_script_that_trains_nothing_varies_all_it_draws(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = "import numpy as np\nx = np.random.default_rng(0).normal(size=9)\ny = np.exp(x)\nprint('mean', y.mean())\n"
+    first, second = (printed(run(tmp_path / str(k), text, k)) for k in range(2))
+    assert first != second
