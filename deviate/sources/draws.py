@@ -24,7 +24,7 @@ CHANGING_SOURCES = CLOCKS | word_set(
 @source(
     "changing-seed",
     group="seeds",
-    observed=("seed", "clock", "process-id", "hash"),
+    observed=("seed", "clock", "process-id"),
     cure=wrapped(**dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})"), other="0"),
 )
 def changing_seed(survey: Survey) -> Matches:
