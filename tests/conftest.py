@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-collect_ignore = ["support/routes", "series/cases", "diverge/cases"] + ["xla"] * (
+collect_ignore = ["support/routes", "support/held", "series/cases", "diverge/cases"] + ["xla"] * (
     importlib.util.find_spec("torch_xla") is None
 )
 """Scripts that tests run: they train, or import what only a run finds; and the tests of `scripts/xla`."""

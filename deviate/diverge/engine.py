@@ -17,13 +17,12 @@ from deviate.diverge.findings import (
     Cause,
     Difference,
     DivergenceFindings,
-    InputDifference,
     Rung,
     RungFindings,
     Trace,
     Ulps,
 )
-from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines, with_uses
+from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.printed import VOLATILE
@@ -314,7 +313,7 @@ class Search:
             runs=request.labels,
             notes=(*notes, *filter(None, [self.why])),
             checkpoints=self.resumption.range_around(None if first is None else first.step),
-            inputs=self._inputs_of(self._deepest_pair, first),
+            inputs=compare_inputs(*self._deepest_pair.traces, first),
             confirmations=() if self.proof is None else self.proof.tests,
         )
         if first is not None:
@@ -324,12 +323,6 @@ class Search:
         if self.proof is not None and self.proof.sources:
             return tuple(Namer(self._calls, find_suspects(first, self._evidence())).name(self.proof))
         return find_causes(first, self._evidence())
-
-    def _inputs_of(self, pair: Pair, difference: Difference | None) -> tuple[InputDifference, ...]:
-        """The inputs of a pair that differ, with what the source does with them."""
-        prepared = self.request.sides[0].prepared
-        root = prepared.sources or prepared.target.root
-        return with_uses(compare_inputs(*pair.traces, difference), root / prepared.analysis.script, root)
 
     def _notes(self, *, is_equal: bool | None) -> Iterator[str]:
         """Limitations of the result."""
@@ -394,9 +387,8 @@ class Search:
             self.say,
             budget,
         )
-        self.proof = prover.prove(
-            self._inputs_of(self._deepest_pair, first), self.request.sides[0].prepared.analysis.hazards
-        )
+        inputs = compare_inputs(*self._deepest_pair.traces, first)
+        self.proof = prover.prove(inputs, self.request.sides[0].prepared.analysis.hazards)
 
     @property
     def is_settled(self) -> bool:

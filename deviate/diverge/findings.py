@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from deviate.model.analysis import InputUse
-
 Rung = Literal["metrics", "steps", "modules", "operations"]
 """Level of detail of a comparison, called *level* in texts. `metrics`: every reported value, and the loss of every
 step; `steps`: also batches, weights, gradients and random states of every step; `modules`: also the output and the
@@ -102,8 +100,6 @@ class InputEvent:
 
 VOLATILE = frozenset({"clock", "process-id", "entropy", "address"})
 """Sources whose values differ between any two runs, mostly without an effect."""
-HARMLESS: frozenset[InputUse] = frozenset({"reported", "sorted"})
-"""Uses of inputs that change no result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +111,6 @@ class InputDifference:
         shown: the value in both runs; empty in a run without it.
         only_in: 1 or 2 if only that run has it.
         is_upstream: whether it entered before the first difference of the runs.
-        use: what the program does with it, from its source.
     """
 
     source: str
@@ -127,14 +122,11 @@ class InputDifference:
     rank: int = 0
     only_in: Literal[1, 2] | None = None
     is_upstream: bool = False
-    use: InputUse = "unknown"
 
     @property
     def is_suspect(self) -> bool:
-        """Whether it may have made the runs differ: what differs in any two runs has to reach a result."""
-        if not self.is_upstream or self.use in HARMLESS:
-            return False
-        return self.source not in VOLATILE or self.use == "computed"
+        """Whether it is likely to have made the runs differ; of what differs between any two runs only a test tells."""
+        return self.is_upstream and self.source not in VOLATILE
 
 
 @dataclass(frozen=True, slots=True)

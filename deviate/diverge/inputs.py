@@ -1,9 +1,7 @@
 """Compares the inputs of two runs, place by place, and says which of them came before the first difference."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 from deviate.diverge.findings import Difference, InputDifference, InputEvent, Trace
@@ -90,17 +88,6 @@ def _is_before(event: InputEvent, difference: Difference) -> bool:
             return True
         return event.main_step <= difference.main_step
     return event.step < difference.step or event.n_before <= difference.n_equal
-
-
-def with_uses(inputs: Sequence[InputDifference], script: Path, root: Path) -> tuple[InputDifference, ...]:
-    """The inputs with what the program does with them, from the source of the script and its project."""
-    if not inputs:
-        return ()
-    from deviate.sources.uses import InputPlace, input_uses
-
-    places = [InputPlace(item.source, item.call, item.place.file, item.place.line) for item in inputs]
-    uses = input_uses(script, root, places)
-    return tuple(replace(item, use=uses[place]) for item, place in zip(inputs, places, strict=True))
 
 
 def equal_inputs(first: Sequence[Trace], second: Sequence[Trace]) -> frozenset[Key]:

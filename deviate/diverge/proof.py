@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from deviate.diverge.calls import Calls
 from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.compare import without_idle
-from deviate.diverge.findings import COMPUTED, HARMLESS, VOLATILE, Confirmation, Difference, InputDifference, Phase
+from deviate.diverge.findings import COMPUTED, Confirmation, Difference, InputDifference, Phase
 from deviate.diverge.holds import HOLDS, Levels
 from deviate.diverge.levels import MOST_EQUAL
 from deviate.diverge.outcomes import EndToEndDiff, compare_ends, window_beyond
@@ -102,7 +102,7 @@ class Prover:
         """
         is_on_gpu = bool(self.pair.runs[0].environment.get("GPU"))
         named = {SOURCES[hazard.name].held for hazard in hazards if is_on_gpu or not hazard.device}
-        suspects = _suspects(inputs)
+        suspects = _suspects(inputs, hazards)
         given = self._given(suspects, named)
         likely = [name for name in suspects if name in LEVELS]
         others = [name for name in OF_SOURCE if name in named]
@@ -110,7 +110,7 @@ class Prover:
             others.append(KERNELS)
         if self.phase in COMPUTED:
             others += [KERNELS] * bool(COMPUTING & self.pair.runs[0].environment.keys()) + [THREADS]
-        others += [name for name in _suspects(inputs, doubted=True) if name in LEVELS]
+        others += [name for name in _suspects(inputs, hazards, doubted=True) if name in LEVELS]
         others = [name for name in dict.fromkeys(others) if name not in likely]
         found: list[str] = []
         seen = [source for source in given if source in suspects]
@@ -295,22 +295,21 @@ def describe(sources: Sequence[str]) -> str:
     return f"with {' and '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}"
 
 
-def _suspects(inputs: Sequence[InputDifference], *, doubted: bool = False) -> list[str]:
+def _suspects(inputs: Sequence[InputDifference], hazards: Sequence[Hazard], *, doubted: bool = False) -> list[str]:
     """What holds or gives the inputs that may have made the runs differ, in the order in which they entered.
 
     Args:
-        doubted: those that change no result by what the source says. It may be wrong, so they are tried at last; values
-            that differ between any two runs, such as times that are printed, are not.
+        doubted: clocks and the like that no hazard shows to matter, such as times that are printed.
     """
+    lines = {(hazard.file, hazard.line) for hazard in hazards}
     found: dict[str, None] = {}
     for item in inputs:
         held = observed_by(item.source).held
-        if not item.is_upstream or doubted is not (item.use in HARMLESS and item.source not in VOLATILE):
+        is_doubted = not item.is_suspect and (item.place.file, item.place.line) not in lines
+        if not item.is_upstream or has_other_names(item):
             continue
-        if held == HASH:
-            found[HASH] = None
-        elif held == ENTROPY:
-            found[f"{item.place.file}:{item.place.line}"] = None
-        elif held and (doubted or item.is_suspect) and not has_other_names(item):
+        if held in {HASH, ENTROPY}:
+            found[HASH if held == HASH else f"{item.place.file}:{item.place.line}"] = None
+        elif held and is_doubted is doubted:
             found[held] = None
     return list(found)

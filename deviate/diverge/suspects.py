@@ -13,9 +13,7 @@ from deviate.base.notebooks import place_text
 from deviate.diverge.calls import Calls, last_name
 from deviate.diverge.findings import (
     COMPUTED,
-    HARMLESS,
     MADE,
-    VOLATILE,
     Cause,
     Difference,
     InputDifference,
@@ -301,14 +299,14 @@ def seed_pairs(runs: tuple[Run, Run]) -> Iterator[tuple[SeedEvent, SeedEvent]]:
 
 
 def _by_inputs(_: Difference, evidence: Evidence) -> Iterator[Suspect]:
-    """What entered with another value before the first difference, and reaches a result as far as known."""
+    """What entered with another value before the first difference."""
     items = [item for item in evidence.inputs if item.is_upstream]
     lines = {(hazard.file, hazard.line) for hazard in evidence.hazards}
     # A line that the analysis lists decides, not one that only notes the beginning; what one run alone has, follows.
     items.sort(key=lambda item: (item.only_in is not None, (item.place.file, item.place.line) not in lines))
     for item in items:
         source, hazards = _observer(item, evidence)
-        is_used = item.source not in VOLATILE or item.use == "computed" or bool(hazards)
+        is_used = item.is_suspect or bool(hazards) or source is not observed_by(item.source)
         calls = list(evidence.calls.at(item.place.file, item.place.line)) if evidence.calls else []
         if item.source == "entropy" and evidence.calls and evidence.calls.is_seeded(item.place.file, item.place.line):
             continue
@@ -322,17 +320,12 @@ def _by_inputs(_: Difference, evidence: Evidence) -> Iterator[Suspect]:
         ]
         yield Suspect(
             source,
-            UNFIT if _is_harmless(item) else INPUT if is_used else PRESENT,
+            INPUT if is_used else UNFIT,
             f"{describe_input(item, evidence.labels)}, before the first difference",
             (item.place,),
             next((code for code in codes if source.cure_of(code)), next(iter(codes), "")),
             observed_by(item.source).held,
         )
-
-
-def _is_harmless(item: InputDifference) -> bool:
-    """Whether no result can follow from it; sorting does not make other files equal."""
-    return item.use in HARMLESS and not (item.use == "sorted" and has_other_names(item))
 
 
 def observed_by(name: str) -> Source:

@@ -254,12 +254,6 @@ class Hazard:
     device: str = ""
 
 
-InputUse = Literal["computed", "reported", "sorted", "unknown"]
-"""What a program does with an input, such as a reading of the clock. `computed`: it reaches a condition, a seed, an
-index or a number that is computed on; `reported`: it is only printed or logged; `sorted`: only its order could differ,
-and the program sorts it at once; `unknown`: none of these is certain."""
-
-
 SideEffectKind = Literal["tracker-id", "upload", "database", "absolute-path", "port"]
 
 

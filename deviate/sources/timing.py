@@ -8,16 +8,15 @@ import libcst as cst
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, keywords, last_name, walk
-from deviate.model.metric_vocabulary import word_set
+from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, instead, with_arguments, wrapped
-from deviate.sources.flow import Flow, Follower, is_aside
+from deviate.sources.flow import REPORTING, Flow, Follower, is_aside
 from deviate.sources.kernels import held_by_script, kernels
 from deviate.sources.mappings import Mappings
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
 from deviate.sources.patterns import ABSENT, has, has_not, imported, named
 from deviate.sources.survey import Called, Survey, is_false
-from deviate.sources.values import ValueUse
 
 
 @source(
@@ -183,11 +182,37 @@ def time_limit(survey: Survey) -> Matches:
             yield branch.test, "the number of steps within the time limit differs between runs"
 
 
+TIMES = word_set("time timer start started begin began end elapsed last since now clock tic toc stamp timestamp speed")
+"""Words in the names of variables that hold times and speeds."""
+SAVING = word_set("save saves checkpoint dump log flush report display show plot progress heartbeat notify sync write")
+"""Words in the names of functions that report or store, and change nothing in the training."""
+
+
 def _decided_by_clocks(survey: Survey) -> Iterator[cst.If | cst.While]:
-    for call in survey.calls(CLOCKS):
-        use = ValueUse(survey, "clock")
-        use.of(call.node)
-        yield from use.branches
+    """Statements with a condition on a reading of the clock, apart from messages every ten seconds."""
+    clocks = {call.node for call in survey.calls(CLOCKS)}
+    for function in survey.functions if clocks else ():
+        for branch in walk(function.node):
+            if not isinstance(branch, cst.If | cst.While) or survey.nodes.function_of(branch) is not function:
+                continue
+            names = [part for part in walk(branch.test) if isinstance(part, cst.Name | cst.Attribute | cst.Call)]
+            values = (value for name in names for value, _ in survey.values(name, function))
+            is_report = isinstance(branch, cst.If) and branch.orelse is None and all(map(_is_report, branch.body.body))
+            if not is_report and any(part in clocks for value in values for part in walk(value)):
+                yield branch
+
+
+def _is_report(line: cst.CSTNode) -> bool:
+    """Whether a statement only reports or stores something, or notes the time of it."""
+    match line:
+        case cst.SimpleStatementLine():
+            return all(map(_is_report, line.body))
+        case cst.Expr(value=cst.Call(func=function)):
+            name = last_name(function)
+            return name in REPORTING or not SAVING.isdisjoint(split_identifier(name))
+        case cst.Assign():
+            return all(not TIMES.isdisjoint(split_identifier(last_name(item.target))) for item in line.targets)
+    return False
 
 
 def _is_limit(statement: cst.If | cst.While, survey: Survey) -> bool:

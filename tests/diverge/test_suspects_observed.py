@@ -14,7 +14,7 @@ from varied import seeds
 from deviate.analysis.analyze import analyze
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Cause, Difference
-from deviate.diverge.inputs import compare_inputs, with_uses
+from deviate.diverge.inputs import compare_inputs
 from deviate.diverge.suspects import Evidence, find_causes
 from deviate.diverge.traces import read_traces
 from deviate.model.records import Run, SeedEvent
@@ -77,7 +77,7 @@ def observe(folder: Path, text: str, variant: str, *, is_cold: bool = False) -> 
     difference = compare_traces(*traces, "operations").difference
     if difference is None:
         return Observed(None, ())
-    inputs = with_uses(compare_inputs(*traces, difference), folder / "project/train.py", folder / "project")
+    inputs = compare_inputs(*traces, difference)
     one, other = (_recorded(number, it) for number, it in enumerate(runs))
     evidence = Evidence((one, other), variant=mine, hazards=analysis.hazards, inputs=inputs)
     return Observed(difference, find_causes(difference, evidence))

@@ -141,7 +141,7 @@ def inputs() -> DivergenceFindings:
     )
     found = (
         listing,
-        InputDifference("clock", "time.time()", place(38), 0, None, ("1.5", "9.5"), is_upstream=True, use="reported"),
+        InputDifference("clock", "time.time()", place(38), 0, None, ("1.5", "9.5"), is_upstream=True),
         InputDifference("environment", "os.environ['SCALE']", place(39), 0, 0, ("not set", "2"), is_upstream=True),
         InputDifference("file", "open('c.npy')", place(40), 0, 0, ("", "8 bytes"), only_in=2, is_upstream=True),
         InputDifference("completion", "as_completed", place(41), 3, 1, ("order 0, 1", "order 1, 0")),

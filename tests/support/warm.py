@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 MODULES = (
     "deviate.analysis.document",
-    "deviate.sources.uses",
     "deviate.analysis.merge_analyses",
     "deviate.analysis.metrics.manual_metrics",
     "deviate.cli.preview",

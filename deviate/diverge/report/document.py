@@ -23,7 +23,6 @@ from deviate.diverge.report.words import (
     what,
     where,
 )
-from deviate.model.analysis import InputUse
 from deviate.report.data.published import Shape, document_data, publish
 from deviate.report.data.schema import Schema, document_schema
 from deviate.report.data.tables import shield_rows
@@ -61,12 +60,6 @@ CAPTION = (
 EQUAL = "Both runs; they are equal at every step."
 NO_SOURCE = "No source line: the records do not lead to one, or the file could not be read."
 MOST_EXCERPTS = 6
-USES: dict[InputUse, str] = {
-    "computed": "decides or computes with it",
-    "reported": "only prints or logs it",
-    "sorted": "sorts it",
-    "unknown": "not known",
-}
 NONE = Absent("none")
 
 publish(
@@ -232,9 +225,9 @@ def _inputs_section(findings: DivergenceFindings) -> Section:
     for item in findings.inputs:
         when, rank = input_time(item, findings.first), f" of rank {item.rank}" if item.rank else ""
         when = when if item.is_upstream else f"{when}, not before the first difference"
-        texts = (place_text(item.place), when, *shown_values(item), USES[item.use])
+        texts = (place_text(item.place), when, *shown_values(item))
         rows.append(Row(clean(item.call), tuple(map(cell, texts)), note=f"{item.source.replace('-', ' ')}{rank}"))
-    columns = ("Input", "line", "when", *map(name_text, findings.runs), "what the program does with it")
+    columns = ("Input", "line", "when", *map(name_text, findings.runs))
     caption = "Inputs that differ between the runs, in the order in which they entered the program"
     return Section("inputs", "Inputs", (Table(caption, columns, tuple(rows)),))
 
