@@ -323,6 +323,7 @@ def test_files_from_elsewhere_are_checked_as_experiments_are(project: Path, devi
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_smallest_example_passes_its_own_gate(project: Path, deviate, examples: Path) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text((examples / "tiny.py").read_text())
     commit_all(project)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from harness import Child, Result
+from tiers import slow_but
 
 from deviate.analysis.analyze import analyze
 from deviate.replay.variants import VARIANTS, seed_set
@@ -38,10 +39,13 @@ def printed(result: Result) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in result.stdout.splitlines())
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_examples_are_equal_and_training_varies(tmp_path: Path, script: Path, require) -> None:  # type: ignore[no-untyped-def]
-    for module in NEEDS.get(script.stem, ("numpy",)):
+@pytest.mark.parametrize(
+    "name", slow_but([path.stem for path in SCRIPTS], ["numpy_by_hand", "plain_python", "torch_split"])
+)
+def test_examples_are_equal_and_training_varies(tmp_path: Path, name: str, require) -> None:  # type: ignore[no-untyped-def]
+    for module in NEEDS.get(name, ("numpy",)):
         require(module)
+    script = next(path for path in SCRIPTS if path.stem == name)
     run_0 = run(tmp_path / "0", script.read_text(), 0)
     weights = [place for (place,) in run_0.of("first value")]
     first, second = printed(run_0), printed(run(tmp_path / "1", script.read_text(), 1, weights))

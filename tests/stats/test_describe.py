@@ -81,7 +81,9 @@ def test_one_run_and_none_have_the_reasons_of_the_contract() -> None:
 def test_outliers_are_named_by_replicate_though_runs_before_them_failed() -> None:
     accuracy = metric("test_acc")
     runs = [run(0, {"test_acc": [0.5]}, status="crashed")]
-    runs += [run(i, {"test_acc": [value]}) for i, value in enumerate([0.91, 0.92, 0.93, 0.20, 0.925, 0.915, 0.922], 1)]
+    runs += [
+        run(i, {"test_acc": [value]}) for i, value in enumerate([0.91, 0.92, 0.93, 0.20, 0.925, 0.915, 0.922, 0.918], 1)
+    ]
     found = describe_runs(experiment("base", [accuracy], {}, runs=runs), accuracy)
     assert found.outliers == (4,)
     assert found.tails.startswith("heavy tails (excess kurtosis")

@@ -125,7 +125,7 @@ def test_arrays_that_the_script_calls_test_data_are_hashed_by_these_names(tmp_pa
     [[names, digest, n_examples, evidence]] = same
     assert (names, n_examples, evidence) == ("test_x, test_y", 10, NAMES)
     assert same == again
-    [[_, moved, *_]] = script.run(tmp_path / "other", seeds(other=1), varied=("other",)).of("evaluation")
+    [[_, moved, *_]] = script.run(tmp_path / "other", seeds(split=1), varied=("split",)).of("evaluation")
     assert moved != digest
 
 
