@@ -50,8 +50,8 @@ def test_examples_are_equal_and_training_varies(tmp_path: Path, name: str, requi
     weights = [place for (place,) in run_0.of("first value")]
     first, second = printed(run_0), printed(run(tmp_path / "1", script.read_text(), 1, weights))
     assert first.pop("data") == second.pop("data")
-    for name in {"weights", "order"} & first.keys():
-        assert first[name] != second[name], name
+    for what in {"weights", "order"} & first.keys():
+        assert first[what] != second[what], what
 
 
 BY_HAND = (Path(__file__).parents[1] / "support" / "held" / "numpy_by_hand.py").read_text()
