@@ -105,7 +105,7 @@ def test_streams_of_linen_are_apart(tmp_path: Path, require) -> None:  # type: i
     for results in runs.values():
         for result in results:
             assert result.of("draws") == [
-                ["jax", ["augment", "dropout", "init", "other", "split"]],
+                ["jax", ["augment", "dropout", "init", "split"]],
                 ["numpy", ["shuffle"]],
                 ["random", []],
             ]
