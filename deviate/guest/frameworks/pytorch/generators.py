@@ -17,6 +17,7 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...seeds import Seeding, wraps_like
+from ...split import SPLIT, EarlyDraws
 from ...streams import OTHER, STREAMS, Bank, Streams, spell_seed
 from .tensors import state_bytes
 
@@ -296,6 +297,9 @@ def generator_class(torch: Any, context: AdapterContext) -> Any:
         __doc__ = original.__doc__
 
     Generator.__module__, Generator.__qualname__ = "torch", "Generator"  # where pickle finds it
+    early = context.part(EarlyDraws)
+    for name in ("get_state", "set_state", "__reduce__", "__setstate__"):
+        setattr(Generator, name, early.at_rest(getattr(Generator, name)))
     return Generator
 
 
@@ -330,7 +334,7 @@ class Routed:
     def set_state(self, state: Any) -> Any:
         """Go on from a state. One of another generator, as ranks broadcast it, brings the seed of that one with it."""
         bank, is_from_elsewhere = self._bank, False
-        if bank.streams.is_routed_thread() and bank.streams.now == OTHER and bank.carries_seeds:
+        if bank.streams.is_routed_thread() and bank.streams.now in (OTHER, SPLIT) and bank.carries_seeds:
             is_from_elsewhere = carried_seed(state) != bank.plain.initial_seed(self)
         bank.plain.set_state(self, state)
         if is_from_elsewhere:

@@ -61,11 +61,11 @@ for epoch in range(2):
 BOTH = ("", "-compiled")
 DROPOUT = {name + way for name in ("masks", "same-masks", "merged-masks") for way in BOTH}
 SHUFFLE = {f"order-{epoch}{way}" for epoch in (0, 1) for way in BOTH}
-OTHER = {
+SPLIT = {
     *("generator-inside", "generator-global"),
-    *(f"{name}{way}" for name in ("generator", "generator-outside", "same-stateless", "training-0", "training-1")
-      for way in BOTH),
-}  # fmt: skip
+    *(f"{name}{way}" for name in ("generator", "generator-outside", "same-stateless") for way in BOTH),
+}
+OTHER = {f"training-{epoch}{way}" for epoch in (0, 1) for way in BOTH}
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +82,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Result]]:
         seed_set = seeds(**({stream: 1} if stream else {}))
         return child.tap("    «losses»\n").run(seeds=seed_set, controls={"kernels": "deterministic"})
 
-    streams = ("", "init", "shuffle", "dropout", "other")
+    streams = ("", "init", "shuffle", "dropout", "split", "other")
     with ThreadPoolExecutor(2) as pool:
         results = dict(zip(streams, pool.map(run, streams), strict=True))
     for result in results.values():
@@ -92,7 +92,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Result]]:
 
 @pytest.mark.slow
 def test_a_stream_changes_its_draws_in_all_replicas_and_no_others(runs: dict[str, list[Result]]) -> None:
-    changed = {"": set(), "init": {"same-init"}, "shuffle": SHUFFLE, "dropout": DROPOUT, "other": OTHER}
+    changed = {"": set(), "init": {"same-init"}, "shuffle": SHUFFLE, "dropout": DROPOUT}
+    changed |= {"split": SPLIT, "other": OTHER}
     assert moved(runs) == changed
     assert [result.of("uncontrolled") for [result] in runs.values()] == [[]] * len(runs)
 
