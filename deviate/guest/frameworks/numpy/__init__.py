@@ -6,6 +6,7 @@ from importlib import import_module
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
+from ...saved_states import remember_states
 from ...split import EarlyDraws, always
 from ...streams import Bank, Streams
 
@@ -17,7 +18,8 @@ def install(module: Any, context: AdapterContext) -> None:
     random, streams = import_module(module.__name__ + ".random"), context.streams
     context.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
-        Generators(streams, random)
+        bank = Generators(streams, random)
+        remember_states(random, "get_state", "set_state", bank, _get, _put)
         patch_draws(random, context, dir(random.RandomState))
     context.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     if streams.is_active:
@@ -36,6 +38,14 @@ LIBRARY = "numpy"
 STATES = frozenset(("get_state", "set_state"))
 NO_DRAWS = STATES | frozenset(("seed", "spawn", "bit_generator"))
 """Methods of generators that draw nothing."""
+
+
+def _get(generator: Any) -> Any:
+    return generator.state
+
+
+def _put(generator: Any, state: Any) -> None:
+    generator.state = state
 
 
 def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:

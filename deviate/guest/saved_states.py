@@ -1,0 +1,54 @@
+"""States of a global generator that a script saves and brings back: with them go those of all its streams.
+
+Scripts shuffle examples and labels alike by one saved state. They know of one generator and get the state of one
+stream, while the next draw may belong to another.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+
+from .annotations import Any, Callable
+from .seeds import wraps_like
+from .streams import Bank
+
+MOST_KEPT = 16
+"""Saved states that are remembered; a script that saves more at a time saves them for a file."""
+
+
+def remember_states(
+    owner: Any, read: str, write: str, bank: Bank, freeze: Callable[[Any], Any], thaw: Callable[[Any, Any], None]
+) -> None:
+    """Patch the functions `read` and `write` of a module, which get and set the state of its generator.
+
+    Args:
+        freeze: copies the state of a stream. thaw: sets a stream to a copy.
+    """
+    streams = bank.streams
+    get_state, set_state = getattr(owner, read), getattr(owner, write)
+    saved: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
+
+    def get(*args: Any, **kwargs: Any) -> Any:
+        state = get_state(*args, **kwargs)
+        if streams.is_routed_thread():
+            bank.note_draws(streams.now)
+            saved[pickle.dumps(state)] = {stream: freeze(one) for stream, one in bank.states.items()}
+            while len(saved) > MOST_KEPT:
+                saved.popitem(last=False)
+        return state
+
+    def put(state: Any) -> None:
+        set_state(state)
+        kept = saved.get(pickle.dumps(state)) if streams.is_routed_thread() else None
+        if kept is None:
+            return
+        bank.note_draws(streams.now)
+        for stream in [stream for stream in bank.states if stream != streams.now]:
+            if stream in kept:
+                thaw(bank.states[stream], kept[stream])
+            else:  # it begins anew, as it did behind the saved state
+                del bank.states[stream]
+
+    setattr(owner, read, wraps_like(get, get_state))
+    setattr(owner, write, wraps_like(put, set_state))
