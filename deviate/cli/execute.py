@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, TextIO
 
 import typer
@@ -51,7 +52,8 @@ class Output:
 
         orders = workflows.fair_order(experiments, variants, runs)
         asking = workflows.asking(experiments)
-        later = [order for order in orders if order.spec.replicate and order.experiment in asking]
+        waits = [bool(order.spec.replicate) and order.experiment in asking for order in orders]
+        later = list(compress(orders, waits))
         estimates = workflows.LiveEstimates([experiment.folder for experiment in experiments])
         with display(
             self.people,
@@ -84,7 +86,7 @@ class Output:
 
             listeners = Listeners(show, watcher.notice, further, cost.halt)
             outcomes = execute_orders(
-                [order for order in orders if order not in later],
+                [order for order, is_later in zip(orders, waits, strict=True) if not is_later],
                 workflows.make_executor(settings),
                 settings,
                 listeners,

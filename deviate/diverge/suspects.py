@@ -168,9 +168,9 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
     Args:
         difference: the first one, on the most detailed level with a difference.
     """
-    found = find_suspects(difference, evidence)
-    seen = [suspect for suspect in found if suspect.rank < PRESENT]
-    return tuple(suspect.cause() for suspect in (seen or [one for one in found if one.rank == PRESENT])[:MOST])
+    suspects = find_suspects(difference, evidence)
+    seen = [suspect for suspect in suspects if suspect.rank < PRESENT]
+    return tuple(suspect.cause() for suspect in (seen or [one for one in suspects if one.rank == PRESENT])[:MOST])
 
 
 def find_suspects(difference: Difference, evidence: Evidence) -> list[Suspect]:

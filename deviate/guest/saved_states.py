@@ -6,7 +6,6 @@ stream, while the next draw may belong to another.
 
 from __future__ import annotations
 
-import pickle
 from collections import OrderedDict
 
 from .annotations import Any, Callable
@@ -15,6 +14,16 @@ from .streams import Bank
 
 MOST_KEPT = 16
 """Saved states that are remembered; a script that saves more at a time saves them for a file."""
+
+
+class SavedStates(OrderedDict):  # type: ignore[type-arg]
+    """What belongs to each of the last states that a script saved."""
+
+    def keep(self, state: object, belongings: object) -> None:
+        self[state] = belongings
+        self.move_to_end(state)
+        while len(self) > MOST_KEPT:
+            self.popitem(last=False)
 
 
 def remember_states(
@@ -27,20 +36,18 @@ def remember_states(
     """
     streams = bank.streams
     get_state, set_state = getattr(owner, read), getattr(owner, write)
-    saved: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
+    saved = SavedStates()
 
     def get(*args: Any, **kwargs: Any) -> Any:
         state = get_state(*args, **kwargs)
         if streams.is_routed_thread():
             bank.note_draws(streams.now)
-            saved[pickle.dumps(state)] = {stream: freeze(one) for stream, one in bank.states.items()}
-            while len(saved) > MOST_KEPT:
-                saved.popitem(last=False)
+            saved.keep(_spell(state), {stream: freeze(one) for stream, one in bank.states.items()})
         return state
 
     def put(state: Any) -> None:
         set_state(state)
-        kept = saved.get(pickle.dumps(state)) if streams.is_routed_thread() else None
+        kept = saved.get(_spell(state)) if streams.is_routed_thread() else None
         if kept is None:
             return
         bank.note_draws(streams.now)
@@ -52,3 +59,9 @@ def remember_states(
 
     setattr(owner, read, wraps_like(get, get_state))
     setattr(owner, write, wraps_like(put, set_state))
+
+
+def _spell(state: object) -> bytes:
+    import pickle  # not at the start of every process
+
+    return pickle.dumps(state)

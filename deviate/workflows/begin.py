@@ -46,12 +46,12 @@ PLANNED = frozenset({
 })  # fmt: skip
 """Options whose values are in a plan, which says where they came from."""
 LONGEST_NAME = 80
+"""Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 DRAWING = re.compile(
     r"\.(?:(?:standard_)?normal|randn?|random(?:_sample)?|uniform|randint|integers|choice|gauss|glorot\w*)\("
 )
 LAYERS = re.compile(r"\bnn\.(?:Module|Linear|Sequential|Conv\w+)\b|\bkeras\b|\bflax\b|\bhaiku\b|\btransformers\b")
 """Frameworks whose layers draw their weights by calls that tell it."""
-"""Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 
 
 def begin(

@@ -29,16 +29,12 @@ def install(module: Any, context: AdapterContext) -> None:
         for name in dir(module):
             if getattr(getattr(module, name), "__self__", None) is module._inst:
                 setattr(module, name, generators.route(name))
-        remember_states(module, "getstate", "setstate", generators, _get, module.Random.setstate)
+        remember_states(module, "getstate", "setstate", generators, module.Random.getstate, module.Random.setstate)
         _route_draws(module, LIBRARY, context)
         _follow_forks(streams, generators)
     context.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
     if streams.is_active:
         _route_own(module, context)
-
-
-def _get(generator: Any) -> Any:
-    return generator.getstate()
 
 
 def _route_draws(owner: Any, library: str, context: AdapterContext) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from operator import attrgetter
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
@@ -19,7 +20,7 @@ def install(module: Any, context: AdapterContext) -> None:
     context.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
         bank = Generators(streams, random)
-        remember_states(random, "get_state", "set_state", bank, _get, _put)
+        remember_states(random, "get_state", "set_state", bank, attrgetter("state"), _put)
         patch_draws(random, context, dir(random.RandomState))
     context.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     if streams.is_active:
@@ -38,10 +39,6 @@ LIBRARY = "numpy"
 STATES = frozenset(("get_state", "set_state"))
 NO_DRAWS = STATES | frozenset(("seed", "spawn", "bit_generator"))
 """Methods of generators that draw nothing."""
-
-
-def _get(generator: Any) -> Any:
-    return generator.state
 
 
 def _put(generator: Any, state: Any) -> None:

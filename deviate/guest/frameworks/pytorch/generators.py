@@ -10,12 +10,12 @@ import hashlib
 import os
 import sys
 import weakref
-from collections import OrderedDict
 from sys import _getframe
 from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
+from ...saved_states import SavedStates
 from ...seeds import Seeding, wraps_like
 from ...split import SPLIT, EarlyDraws
 from ...streams import OTHER, STREAMS, Bank, Streams, spell_seed
@@ -25,8 +25,6 @@ LIBRARY = "torch"
 ACCELERATORS = ("cuda", "xpu", "mps")
 WORKERS = "torch.utils.data"
 """A loader worker seeds itself from the loader's base seed: that follows from the stream already."""
-MOST_KEPT = 16
-"""Saved states that are remembered; a script that saves more at a time saves them for a file."""
 
 
 def route_generators(torch: Any, context: AdapterContext) -> None:
@@ -157,7 +155,7 @@ class Saved:
         self.torch = torch
         self.bank = bank
         self.recorded: set[tuple[str, int]] = set()
-        self.saved: OrderedDict[bytes, tuple[dict[str, Any], ...]] = OrderedDict()
+        self.saved = SavedStates()
         self.is_in_backward = backward_check(torch)
 
     def patch(self) -> None:
@@ -167,9 +165,8 @@ class Saved:
             state = get_state()
             if self._is_outside_regions():
                 bank = self.bank
-                self.saved[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds))
-                while len(self.saved) > MOST_KEPT:
-                    self.saved.popitem(last=False)
+                belongings = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds))
+                self.saved.keep(state_bytes(state), belongings)
             return state
 
         def set_rng_state(new_state: Any) -> None:

@@ -9,12 +9,12 @@ Source: torch_xla/csrc/xla_graph_executor.cpp, GetRngSeed; torch/csrc/lazy/core/
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from sys import _getframe
 from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
+from ...saved_states import SavedStates
 from ...seeds import wraps_like
 from ...streams import OTHER, Bank, Streams, spell_seed
 from ..pytorch.generators import backward_check
@@ -27,8 +27,6 @@ INTERNAL = ("torch_xla._dynamo", "torch_xla.core", "torch_xla.utils")
 """Modules that save and restore states."""
 FREE_COMPILED = "draws on the device in a compiled step"
 FREE_EXPORTED = "draws on the device in an exported program"
-MOST_KEPT = 16
-"""Saved states that are remembered."""
 
 
 def route_generators(torch_xla: Any, context: AdapterContext) -> None:
@@ -129,7 +127,7 @@ class States:
         self.model = torch_xla.core.xla_model
         self.context = context
         self.bank = bank
-        self.saved: OrderedDict[int, tuple[dict[str, Any], ...] | None] = OrderedDict()
+        self.saved = SavedStates()
         self.recorded: set[tuple[str, int]] = set()
         self.is_in_backward = backward_check(torch_xla.core.xla_model.torch)
 
@@ -163,10 +161,8 @@ class States:
 
     def _save(self, state: int) -> None:
         bank, is_outside = self.bank, self.context.streams.now == OTHER
-        self.saved[state] = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds)) if is_outside else None
-        self.saved.move_to_end(state)
-        while len(self.saved) > MOST_KEPT:
-            self.saved.popitem(last=False)
+        belongings = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds)) if is_outside else None
+        self.saved.keep(state, belongings)
 
     def _restore(self, state: int, set_state: Any) -> Any:
         bank, saved = self.bank, self.saved[state]
