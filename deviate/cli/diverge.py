@@ -47,7 +47,7 @@ LEVELS = (
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
     flags="""
-        command variant hold budget level level_time resume_with ulps warn_only python env second_env name
+        command variant hold budget level level_time ulps warn_only python env second_env name
         seed prepare wrap gpus gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
     """,
 )
@@ -84,13 +84,6 @@ def diverge_command(
         option(
             "DURATION",
             "Time limit of each level after the first: 30m, 4h. Default: the time of the first level and ten minutes.",
-        ),
-    ] = None,
-    resume_with: Annotated[
-        str | None,
-        option(
-            "WORDS",
-            "Arguments to continue from a checkpoint, so that later levels start there: '--resume {checkpoint}'.",
         ),
     ] = None,
     variant_flags: VariantFlags,
@@ -172,7 +165,6 @@ def diverge_command(
         tolerance,
         folder,
         level_limit_s=seconds(level_time, "--level-time"),
-        resume_words=resume_with or "",
     )
     search = diverge(diverge_request, carry, output.say, goal=goal, budget=budget)
     values = {
@@ -180,7 +172,7 @@ def diverge_command(
         "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
         "--prepare": launch.prepare, "--gpus": execution.gpus,
         "--gpus-per-run": execution.gpus_per_run if execution.gpus_per_run > 1 else None,
-        "--timeout": execution.timeout, "--level-time": level_time, "--resume-with": resume_with,
+        "--timeout": execution.timeout, "--level-time": level_time,
         "--trackers": None if variant_flags.trackers == "offline" else variant_flags.trackers, "--seed": seed or None,
         "--budget": None if budget == 8 else budget,
     }  # fmt: skip

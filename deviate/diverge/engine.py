@@ -9,7 +9,6 @@ from functools import cached_property
 
 from deviate.base.redaction import redact_words
 from deviate.diverge.calls import Calls
-from deviate.diverge.checkpoints import Start
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import (
     COMPUTED,
@@ -29,7 +28,6 @@ from deviate.diverge.printed import VOLATILE
 from deviate.diverge.proof import BY_ROUNDING, Proof, Prover
 from deviate.diverge.proved import Namer
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, is_cut, run_pair
-from deviate.diverge.resumption import Resumption
 from deviate.diverge.source import Texts
 from deviate.diverge.suspects import Evidence, find_causes, find_suspects
 from deviate.diverge.traces import columns, kept_array
@@ -69,11 +67,10 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Climbed:
-    """A level with the last pair compared on it, and where that began; no pair if the level could not be recorded."""
+    """A level with the last pair compared on it; no pair if the level could not be recorded."""
 
     findings: RungFindings
     pair: Pair | None = None
-    start: Start | None = None
 
 
 def diverge(
@@ -101,8 +98,6 @@ def diverge(
             search.measure_size()
     except KeyboardInterrupt:
         search.is_interrupted, search.why = True, INTERRUPTED
-    finally:
-        search.resumption.remove()
     search.explain()
     return search
 
@@ -117,7 +112,6 @@ class Search:
     Attributes:
         rungs: levels in order; the last one may say why the search ends there.
         findings: the answer, from `explain` on.
-        resumption: the checkpoints from which pairs of further levels begin.
         n_at_a_time: runs of a pair that are executed at the same time.
         limit_s: time limit of each further level.
         is_interrupted: by the user, after the first level.
@@ -133,7 +127,7 @@ class Search:
         """Execute and compare the first pair."""
         self.execute, self.say, self.goal = execute, say, goal
         say(announce(LEVELS[0]))
-        self.pair = run_pair(request, "", execute, LEVELS[0].number, keeps_checkpoints=True)
+        self.pair = run_pair(request, "", execute, LEVELS[0].number)
         self.request = dataclasses.replace(request, snapshots=self.pair.snapshots)
         self.experiment = read(request.folder, self.pair.names)[0]
         self.metrics = quality(self.experiment)
@@ -144,7 +138,6 @@ class Search:
             why = "; ".join(f"{label} {ending(run)}" for label, run in failed if run in self.pair.failed)
             findings = dataclasses.replace(findings, why_not=why)
         self.rungs = [Climbed(findings, self.pair)]
-        self.resumption = Resumption(self.pair, request)
         self.n_at_a_time = min(2, len(slots(request.request.settings)))
         self.limit_s = request.level_limit_s or self.pair.wall_time_s / self.n_at_a_time + LEAST_LIMIT_S
 
@@ -168,58 +161,41 @@ class Search:
             Climbed(RungFindings(level.rung, why_not=why)) if why else self._run_pairs(level, last.difference)
         )
 
-    def _window_around(self, difference: Difference | None, level: Level) -> Window:
-        """Where to trace the next level, within the checkpoints that are known to be equal and different."""
-        if difference is None:
-            return Window(0, MOST_EQUAL)
-        bracket, step = self.resumption.bracket, difference.step
-        equal, different = bracket.last_equal(step), bracket.different
-        return window_around(
-            step,
-            self.pair.n_steps,
-            level.before,
-            equal=equal.step if equal is not None else 0,
-            different=different.step if different is not None and level.number == 1 else None,
-        )
-
     def _run_pairs(self, level: Level, above: Difference | None) -> Climbed:
         """Run pairs until one has its first difference inside the window, the time limit ends them, or all are run.
 
         Args:
             above: the difference of the level before.
         """
-        window = self._window_around(above, LEVEL_OF[self.rungs[-1].findings.rung])
+        before = LEVEL_OF[self.rungs[-1].findings.rung].before
+        window = window_around(above.step, self.pair.n_steps, before) if above else Window(0, MOST_EQUAL)
         findings, pair, why, n_tries = RungFindings(level.rung), None, NOISE, 0
+        self.say(announce(level))
         while n_tries < MOST_AGAIN:
-            start = self.resumption.start_for(window)
-            if not findings.n_runs:
-                self.say(announce(level, start))
             used_s = findings.wall_time_s / self.n_at_a_time
-            least_s = self._least_s(window, start) / self.n_at_a_time
+            least_s = self._least_s(window) / self.n_at_a_time
             if used_s + least_s > self.limit_s:
                 why = f"its next runs would take at least {duration(least_s)}, {self._beyond_limit(used_s + least_s)}"
                 self.say(f"         not started: {why}")
                 break
             left_s = (self.limit_s - used_s) * self.n_at_a_time / 2
             suffix = f".{level.number}" + (f"-{findings.n_runs // 2 + 1}" if findings.n_runs else "")
-            pair = run_pair(self.request, suffix, self.execute, level.number, window, start=start, timeout_s=left_s)
+            pair = run_pair(self.request, suffix, self.execute, level.number, window, timeout_s=left_s)
             n_tries += 1
             findings = dataclasses.replace(
-                self._compared(pair, level, window, start),
+                compare_traces(*pair.traces, level.rung, tolerance_ulps=self.request.tolerance),
+                first=window.first,
+                until=window.until,
                 n_runs=findings.n_runs + 2,
                 wall_time_s=findings.wall_time_s + pair.wall_time_s,
             )
             difference = findings.difference
-            following = next_window(window, difference, begin=0 if start is None else start.step)
+            following = next_window(window, difference)
             is_inside = difference is not None and following is None and not is_cut(difference, pair)
             if pair.failed and not is_inside and self._is_at_limit(pair.failed[0], left_s):
                 why = f"its runs came to update {pair.n_steps:,}, {self._beyond_limit(2 * self.limit_s)}"
                 pair = None  # its runs have not failed
                 break
-            if start is not None and (doubt := self.resumption.refuse(pair, start, difference, is_inside=is_inside)):
-                self.say(f"         {doubt}; next pair: from update 0")
-                n_tries -= 1
-                continue
             if pair.failed and not is_inside:
                 why = f"run {pair.failed[0].replicate} of this level {ending(pair.failed[0])}"
                 break
@@ -228,7 +204,7 @@ class Search:
                 why = f"nothing was recorded: {why or fault_of(pair) or WHY_NONE}"
                 break
             if following is None or (difference is None and above is None):
-                return Climbed(findings, pair, start)
+                return Climbed(findings, pair)
             if n_tries < MOST_AGAIN:
                 moved = "did not diverge" if difference is None else f"diverged at update {difference.step}"
                 until = f"updates {following.first} to {following.until - 1}" if following.until else "to the end"
@@ -236,28 +212,10 @@ class Search:
             window = following
         return Climbed(dataclasses.replace(findings, difference=None, by_rank=(), why_not=why), pair)
 
-    def _compared(self, pair: Pair, level: Level, window: Window, start: Start | None) -> RungFindings:
-        """The comparison of a pair; steps of the main loop are those of the first pair, where it began later."""
-        compared = compare_traces(*pair.traces, level.rung, tolerance_ulps=self.request.tolerance)
-        compared = dataclasses.replace(compared, first=window.first, until=window.until)
-        if start is None:
-            return compared
-        ranks = tuple(_with_main_step(difference, self.pair) for difference in compared.by_rank)
-        return dataclasses.replace(
-            compared,
-            n_steps=max(0, compared.n_steps - start.step),
-            start=start.step,
-            checkpoint=start.file,
-            difference=compared.difference and _with_main_step(compared.difference, self.pair),
-            by_rank=ranks,
-        )
-
-    def _least_s(self, window: Window, start: Start | None) -> float:
+    def _least_s(self, window: Window) -> float:
         """Seconds of both runs up to the end of a window, if their updates take what they took in the first pair."""
         seconds = [max((trace.seconds for trace in side), key=len, default=[]) for side in self.pair.traces]
-        begun = 0 if start is None else start.step
-        updates = [(times[0], times[begun : window.until]) for times in seconds if times[begun : window.until]]
-        return sum(first_s + times[-1] - times[0] for first_s, times in updates)
+        return sum(times[: window.until][-1] for times in seconds if times[: window.until])
 
     def _beyond_limit(self, seconds: float) -> str:
         """Ends a sentence on a level that its time limit ends, with one that would do, and a quarter more."""
@@ -288,7 +246,7 @@ class Search:
         self.why = NOT_SIZED
         level, window = LEVEL_OF[difference.rung].number, Window(rung.findings.first, rung.findings.until)
         kept = "|".join(map(str, _head(difference)))
-        pair = run_pair(self.request, ".size", self.execute, level, window, kept_record=kept, start=rung.start)
+        pair = run_pair(self.request, ".size", self.execute, level, window, kept_record=kept)
         current = compare_traces(*pair.traces, difference.rung, tolerance_ulps=self.request.tolerance).difference
         size = None if current is None or _head(current) != _head(difference) else size_of(current, pair)
         if size is not None:
@@ -303,7 +261,6 @@ class Search:
         findings = findings_of(self.experiment, self.pair, self.ends, rungs, request.tolerance)
         first = findings.first
         notes = [*self._notes(is_equal=findings.is_equal)]
-        notes += self.resumption.notes if len(rungs) > 1 else []
         notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
         self.findings = dataclasses.replace(
             findings,
@@ -312,7 +269,6 @@ class Search:
             variant=request.variant.name,
             runs=request.labels,
             notes=(*notes, *filter(None, [self.why])),
-            checkpoints=self.resumption.range_around(None if first is None else first.step),
             inputs=compare_inputs(*self._deepest_pair.traces, first),
             confirmations=() if self.proof is None else self.proof.tests,
         )
@@ -405,20 +361,10 @@ class Search:
                     yield f"{label} of level {rung.findings.rung}", run
 
 
-def announce(level: Level, start: Start | None = None) -> str:
-    """`Level 4, operations: each operation; from the checkpoint of update 1,400 (out/last.pt)`."""
-    begun = f"; from the checkpoint of update {start.step:,} ({start.file})" if start is not None else ""
+def announce(level: Level) -> str:
+    """`Level 4, operations: each operation`."""
     extent = " to the end of both runs" if level is LEVELS[0] else ""
-    return f"Level {level.number}, {level.rung}: {level.compares}{extent}{begun}"
-
-
-def _with_main_step(difference: Difference, first: Pair) -> Difference:
-    """The difference with the step of the main loop that its update has in the first pair; None if unknown."""
-    records = columns(first.traces[0][0].records) if first.traces[0] else None
-    step = -1 if difference.step is None else difference.step
-    at = -1 if records is None or step not in records.steps else records.steps.index(step)
-    main_step = None if records is None or at < 0 else records[at].main_step
-    return dataclasses.replace(difference, main_step=main_step)
+    return f"Level {level.number}, {level.rung}: {level.compares}{extent}"
 
 
 def why_no_further(pair: Pair, level: Level) -> str:

@@ -129,25 +129,6 @@ class InputDifference:
         return self.is_upstream and self.source not in VOLATILE
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A file with weights that the program wrote.
-
-    Attributes:
-        step: number of updates before it was written.
-        file: relative to the project, absolute if it lies outside.
-        weights: hash of the weights at that moment; None if unknown.
-        contents: checksum of the file without time stamps.
-        size: bytes.
-    """
-
-    step: int
-    file: str
-    weights: str | None
-    contents: int
-    size: int = 0
-
-
 @dataclass(slots=True)
 class Trace:
     """The trace of one process.
@@ -165,7 +146,6 @@ class Trace:
         inputs: what entered from outside, in order.
         watched, ran: lines of the program, as file and line, of which it is recorded whether they ran, and those that
             did.
-        checkpoints: those that it wrote, in order. resumed: planted files that it read.
     """
 
     rank: int
@@ -182,8 +162,6 @@ class Trace:
     inputs: list[InputEvent] = field(default_factory=list)
     watched: set[tuple[str, int]] = field(default_factory=set)
     ran: set[tuple[str, int]] = field(default_factory=set)
-    checkpoints: list[Checkpoint] = field(default_factory=list)
-    resumed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +231,6 @@ class RungFindings:
         n_compared: number of compared values or records.
         first, until: the window of traced steps; `until` None for all.
         wall_time_s: of its runs.
-        start: number of updates in the checkpoint from which its runs went on; 0 if they began anew. `n_steps` does not
-            count them.
-        checkpoint: the file of that checkpoint; empty without one.
         difference: None if both runs are equal on the level.
         by_rank: the first difference of each rank that has one; empty for one rank.
         why_not: why the search ends before this level, in words; empty if the level was compared.
@@ -268,8 +243,6 @@ class RungFindings:
     first: int = 0
     until: int | None = None
     wall_time_s: float = 0.0
-    start: int = 0
-    checkpoint: str = ""
     difference: Difference | None = None
     by_rank: tuple[Difference, ...] = ()
     why_not: str = ""
@@ -291,19 +264,6 @@ class Growth:
     differences: tuple[float, ...]
     first: tuple[float, ...]
     second: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointRange:
-    """The checkpoints of both runs between which their weights came to differ.
-
-    Attributes:
-        last_equal: before the first difference; None if no checkpoint was equal.
-        first_different: None if all checkpoints are equal.
-    """
-
-    last_equal: Checkpoint | None
-    first_different: Checkpoint | None
 
 
 Certainty = Literal["proved", "suspected"]
@@ -366,7 +326,6 @@ class DivergenceFindings:
         growth: the loss or the primary metric first.
         ranks: number of processes that trained together.
         inputs: inputs that differ, in the order in which they entered.
-        checkpoints: between which the weights came to differ; None if no checkpoint of both runs was compared.
         causes: the likeliest first.
         notes: limits of the answer, a sentence each.
         flags: flags of the call that the runs depend on, apart from script and variant, such as ("--env", "A=1");
@@ -389,7 +348,6 @@ class DivergenceFindings:
     growth: tuple[Growth, ...] = ()
     ranks: int = 1
     inputs: tuple[InputDifference, ...] = ()
-    checkpoints: CheckpointRange | None = None
     causes: tuple[Cause, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
     notes: tuple[str, ...] = ()

@@ -93,45 +93,38 @@ class Window:
         return self.first <= step and (self.until is None or step < self.until)
 
 
-def window_around(
-    step: int | None, n_steps: int = 0, before: int = AROUND, *, equal: int = 0, different: int | None = None
-) -> Window:
+def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> Window:
     """The window around the update of a difference; None if the update is unknown.
 
     Args:
         n_steps: updates of the whole run.
         before: updates before it to trace as well.
-        equal: number of updates after which the weights are known to be equal; they are not traced.
-        different: number of updates after which the weights are known to differ; None if unknown.
     """
-    if different is not None and (step is None or different <= step):
-        return Window(max(equal, different - LONGEST), different + AFTER)
     if step is None:
-        return Window(max(equal, n_steps - LONGEST, 0))
+        return Window(max(n_steps - LONGEST, 0))
     if step <= NEAR:
-        return Window(equal, 2 * step + AFTER)
-    return Window(max(equal, step - before), step + AROUND)
+        return Window(0, 2 * step + AFTER)
+    return Window(max(0, step - before), step + AROUND)
 
 
-def next_window(window: Window, difference: Difference | None, *, begin: int = 0) -> Window | None:
+def next_window(window: Window, difference: Difference | None) -> Window | None:
     """The next window in which to trace a pair; None if the window contains the difference of its pair.
 
     Args:
         difference: the first difference of the pair that was traced there; None if the pair is equal.
-        begin: number of updates after which both runs began, equal.
     """
     if difference is None:  # the next pair may diverge later
         return Window(window.first, window.until and 2 * window.until - window.first)
     if difference.step is None:
         return None
     if difference.step not in window:
-        return _join(window, window_around(difference.step), begin)
-    if difference.step == window.first > begin and difference.kind in CARRIED:
+        return _join(window, window_around(difference.step))
+    if difference.step == window.first > 0 and difference.kind in CARRIED:
         width = LONGEST if window.until is None else window.until - window.first
-        return Window(max(begin, window.first - WIDER * width), window.until)
+        return Window(max(0, window.first - WIDER * width), window.until)
     return None
 
 
-def _join(one: Window, other: Window, begin: int) -> Window:
+def _join(one: Window, other: Window) -> Window:
     until = None if one.until is None or other.until is None else max(one.until, other.until)
-    return Window(max(begin, min(one.first, other.first)), until)
+    return Window(min(one.first, other.first), until)

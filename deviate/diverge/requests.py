@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from deviate.diverge.checkpoints import MOST_KEPT, Start
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import Difference, Trace
 from deviate.diverge.holds import Levels
@@ -16,7 +15,6 @@ from deviate.errors import InputError
 from deviate.model.plan import Snapshot, Variant
 from deviate.model.records import Run
 from deviate.project import PreparedScript
-from deviate.records.layout import PLANT
 from deviate.records.plans import on_record
 from deviate.replay.variants import STREAMS
 from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
@@ -57,7 +55,6 @@ class DivergeRequest:
         request: request of the variant, apart from its name and number of runs.
         tolerance: units in the last place that still count as equal.
         level_limit_s: time limit of each level after the first; None for the default.
-        resume_words: added to the command to go on from a checkpoint; `{checkpoint}` stands for its file.
         folder: the `.deviate/` folder.
         snapshots: of each side, once it was frozen: later pairs take them over.
     """
@@ -69,7 +66,6 @@ class DivergeRequest:
     folder: Path
     snapshots: tuple[Snapshot, ...] = ()
     level_limit_s: float | None = None
-    resume_words: str = ""
 
     @property
     def variant(self) -> Variant:
@@ -200,8 +196,6 @@ def run_pair(
     kept_record: str = "",
     variant: Variant | None = None,
     environment: Pairs = (),
-    keeps_checkpoints: bool = False,
-    start: Start | None = None,
     timeout_s: float | None = None,
     n_runs: int = 2,
 ) -> Pair:
@@ -213,8 +207,6 @@ def run_pair(
             after the training.
         kept_record: the record whose numbers are kept: kind, name and ordinal with "|" between.
         variant, environment: instead of the one that was asked for, and beyond the variables that were.
-        keeps_checkpoints: whether the checkpoints of the runs are recorded and kept.
-        start: the checkpoint from which both go on; None to begin anew.
         timeout_s: of each run, if the user has set no shorter one.
         n_runs: 1 for a single run, which stands for both in the result.
 
@@ -228,12 +220,6 @@ def run_pair(
         capture["trace-until"] = str(window.until)
     if kept_record:
         capture["trace-keep"] = kept_record
-    if keeps_checkpoints:
-        capture["trace-checkpoints"] = str(MOST_KEPT)
-    if start is not None:
-        capture |= {"trace-start": str(start.step), PLANT: start.folder}
-        capture["trace-planted"] = "\n".join(start.files)
-        environment = (*environment, ("DEVIATE_CONTINUED", "1"))  # the guard of checkpoints lets it read them
     settings = request.request.settings
     if timeout_s is not None:
         shorter_s = timeout_s if settings.timeout_s is None else min(timeout_s, settings.timeout_s)
@@ -255,11 +241,7 @@ def run_pair(
         )
         name = f"{_experiment_name(request.base, side.label)}{suffix}"
         target = side.prepared.target
-        target = dataclasses.replace(
-            target,
-            command=(*target.command, *(() if start is None else start.words)),
-            then=target.then if level == 1 else (),
-        )
+        target = dataclasses.replace(target, then=target.then if level == 1 else ())
         prepared = dataclasses.replace(side.prepared, target=target)
         experiments.append(begin(prepared, of_side, request.folder, name=name, like=like))
     execute(experiments)

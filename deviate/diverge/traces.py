@@ -13,7 +13,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from deviate.diverge.findings import Checkpoint, InputEvent, Place, Trace, TraceRecord
+from deviate.diverge.findings import InputEvent, Place, Trace, TraceRecord
 from deviate.diverge.source import Texts
 from deviate.errors import RecordError
 from deviate.records.files import BAD, json_lines
@@ -36,9 +36,7 @@ SCHEMA = 2
 PIECE_CHARACTERS = 1 << 16
 """Bytes to read from a file at a time."""
 LARGEST_STEP = 1 << 53
-MARKS = frozenset({
-    "start", "place", "main", "step", "ends", "note", "end", "input", "watched", "ran", "checkpoint", "resumed",
-})  # fmt: skip
+MARKS = frozenset({"start", "place", "main", "step", "ends", "note", "end", "input", "watched", "ran"})
 """Prefix of lines that are not records."""
 
 
@@ -237,11 +235,6 @@ class _Reader:
                 trace.is_whole = True
             case ["input", source, call, digest, shown, place, more]:
                 trace.inputs.append(self._input(source, call, digest, shown, self.places[place], more))
-            case ["checkpoint", step, file, weights, contents, size]:
-                digest = None if weights is None else str(weights)
-                trace.checkpoints.append(Checkpoint(_step(step), str(file), digest, int(contents), int(size)))
-            case ["resumed", file]:
-                trace.resumed.append(str(file))
             case ["watched" | "ran" as mark, place]:
                 lines = trace.ran if mark == "ran" else trace.watched
                 lines.add((self.places[place].file, self.places[place].line))
@@ -293,7 +286,6 @@ class _Reader:
         trace.rank, trace.pid = int(facts["rank"]), int(facts["pid"])
         trace.level, trace.first = int(facts["level"]), int(facts["from"])
         trace.until = None if facts["until"] is None else int(facts["until"])
-        trace.n_steps = _step(facts.get("start", 0))
 
 
 def _step(step: int) -> int:

@@ -48,10 +48,6 @@ def start() -> None:
     wanted = dict(spec.get("capture") or {})
     capture = Capture(wanted, folder, recorder)
     trace = Trace(wanted, folder, recorder, project)
-    if trace.requested_level:
-        from .observers.checkpoints import Checkpoints  # most runs are not traced
-
-        guard.observer = Checkpoints(wanted, work, folder, trace)
     if manifest.get("patterns"):
         from . import printed_text
 

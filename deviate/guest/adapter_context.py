@@ -94,8 +94,6 @@ class AdapterContext:
     def _follow(self, thread: int) -> None:
         self.streams.thread = self.capture.thread = self.inputs.main_thread = thread
         self.trace.follow_thread(thread)
-        if self.guard.observer is not None:
-            self.guard.observer.main_thread = thread
 
     def part(self, make: Callable[[AdapterContext], P]) -> P:
         """The result of `make`, created once per process and shared by all adapters."""

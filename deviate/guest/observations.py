@@ -63,8 +63,6 @@ class Observations:
         self._evidence = INPUTS
         if context.capture.wants_weights:
             context.capture.weights_of[self.framework] = lambda: list(self.kept_weights())
-        if context.guard.observer is not None:
-            context.guard.observer.digests.append(self.weights_digest)
         self.recorder.at_main_end.append(self._end_loop)
         self.recorder.at_close.append(lambda: self.end("exit"))
 
@@ -73,10 +71,6 @@ class Observations:
     def weights(self) -> Iterable[Weight]:
         """The weights of trained models that still exist, in an order that is the same in all runs."""
         return ()
-
-    def checkpoint_weights(self) -> Iterable[Weight]:
-        """The weights when the program writes a checkpoint, which may be often."""
-        return self.weights()
 
     def kept_weights(self) -> Iterable[tuple[str, Array]]:
         """The weights as they are written to files."""
@@ -239,11 +233,6 @@ class Observations:
     def record_weights(self, moment: str) -> None:
         """Record the hash of the weights, if there are any."""
         record_weights(self.recorder, self.arrays, self.framework, moment, self.weights())
-
-    def weights_digest(self) -> str | None:
-        """The hash of the weights at a checkpoint; None if there are none."""
-        exact = [(name, self.arrays.exact(array)) for name, array, _ in self.checkpoint_weights()]
-        return weights_digest(exact) if exact else None
 
     # ------------------------------------------------------------ arrays
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Protocol
 
-    from .observers.checkpoints import Checkpoints
-
     class FileReads(Protocol):
         """Records files that the program reads and has not written itself."""
 
@@ -49,7 +47,6 @@ class WriteGuard:
 
     Attributes:
         reads: is told what is read and written, while a trace is on.
-        observer: is told of checkpoints that are read and written, while a trace is on.
         at_connection: is told the address and the frame of each connection of a socket, while a trace is on.
     """
 
@@ -65,7 +62,6 @@ class WriteGuard:
         self.recorder = recorder
         self.checkpoints = checkpoints
         self.reads: FileReads | None = None
-        self.observer: Checkpoints | None = None
         self.at_connection: Callable[[Any, FrameType | None], object] | None = None
         self.reported: set[str] = set()
         self._begin_anew()
@@ -91,7 +87,7 @@ class WriteGuard:
             if event == "open":
                 before_opening(arguments[0], arguments[2])
             elif event == "os.rename":  # it replaces links by itself
-                before_renaming(arguments[0], arguments[1])
+                before_renaming(arguments[1])
             elif event == "socket.connect":
                 before_connecting(arguments[1])
             else:
@@ -110,17 +106,13 @@ class WriteGuard:
             self.reads.before_reading(path, _caller_of_hook())
         if flags & WRITING:
             self.before_writing(path, is_emptied=bool(flags & os.O_TRUNC))
-        else:
-            for watcher in (self.checkpoints, self.observer):
-                if watcher is not None:
-                    watcher.before_reading(path)
+        elif self.checkpoints is not None:
+            self.checkpoints.before_reading(path)
 
-    def _before_renaming(self, source: Any, target: Any) -> None:
+    def _before_renaming(self, target: Any) -> None:
         for watcher in (self.checkpoints, self.reads):
             if watcher is not None:
                 watcher.before_writing(target)
-        if self.observer is not None:
-            self.observer.before_writing(target, source)
 
     def _before_connecting(self, address: Any) -> None:
         if self.at_connection is not None:
@@ -133,8 +125,6 @@ class WriteGuard:
             self.reads.before_reading(path, beyond((PACKAGE,), sys._getframe(1)))
         if self.checkpoints is not None:
             self.checkpoints.before_reading(path)
-        if self.observer is not None:
-            self.observer.before_reading(path)
 
     def before_writing(
         self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False, is_touched: bool = False
@@ -148,8 +138,6 @@ class WriteGuard:
             self.reads.before_writing(path)
         if self.checkpoints is not None and not is_touched and not self.is_busy:
             self.checkpoints.before_writing(path)
-        if self.observer is not None and not is_touched and not self.is_busy:
-            self.observer.before_writing(path)
         try:
             with self.lock:  # other threads wait, as they may write through the link that is being replaced
                 if self.is_busy:  # the guest's own writes

@@ -2,7 +2,6 @@
 
 .deviate/experiments/<name>/experiment.json
                             snapshot/
-                            from-<n>/         files of a checkpoint that are put into work copies
                             runs/<run id>/spec.json
                                           attempt-<k>/claim.json  events-*.jsonl  stdout.log  stderr.log
                                                       result.json  work/<parent>/<root>/  artifacts/*.npz
@@ -12,9 +11,6 @@ from pathlib import Path
 
 WORK = "work"
 """The folder of an attempt in which its command ran; its content belongs to the script and is not recorded."""
-
-PLANT = "trace-plant"
-"""The capture option with the planted folder of a run, relative to the folder of experiments."""
 
 
 def deviate_folder(root: Path) -> Path:
@@ -36,11 +32,6 @@ def snapshot_folder(experiment: Path) -> Path:
 
 def runs_folder(experiment: Path) -> Path:
     return experiment / "runs"
-
-
-def planted_folder(experiment: Path, n_updates: int) -> Path:
-    """The files of the checkpoint after some updates, from which runs of other experiments begin."""
-    return experiment / f"from-{n_updates}"
 
 
 def spec_file(run: Path) -> Path:

@@ -20,7 +20,6 @@ from deviate.eventlog import CUT
 from deviate.model.plan import Settings, Snapshot, Spec
 from deviate.records.events import data_events
 from deviate.records.layout import (
-    PLANT,
     attempt_folder,
     attempt_number,
     attempts,
@@ -59,7 +58,6 @@ from deviate.replay.workcopy import (
     command_in_copy,
     found_work_copy,
     make_work_copy,
-    plant_files,
     verify_links,
 )
 
@@ -143,8 +141,6 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
         write_claim(folder, claim)
         if before is None:
             copy = make_work_copy(frozen.snapshot, frozen.manifest, folder, spec.cwd)
-            if planted := dict(spec.capture).get(PLANT):
-                plant_files(order.experiment.parent / planted, copy.root)
         else:
             (attempt_folder(run, before) / "work").rename(folder / "work")
             copy = found_work_copy(frozen.snapshot, folder, spec.cwd)

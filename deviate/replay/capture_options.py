@@ -117,9 +117,8 @@ def _describe_trace(wanted: Mapping[str, str]) -> str:
         when = f"updates {first} to {int(until) - 1}, after which the run ends"
     else:
         when = "all updates" if first == "0" else f"updates from {first} on"
-    start_clause = f", beginning at the checkpoint of update {wanted['trace-start']}" if "trace-start" in wanted else ""
     values_clause = ", with the values of one of them" if "trace-keep" in wanted else ""
-    return f"a trace of {level}, {when}{values_clause}{start_clause}"
+    return f"a trace of {level}, {when}{values_clause}"
 
 
 def bytes_of(text: str) -> int:

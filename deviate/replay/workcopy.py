@@ -65,26 +65,6 @@ def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: s
     return WorkCopy(root, folder, warnings)
 
 
-def plant_files(folder: Path, root: Path) -> tuple[str, ...]:
-    """Put the files of a folder into another one, such as a work copy, as hard links where possible.
-
-    Files that are there are replaced.
-
-    Returns:
-        the names of the files, relative to the folder.
-    """
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    for name in names:
-        source, target = folder / name, root / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
-        try:
-            os.link(source, target)
-        except OSError:  # a file system without hard links
-            shutil.copy2(source, target)
-    return tuple(names)
-
-
 def found_work_copy(snapshot: Snapshot, attempt: Path, cwd: str) -> WorkCopy:
     """An existing work copy, which an attempt takes over from a lost attempt."""
     root = attempt / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name

@@ -3,7 +3,7 @@
 import pytest
 
 from deviate.diverge.findings import RUNGS, Difference
-from deviate.diverge.levels import AFTER, AROUND, LEVELS, LONG_BEFORE, LONGEST, NEAR, Window, next_window, window_around
+from deviate.diverge.levels import AROUND, LEVELS, LONG_BEFORE, LONGEST, NEAR, Window, next_window, window_around
 
 
 def at(step: int | None, kind: str = "loss") -> Difference:
@@ -38,15 +38,6 @@ def test_of_a_long_run_whose_losses_are_equal_the_end_is_looked_at_and_then_what
     assert (window.first, window.until) == (50_000 - LONGEST, None)
     before = next_window(window, at(window.first, "weights"))
     assert before == Window(window.first - 4 * LONGEST, None)
-
-
-def test_only_updates_between_an_equal_and_a_different_checkpoint_are_traced() -> None:
-    assert window_around(None, 90_000, equal=4000, different=4500) == Window(4000, 4500 + AFTER)
-    assert window_around(None, 90_000, equal=4000, different=50_000) == Window(50_000 - LONGEST, 50_000 + AFTER)
-    assert window_around(None, 90_000, equal=89_500) == Window(89_500, None)
-    assert window_around(4300, before=LONG_BEFORE, equal=4200) == Window(4200, 4300 + AROUND)
-    assert window_around(4300, before=LONG_BEFORE, equal=4200, different=4500) == Window(4200, 4300 + AROUND)
-    assert window_around(9000, before=LONG_BEFORE, equal=4200, different=4500) == Window(4200, 4500 + AFTER)
 
 
 def test_a_pair_that_parts_in_the_window_ends_the_search() -> None:

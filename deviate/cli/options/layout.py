@@ -16,7 +16,7 @@ GROUPS = {
     "Difference": "effect difference pilot sd power correlation candidates",
     "Verdict": """
         metric margin baseline against match paired aggregate direction undecided control require_control ulps confirm
-        level rung level_time resume_with confidence spread_ratio target tasks groups weak_below
+        level rung level_time confidence spread_ratio target tasks groups weak_below
     """,
     "Output": """
         html markdown latex json csv paper siunitx column_width dl_variance to junit github form save everything explain

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from deviate.diverge.findings import VOLATILE, Checkpoint, Difference, DivergenceFindings, InputDifference
+from deviate.diverge.findings import VOLATILE, Difference, DivergenceFindings, InputDifference
 from deviate.diverge.report.words import (
     PHASES,
     called_at,
@@ -188,22 +188,12 @@ def _extent(findings: DivergenceFindings) -> Iterator[Point]:
     seconds = sum(rung.wall_time_s for rung in findings.rungs)
     total = f" · {duration(seconds)} in total" if seconds else ""
     yield Point("Compared", f"{', '.join(filter(None, parts))}{total}")
-    files = findings.checkpoints
-    if files is not None and findings.is_equal is False:
-        states = (("equal", files.last_equal), ("different", files.first_different))
-        phrases = [f"{state} in {checkpoint_text(one)}" for state, one in states if one is not None]
-        yield Point("Note", f"the weights of both runs are {', '.join(phrases)}")
     ended = next((rung for rung in findings.rungs if rung.why_not), None)
     if ended is not None and not (is_proved(findings) and not ended.n_runs):
         yield Point("Ended", f"{'at' if ended.n_runs else 'before'} level {ended.rung}: {clean(ended.why_not)}")
     if findings.command and findings.is_equal is False and findings.rungs and not findings.rungs[0].n_runs:
         command = diverge_command(findings.command, findings.variant, command_flags=findings.flags)
         yield Point("Details", "run twice and record more:", command, is_command=True)
-
-
-def checkpoint_text(checkpoint: Checkpoint) -> str:
-    """`ckpt/step-1400.pt (update 1,400)`."""
-    return f"{clean(checkpoint.file)} (update {checkpoint.step:,})"
 
 
 def paste_text(findings: DivergenceFindings) -> str:

@@ -286,9 +286,8 @@ def _rung(rung: RungFindings) -> Row:
         cell(f"from update {rung.first}" if rung.until is None else f"updates {rung.first} to {rung.until - 1}"),
         cell(*duration_of(rung.wall_time_s), value=rung.wall_time_s) if rung.n_runs else Absent("from records"),
     )
-    begun = f"; begins at update {rung.start:,}, from {clean(rung.checkpoint)}" if rung.start else ""
     ended = f"; ended: {clean(rung.why_not)}" if rung.why_not else ""
-    return Row(rung.rung, tuple(cells), note=f"compares {LEVEL_OF[rung.rung].compares}{begun}{ended}")
+    return Row(rung.rung, tuple(cells), note=f"compares {LEVEL_OF[rung.rung].compares}{ended}")
 
 
 def _ranks_section(findings: DivergenceFindings) -> Section:

@@ -116,9 +116,8 @@ class Trace:
 
     Args:
         wanted: of `Spec.capture`: `trace`, the level; `trace-from` and `trace-until`, the first step at that level and
-            the first one after, where the process ends (absent: all steps); `trace-start`, the number of updates in
-            the checkpoint from which the program goes on; `trace-keep`, the kind, the name and the ordinal within its
-            step, with "|" between, of records whose arrays are kept.
+            the first one after, where the process ends (absent: all steps); `trace-keep`, the kind, the name and the
+            ordinal within its step, with "|" between, of records whose arrays are kept.
 
     Attributes:
         level: of the records that are wanted now; 0 for none, as before the trace was opened and in forked processes.
@@ -127,17 +126,15 @@ class Trace:
         at_level: told whenever the level changes, between two steps; adapters put themselves in.
         at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
         at_step_end: told before a step ends, while its lines can still be added.
-        at_boundary: told where the main loop goes on or ends, where the process does, and where it writes a checkpoint:
-            an update of which nothing else tells that it is complete is so by now.
+        at_boundary: told where the main loop goes on or ends, and where the process does: an update of which nothing
+            else tells that it is complete is so by now.
         requested_level: the level of the window; 0 for no trace.
-        start: number of updates in the checkpoint from which the program goes on; 0 if it begins anew.
         first, until: first step of the window, and the first one after (None: all that follow).
         thread: the one that trains.
     """
 
     def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: Project) -> None:
         self.requested_level = int(wanted.get("trace", "0"))
-        self.start = int(wanted.get("trace-start", "0"))
         self.first = int(wanted.get("trace-from", "0"))
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         kind, _, rest = wanted.get("trace-keep", "").partition("|")
@@ -155,7 +152,7 @@ class Trace:
         self.at_step_end: list[Callable[[], object]] = []
         self.at_boundary: list[Callable[[], object]] = []
         self.level = 0
-        self.step = self.start
+        self.step = 0
         self.has_updates = False
         self.is_closing = False
         self.files: dict[str, str | None] = {}
@@ -323,7 +320,7 @@ class Trace:
         self.file.write(self.step)
 
     def _facts(self) -> dict[str, object]:
-        window = {"level": self.requested_level, "from": self.first, "until": self.until, "start": self.start}
+        window = {"level": self.requested_level, "from": self.first, "until": self.until}
         return {"rank": self._rank(), "pid": self.pid, **window}
 
     def _rank(self) -> int:
@@ -346,7 +343,7 @@ class Trace:
         self.recorder.tell(self.at_step_end)
         self._set_level(0)
         self.file.add("end", self.step, round(perf_counter() - self.began, 6))
-        if self.step > self.start or len(self.file.lines) > 1:
+        if self.step or len(self.file.lines) > 1:
             self.flush()
 
     def _close_before_exit(self) -> None:

@@ -275,7 +275,6 @@ class Proof(Observations):
 
     Attributes:
         at_training: told of the module, its arguments and its keyword arguments before a training forward pass.
-        n_settled: numbers of modules and optimizers when unreachable models were last collected for a checkpoint.
     """
 
     framework = FRAMEWORK
@@ -285,7 +284,6 @@ class Proof(Observations):
         super().__init__(context, TensorArrays(torch))
         self.torch = torch
         self.trained = Trained(context)
-        self.n_settled = (0, 0)
         self.evaluation: Evaluation | None = Evaluation(torch, self.trained, self.evaluations)
         self.at_training: list[Callable[[Any, Any, Any], object]] = []
 
@@ -344,17 +342,6 @@ class Proof(Observations):
 
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         self.trained.settle()
-        yield from self._existing_weights()
-
-    def checkpoint_weights(self) -> Iterator[tuple[str, Any, bool]]:
-        """As `weights`; unreachable models are only collected if there are others than last time, as it takes long."""
-        n_trained = self.trained.seen, len(self.trained.optimizers)
-        if n_trained != self.n_settled:
-            self.n_settled = n_trained
-            self.trained.settle()
-        yield from self._existing_weights()
-
-    def _existing_weights(self) -> Iterator[tuple[str, Any, bool]]:
         parameter = self.torch.nn.Parameter
         for name, tensor in dict(self.trained.tensors(is_whole=True)).items():
             yield name, tensor, tensor.requires_grad or isinstance(tensor, parameter)
