@@ -23,7 +23,7 @@ from deviate.diverge.findings import (
 )
 from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
-from deviate.diverge.outcomes import EndToEndDiff, compare_ends
+from deviate.diverge.outcomes import compare_ends
 from deviate.diverge.printed import VOLATILE
 from deviate.diverge.proof import BY_ROUNDING, Proof, Prover
 from deviate.diverge.proved import Namer
@@ -132,8 +132,8 @@ class Search:
         self.experiment = read(request.folder, self.pair.names)[0]
         self.metrics = quality(self.experiment)
         self.ends = compare_ends(self.pair, self.metrics, tolerance=request.tolerance)
-        findings = self.ends.findings
-        if not self.ends.compared:
+        (findings,) = self.ends.rungs
+        if not self.ends.what:
             failed = zip(request.labels, self.pair.runs, strict=True)
             why = "; ".join(f"{label} {ending(run)}" for label, run in failed if run in self.pair.failed)
             findings = dataclasses.replace(findings, why_not=why)
@@ -258,7 +258,7 @@ class Search:
         """Summarise the findings, and look up causes."""
         request, rungs = self.request, [rung.findings for rung in self.rungs]
         command = redact_words(request.sides[0].prepared.target.command)
-        findings = findings_of(self.experiment, self.pair, self.ends, rungs, request.tolerance)
+        findings = findings_of(self.experiment, self.pair, self.ends, rungs)
         first = findings.first
         notes = [*self._notes(is_equal=findings.is_equal)]
         notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
@@ -328,7 +328,7 @@ class Search:
 
     def prove(self, budget: int) -> None:
         """Repeat run 1 with what run 0 had by chance, and find the fewest sources that make both equal."""
-        first = self.rungs[-1].findings.difference or self.ends.findings.difference
+        first = self.rungs[-1].findings.difference or self.ends.first
         if first is None or len(self.request.sides) > 1 or not budget:
             return
         self.say(f"Proof: at most {counted(budget, 'run')} with what the first run had by chance")
@@ -336,7 +336,7 @@ class Search:
             self.request,
             self._calls,
             self.pair,
-            self.ends.findings.difference,
+            self.ends.first,
             first.phase,
             self.execute,
             self.metrics,
@@ -430,24 +430,16 @@ def quality(experiment: Experiment) -> tuple[str, ...]:
 
 
 def findings_of(
-    experiment: Experiment, pair: Pair, ends: EndToEndDiff, rungs: Sequence[RungFindings], tolerance: int
+    experiment: Experiment, pair: Pair, ends: DivergenceFindings, rungs: Sequence[RungFindings]
 ) -> DivergenceFindings:
     """The findings without causes and notes; a difference that only a deeper level shows counts as well."""
-    return DivergenceFindings(
+    return dataclasses.replace(
+        ends,
         name=experiment.name,
         command=experiment.command,
         variant=experiment.variant,
         is_equal=False if any(rung.difference is not None for rung in rungs) else ends.is_equal,
-        what=ends.compared,
-        n_steps=ends.findings.n_steps,
-        unit=ends.unit,
-        n_metrics=ends.n_metrics,
-        n_values=ends.n_values,
-        weights=ends.weights,
-        tolerance_ulps=tolerance,
         rungs=tuple(rungs),
-        growth=ends.growth,
-        ranks=pair.n_ranks,
         facts=tuple(_facts(experiment, pair)),
     )
 

@@ -332,12 +332,12 @@ class DivergenceFindings:
             none that only choose the output.
     """
 
-    name: str
-    command: tuple[str, ...]
-    variant: str
-    is_equal: bool | None
-    what: str
-    n_steps: int
+    name: str = ""
+    command: tuple[str, ...] = ()
+    variant: str = ""
+    is_equal: bool | None = None
+    what: str = ""
+    n_steps: int = 0
     runs: tuple[str, str] = ("run 0", "run 1")
     unit: Unit = "update"
     n_metrics: int = 0

@@ -3,11 +3,10 @@
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import Difference, Growth, RungFindings, Trace, Unit
+from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Trace, Unit
 from deviate.diverge.levels import Window
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
@@ -20,31 +19,8 @@ MOST_POINTS = 400
 END = "final weights"
 
 
-@dataclass(frozen=True, slots=True)
-class EndToEndDiff:
-    """The result of comparing both runs.
-
-    Attributes:
-        is_equal: None if nothing could be compared.
-        compared: what was compared, such as "metrics, losses, weights".
-        unit: of `findings.n_steps`.
-        n_metrics, n_values: compared quantities of quality, and their values.
-        findings: of the first level.
-        growth: the loss or the primary metric first.
-    """
-
-    is_equal: bool | None
-    compared: str
-    unit: Unit
-    n_metrics: int
-    n_values: int
-    weights: Literal["equal", "differ", "not reached"]
-    findings: RungFindings
-    growth: tuple[Growth, ...]
-
-
-def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndToEndDiff:
-    """Compare both runs.
+def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> DivergenceFindings:
+    """Compare both runs; the result has the first level, and what was compared.
 
     Args:
         metrics: names of the quantities that count, the primary one first.
@@ -79,7 +55,7 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndTo
     }
     compared = ", ".join(name for name, is_there in parts.items() if is_there)
     losses = growth_of_losses(pair.traces[0][0], pair.traces[1][0]) if all(pair.traces) else ()
-    findings = RungFindings(
+    level = RungFindings(
         "metrics",
         n_runs=2,
         n_steps=comparison.n_steps if comparison.n_compared else _main_steps(pair, reported),
@@ -88,15 +64,18 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndTo
         difference=first,
         by_rank=comparison.by_rank if first is loss else (),
     )
-    return EndToEndDiff(
+    return DivergenceFindings(
         is_equal=False if first is not None else True if compared and not pair.failed else None,
-        compared=compared,
+        what=compared,
+        n_steps=level.n_steps,
         unit="update" if comparison.n_compared or weights != "not reached" else "main-loop step",
         n_metrics=len(reported),
         n_values=n_values or n_printed,
         weights=weights,
-        findings=findings,
+        tolerance_ulps=tolerance,
+        rungs=(level,),
         growth=tuple(growth for growth in (*losses, *growth_of_metrics(mine, theirs, reported)) if growth.steps),
+        ranks=pair.n_ranks,
     )
 
 

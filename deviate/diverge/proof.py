@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from deviate.diverge.calls import Calls
 from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.compare import without_idle
-from deviate.diverge.findings import COMPUTED, Confirmation, Difference, InputDifference, Phase
+from deviate.diverge.findings import COMPUTED, Confirmation, Difference, DivergenceFindings, InputDifference, Phase
 from deviate.diverge.holds import HOLDS, Levels
 from deviate.diverge.levels import MOST_EQUAL
-from deviate.diverge.outcomes import EndToEndDiff, compare_ends, window_beyond
+from deviate.diverge.outcomes import compare_ends, window_beyond
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
 from deviate.diverge.suspects import has_other_names, observed_by
 from deviate.diverge.traces import read_traces
@@ -242,27 +242,25 @@ class Prover:
         text = self._text(pair, ends, is_equal=is_equal)
         label = describe(sources)
         self.say(f"         {label}: {text}")
-        self.tests.append(Confirmation(label, is_equal, ends.findings.n_steps, text))
+        self.tests.append(Confirmation(label, is_equal, ends.n_steps, text))
         return is_equal
 
-    def _is_beyond(self, ends: EndToEndDiff) -> bool:
+    def _is_beyond(self, ends: DivergenceFindings) -> bool:
         """Whether the runs are equal up to the first difference of the pair and a little beyond."""
-        later, first = ends.findings.difference, self.first
+        later, first = ends.first, self.first
         if later is None or first is None or ends.is_equal is None:
             return False
         is_metric = first.kind == "metric" or None in (first.step, later.step)
         places = [one.main_step if is_metric else one.step for one in (first, later)]
         return places[0] is not None and places[1] is not None and places[1] >= places[0] + FEWEST_STEPS
 
-    def _text(self, pair: Pair, ends: EndToEndDiff, *, is_equal: bool) -> str:
+    def _text(self, pair: Pair, ends: DivergenceFindings, *, is_equal: bool) -> str:
         if pair.failed:
             return f"run {pair.failed[0].replicate} {ending(pair.failed[0])}"
         if ends.is_equal:
-            over = (
-                counted(ends.findings.n_steps, ends.unit) if ends.findings.n_steps else counted(ends.n_values, "value")
-            )
-            return f"equal over {over}: {ends.compared}"
-        difference = ends.findings.difference
+            over = counted(ends.n_steps, ends.unit) if ends.n_steps else counted(ends.n_values, "value")
+            return f"equal over {over}: {ends.what}"
+        difference = ends.first
         if difference is None:
             return "nothing could be compared"
         if is_equal and difference.phase == "program":

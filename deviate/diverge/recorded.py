@@ -55,11 +55,11 @@ def compare_recorded(
     traces = comparable(read_traces(one.folder), read_traces(other.folder))
     pair = Pair((mine.name, theirs.name), (one, other), without_idle(*traces))
     ends = compare_ends(pair, quality(mine), tolerance=tolerance)
-    rungs = [dataclasses.replace(ends.findings, n_runs=0, wall_time_s=0.0)]
+    rungs = [dataclasses.replace(ends.rungs[0], n_runs=0, wall_time_s=0.0)]
     level = min((trace.level for side in pair.traces for trace in side), default=1) if all(pair.traces) else 1
     if level > 1:
         rungs.append(compare_traces(*pair.traces, RUNGS[level - 1], tolerance_ulps=tolerance))
-    findings = findings_of(mine, pair, ends, rungs, tolerance)
+    findings = findings_of(mine, pair, ends, rungs)
     findings = dataclasses.replace(
         findings,
         name=" and ".join(dict.fromkeys((mine.name, theirs.name))),
