@@ -11,8 +11,8 @@ import pytest
 from harness import Child
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import Difference, DivergenceFindings, Rung, Trace
-from deviate.diverge.traces import read_traces
+from deviate.diverge.findings import Difference, DivergenceFindings, Rung
+from deviate.diverge.traces import Trace, read_traces
 
 INJECTED = """\
 import os

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deviate.base.notebooks import place_text
-from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings, Trace, TraceRecord
-from deviate.diverge.traces import NO_DIGEST, Head, Records, columns
+from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings
+from deviate.diverge.traces import NO_DIGEST, Head, Records, Trace, TraceRecord, columns
 from deviate.diverge.ulps import is_within, value_ulps
 
 LOOK_AHEAD = 200

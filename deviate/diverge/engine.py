@@ -10,17 +10,7 @@ from functools import cached_property
 from deviate.base.redaction import redact_words
 from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import (
-    COMPUTED,
-    RUNGS,
-    Cause,
-    Difference,
-    DivergenceFindings,
-    Rung,
-    RungFindings,
-    Trace,
-    Ulps,
-)
+from deviate.diverge.findings import COMPUTED, RUNGS, Cause, Difference, DivergenceFindings, Rung, RungFindings, Ulps
 from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import compare_ends
@@ -30,7 +20,7 @@ from deviate.diverge.proved import Namer
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, is_cut, run_pair
 from deviate.diverge.source import Texts
 from deviate.diverge.suspects import Evidence, find_causes, find_suspects
-from deviate.diverge.traces import columns, kept_array
+from deviate.diverge.traces import Trace, columns, kept_array
 from deviate.diverge.ulps import ulps
 from deviate.model.records import Experiment, Run
 from deviate.records.layout import snapshot_folder

@@ -1,6 +1,5 @@
 """Where two runs that should match diverge: recorded traces, and the results of comparing them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -46,58 +45,6 @@ class Place:
     from_line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TraceRecord:
-    """One value that a process computed.
-
-    Attributes:
-        step: number of updates of the weights before it.
-        main_step: step of the main loop, None outside of it.
-        ordinal: number of records of this kind and name before it in its step.
-        digest: checksum of type, shape and bytes; None if it is not to be compared.
-        form: type and shape, such as "float32[512,10]".
-        place: in the user's program; None if no line of it is on the call path.
-        more: further members: `module`, the path of the module that ran; `value`, of a loss; `rows`, checksums of
-            the rows of a batch; `reads`, "uninitialised" if an operation read memory that was never written.
-    """
-
-    step: int
-    main_step: int | None
-    kind: str
-    name: str
-    ordinal: int
-    digest: int | None
-    form: str = ""
-    place: Place | None = None
-    more: dict[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class InputEvent:
-    """Something that entered the program from outside: a listing, a reading of the clock, the order of results.
-
-    Attributes:
-        source: kind of the input, such as "listing"; docs/reference/traces.md lists them.
-        call: what was called, such as "os.listdir('data')".
-        digest: checksum of the value; None if it is not to be compared.
-        shown: the value, shortened.
-        step, main_step: as in TraceRecord. n_before: number of records before it in the trace.
-        is_in_thread: whether a thread other than the main one recorded it, so that its position among others is chance.
-        n_folded: number of values that the checksum covers, at a place with many; else 0.
-    """
-
-    source: str
-    call: str
-    digest: int | None
-    shown: str
-    place: Place
-    step: int = 0
-    main_step: int | None = None
-    n_before: int = 0
-    is_in_thread: bool = False
-    n_folded: int = 0
-
-
 VOLATILE = frozenset({"clock", "process-id", "entropy", "address"})
 """Sources whose values differ between any two runs, mostly without an effect."""
 
@@ -127,41 +74,6 @@ class InputDifference:
     def is_suspect(self) -> bool:
         """Whether it is likely to have made the runs differ; of what differs between any two runs only a test tells."""
         return self.is_upstream and self.source not in VOLATILE
-
-
-@dataclass(slots=True)
-class Trace:
-    """The trace of one process.
-
-    Attributes:
-        rank: of the process among those that train together; 0 for a single process.
-        level: position of its level in RUNGS, from 1.
-        first, until: first step at that level, and the first one after; None if it goes to the end.
-        n_steps: number of complete updates.
-        seconds: end of each step, since the trace began.
-        is_whole: whether the process ended normally.
-        pid: process id.
-        ends: framework to the highest level that it supports, and why not more, in words.
-        notes: limits of what it shows, each with the framework that they concern.
-        inputs: what entered from outside, in order.
-        watched, ran: lines of the program, as file and line, of which it is recorded whether they ran, and those that
-            did.
-    """
-
-    rank: int
-    level: int
-    first: int
-    until: int | None
-    records: Sequence[TraceRecord]
-    n_steps: int
-    seconds: list[float] = field(default_factory=list)
-    is_whole: bool = True
-    pid: int = 0
-    ends: dict[str, tuple[int, str]] = field(default_factory=dict)
-    notes: dict[tuple[str, str], None] = field(default_factory=dict)
-    inputs: list[InputEvent] = field(default_factory=list)
-    watched: set[tuple[str, int]] = field(default_factory=set)
-    ran: set[tuple[str, int]] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from deviate.diverge.findings import Difference, InputDifference, InputEvent, Trace
+from deviate.diverge.findings import Difference, InputDifference
+from deviate.diverge.traces import InputEvent, Trace
 
 Key = tuple[str, str, int]
 """Source, file and line."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Trace, Unit
+from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Unit
 from deviate.diverge.levels import Window
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
-from deviate.diverge.traces import columns
+from deviate.diverge.traces import Trace, columns
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Run, Series
 

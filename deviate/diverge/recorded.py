@@ -7,12 +7,12 @@ from pathlib import Path
 from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces, without_idle
 from deviate.diverge.engine import findings_of, quality
-from deviate.diverge.findings import RUNGS, DivergenceFindings, Trace
+from deviate.diverge.findings import RUNGS, DivergenceFindings
 from deviate.diverge.outcomes import compare_ends
 from deviate.diverge.requests import Pair, ending
 from deviate.diverge.source import Texts
 from deviate.diverge.suspects import Evidence, find_causes
-from deviate.diverge.traces import read_traces
+from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Variant
 from deviate.model.records import Experiment, Run

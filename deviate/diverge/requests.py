@@ -7,10 +7,10 @@ from itertools import zip_longest
 from pathlib import Path
 
 from deviate.diverge.compare import without_idle
-from deviate.diverge.findings import Difference, Trace
+from deviate.diverge.findings import Difference
 from deviate.diverge.holds import Levels
 from deviate.diverge.levels import Window
-from deviate.diverge.traces import columns, read_traces
+from deviate.diverge.traces import Trace, columns, read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Snapshot, Variant
 from deviate.model.records import Run

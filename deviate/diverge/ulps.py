@@ -16,7 +16,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from deviate.diverge.findings import TraceRecord, Ulps
+from deviate.diverge.findings import Ulps
+from deviate.diverge.traces import TraceRecord
 
 Array = npt.NDArray[Any]
 FloatForm = Literal["float32", "float64"]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from traced import STEP, a_record, a_trace, steps
 
 from deviate.diverge.compare import FirstDifference, compare_traces, find_first_difference, keep_shared, without_idle
-from deviate.diverge.findings import Difference, Phase, Place, Trace, TraceRecord
-from deviate.diverge.traces import columns
+from deviate.diverge.findings import Difference, Phase, Place
+from deviate.diverge.traces import Trace, TraceRecord, columns
 
 
 def first_difference(one: list[TraceRecord], other: list[TraceRecord]) -> Difference:

@@ -4,8 +4,9 @@ from typing import Any
 
 from traced import a_record, a_trace
 
-from deviate.diverge.findings import Difference, InputEvent, Place, Trace
+from deviate.diverge.findings import Difference, Place
 from deviate.diverge.inputs import compare_inputs, equal_inputs
+from deviate.diverge.traces import InputEvent, Trace
 
 BATCH = Difference("steps", "data", 1, 1, "batch", "input", n_equal=1)
 

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traced import a_record, a_trace
 
-from deviate.diverge.findings import Difference, Trace
+from deviate.diverge.findings import Difference
 from deviate.diverge.levels import Window
 from deviate.diverge.outcomes import MOST_POINTS, growth_of_losses, growth_of_metrics, thin_indices, window_beyond
 from deviate.diverge.requests import Pair
+from deviate.diverge.traces import Trace
 from deviate.model.records import Run, Series
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from traced import a_record, a_trace
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import Difference, TraceRecord
+from deviate.diverge.findings import Difference
+from deviate.diverge.traces import TraceRecord
 
 quick = settings(max_examples=60, deadline=None)
 

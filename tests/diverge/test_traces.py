@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from traced import STEP, a_record, a_trace, lines_of, start_line, steps, write_trace
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import Place, Trace, TraceRecord
-from deviate.diverge.traces import columns, kept_array, read_traces
+from deviate.diverge.findings import Place
+from deviate.diverge.traces import Trace, TraceRecord, columns, kept_array, read_traces
 from deviate.errors import RecordError
 
 numbers = st.integers(0, 2**64 - 2)

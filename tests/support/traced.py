@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from deviate.diverge.findings import Place, Trace, TraceRecord
+from deviate.diverge.findings import Place
+from deviate.diverge.traces import Trace, TraceRecord
 
 STEP: tuple[tuple[str, str], ...] = (
     ("state", "torch"),
