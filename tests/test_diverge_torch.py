@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from harness import Child
+from traced import columns
 
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Rung
@@ -115,7 +116,7 @@ def part_of(trace: Trace, what: str, rung: Rung) -> Trace:
         for it in trace.records
         if begin <= it.step < begin + STEPS and it.kind not in WITHOUT[rung]
     ]
-    return dataclasses.replace(trace, records=records, n_steps=STEPS)
+    return dataclasses.replace(trace, records=columns(records), n_steps=STEPS)
 
 
 def first(pair: tuple[Trace, Trace], what: str, rung: Rung) -> Difference | None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from deviate.base.notebooks import place_text
 from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings
-from deviate.diverge.traces import NO_DIGEST, Head, Records, Trace, TraceRecord, columns
+from deviate.diverge.traces import NO_DIGEST, Head, Records, Trace, TraceRecord
 from deviate.diverge.ulps import is_within, value_ulps
 
 LOOK_AHEAD = 200
@@ -150,7 +150,7 @@ def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple
     If a script seeds one library only, the generators of others start in a different state in each run. A generator
     with the same state at each update provided no numbers in between; earlier draws would show in weights and batches.
     """
-    states = [{trace.rank: _states(columns(trace.records)) for trace in run} for run in (first, second)]
+    states = [{trace.rank: _states(trace.records) for trace in run} for run in (first, second)]
 
     def kept(trace: Trace) -> Trace:
         mine, theirs = (of_run.get(trace.rank, {}) for of_run in states)
@@ -160,7 +160,7 @@ def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple
             if all(len(set(of_run[name])) == 1 < len(of_run[name]) for of_run in (mine, theirs))
             and mine[name][0] != theirs[name][0]
         }
-        records = columns(trace.records)
+        records = trace.records
         names = {head[:2] for head in records.heads if head[0] != STATE or head[1] not in idle}
         return replace(trace, records=records.of_names(names)) if idle else trace
 
@@ -202,7 +202,7 @@ def compare_traces(
         if one is None or other is None:
             differences.append(((-1,), _missing(rung, rank, is_first=one is not None)))
             continue
-        pair = columns(one.records), columns(other.records)
+        pair = one.records, other.records
         pair = keep_shared(*pair) if tolerance_ulps else pair
         at = find_first_difference(*pair, partial(is_within, tolerance_ulps=tolerance_ulps) if tolerance_ulps else None)
         n_compared += len(pair[0]) if at is None else at.first
@@ -371,7 +371,7 @@ def rows_of(traces: Sequence[Trace]) -> Rows:
     """Rows of all batches in the traces of a run."""
     row_counts: dict[str, Counter[int]] = {}
     for trace in traces:
-        records = columns(trace.records)
+        records = trace.records
         for head, more in zip(records.head, records.more, strict=True):
             if more and "rows" in records.mores[more]:
                 row_counts.setdefault(records.heads[head][1], Counter()).update(_rows(records.mores[more]))

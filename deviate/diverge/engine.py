@@ -20,7 +20,7 @@ from deviate.diverge.proved import Namer
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, is_cut, run_pair
 from deviate.diverge.source import Texts
 from deviate.diverge.suspects import Evidence, find_causes, find_suspects
-from deviate.diverge.traces import Trace, columns, kept_array
+from deviate.diverge.traces import Trace, kept_array
 from deviate.diverge.ulps import ulps
 from deviate.model.records import Experiment, Run
 from deviate.records.layout import snapshot_folder
@@ -448,7 +448,7 @@ def _facts(experiment: Experiment, pair: Pair) -> Iterator[tuple[str, str]]:
 
 def _device(traces: Sequence[Trace]) -> str:
     """Device of a PyTorch run, from its generators: accelerators have some once they are initialised."""
-    heads = {head for trace in traces for head in columns(trace.records).heads}
+    heads = {head for trace in traces for head in trace.records.heads}
     states = {name for kind, name, *_ in heads if kind == "state" and name.startswith("torch")}
     accelerators = sorted(match[1] for state in states if (match := ACCELERATOR.match(state)))
     return accelerators[0] if accelerators else "cpu" if states else ""

@@ -10,7 +10,7 @@ from deviate.diverge.findings import Difference, DivergenceFindings, Growth, Run
 from deviate.diverge.levels import Window
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
-from deviate.diverge.traces import Trace, columns
+from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Run, Series
 
@@ -102,7 +102,7 @@ def window_beyond(difference: Difference | None, pair: Pair, n_beyond: int) -> W
     """
     if difference is None or difference.step is None or not pair.traces[0]:
         return Window()
-    records, last = columns(pair.traces[0][0].records), difference.step + n_beyond
+    records, last = pair.traces[0][0].records, difference.step + n_beyond
     if difference.kind != "metric" or not len(records):
         return Window(0, last + 1)
     main_step = (difference.main_step or 0) + n_beyond
@@ -191,7 +191,7 @@ def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Gr
 
 
 def _losses(trace: Trace) -> dict[str, dict[int, float]]:
-    records = columns(trace.records)
+    records = trace.records
     distances: dict[str, dict[int, float]] = {}
     values = [more.get("value") for more in records.mores]
     for index, more in enumerate(records.more):

@@ -10,7 +10,7 @@ from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import Difference
 from deviate.diverge.holds import Levels
 from deviate.diverge.levels import Window
-from deviate.diverge.traces import Trace, columns, read_traces
+from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Snapshot, Variant
 from deviate.model.records import Run
@@ -114,7 +114,7 @@ class Pair:
     @property
     def kinds(self) -> frozenset[str]:
         """Kinds of records in both runs."""
-        tables = [columns(trace.records) for side in self.traces for trace in side]
+        tables = [trace.records for side in self.traces for trace in side]
         return frozenset(records.heads[number][0] for records in tables for number in set(records.head))
 
     @property
@@ -123,7 +123,7 @@ class Pair:
         of_frameworks = dict.fromkeys(note for trace in self.traces[0] for note in trace.notes)
         notes: dict[str, dict[str, None]] = {}
         for trace in self.traces[0]:
-            records = columns(trace.records)
+            records = trace.records
             note_of = {number: str(more["note"]) for number, more in enumerate(records.mores) if "note" in more}
             for head, more in zip(records.head, records.more, strict=True) if note_of else ():
                 if more in note_of:

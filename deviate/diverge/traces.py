@@ -6,12 +6,12 @@ what the lines of the files mean.
 
 import re
 from array import array
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from deviate.diverge.findings import Place
 from deviate.diverge.source import Texts
@@ -92,8 +92,8 @@ class InputEvent:
     n_folded: int = 0
 
 
-class Records(Sequence[TraceRecord]):
-    """Records in the order in which they were made; equal to any sequence of equal ones.
+class Records:
+    """Records in the order in which they were made.
 
     Attributes:
         heads: each once; `mores` likewise, the first one of which is empty.
@@ -166,13 +166,10 @@ class Records(Sequence[TraceRecord]):
     def __len__(self) -> int:
         return len(self.head)
 
-    @overload
-    def __getitem__(self, index: int) -> TraceRecord: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[TraceRecord, ...]: ...
-    def __getitem__(self, index: int | slice) -> TraceRecord | tuple[TraceRecord, ...]:
-        if isinstance(index, slice):
-            return tuple(self[at] for at in range(*index.indices(len(self))))
+    def __iter__(self) -> Iterator[TraceRecord]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, index: int) -> TraceRecord:
         kind, name, form, place = self.heads[self.head[index]]
         digest, main_step = self.digests[index], self.main_steps[index]
         return TraceRecord(
@@ -186,17 +183,6 @@ class Records(Sequence[TraceRecord]):
             place=place,
             more=dict(self.mores[self.more[index]]),
         )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or isinstance(other, str):
-            return NotImplemented
-        return len(self) == len(other) and all(one == theirs for one, theirs in zip(self, other, strict=True))
-
-    def __hash__(self) -> int:
-        return hash(bytes(self.digests))
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} records>"
 
 
 @dataclass(slots=True)
@@ -222,7 +208,7 @@ class Trace:
     level: int
     first: int
     until: int | None
-    records: Sequence[TraceRecord]
+    records: Records
     n_steps: int
     seconds: list[float] = field(default_factory=list)
     is_whole: bool = True
@@ -232,18 +218,6 @@ class Trace:
     inputs: list[InputEvent] = field(default_factory=list)
     watched: set[tuple[str, int]] = field(default_factory=set)
     ran: set[tuple[str, int]] = field(default_factory=set)
-
-
-def columns(records: Sequence[TraceRecord]) -> Records:
-    """Records in columns; returned unchanged if they are already."""
-    if isinstance(records, Records):
-        return records
-    columns = Records()
-    for record in records:
-        head = columns.number_of((record.kind, record.name, record.form, record.place))
-        main_step = NONE if record.main_step is None else record.main_step
-        columns.add(record.step, main_step, head, record.ordinal, record.digest, columns.number_of_more(record.more))
-    return columns
 
 
 def read_file(path: Path, texts: Texts) -> list[Trace]:

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traced import STEP, a_record, a_trace, steps
+from traced import STEP, a_record, a_trace, columns, steps
 
 from deviate.diverge.compare import FirstDifference, compare_traces, find_first_difference, keep_shared, without_idle
 from deviate.diverge.findings import Difference, Phase, Place
-from deviate.diverge.traces import Trace, TraceRecord, columns
+from deviate.diverge.traces import Trace, TraceRecord
 
 
 def first_difference(one: list[TraceRecord], other: list[TraceRecord]) -> Difference:
@@ -61,7 +61,7 @@ def test_the_phase_is_that_of_the_first_record_that_differs(at: int, phase: Phas
 def test_the_order_of_processes_and_files_changes_nothing(seed: int, rank: int) -> None:
     one = [a_trace(steps(2), rank=number) for number in range(8)]
     other = [
-        replace(it, records=tuple(changed(list(it.records), 20 + it.rank))) if it.rank == rank else it for it in one
+        replace(it, records=columns(changed(list(it.records), 20 + it.rank))) if it.rank == rank else it for it in one
     ]
     shuffled = random.Random(seed).sample(one, len(one)), random.Random(seed + 1).sample(other, len(other))
 
@@ -398,7 +398,7 @@ def trace(*states: int, name: str = "python", rank: int = 0) -> Trace:
     for step, digest in enumerate(states):
         records.append(TraceRecord(step, None, "state", name, 0, digest))
         records.append(TraceRecord(step, None, "loss", "loss", 0, 100 + step))
-    return Trace(rank, 2, 0, None, tuple(records), len(states))
+    return Trace(rank, 2, 0, None, columns(records), len(states))
 
 
 def test_another_state_that_never_changes_is_left_out() -> None:

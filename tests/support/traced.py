@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deviate.diverge.findings import Place
-from deviate.diverge.traces import Trace, TraceRecord
+from deviate.diverge.traces import NONE, Records, Trace, TraceRecord
 
 STEP: tuple[tuple[str, str], ...] = (
     ("state", "torch"),
@@ -36,6 +36,15 @@ def a_record(
     return TraceRecord(step, step, kind, name, digest=digest, more=more, **{"ordinal": 0, "form": "float32[4]", **rest})  # type: ignore[arg-type]
 
 
+def columns(records: Iterable[TraceRecord]) -> Records:
+    columns = Records()
+    for record in records:
+        head = columns.number_of((record.kind, record.name, record.form, record.place))
+        main_step = NONE if record.main_step is None else record.main_step
+        columns.add(record.step, main_step, head, record.ordinal, record.digest, columns.number_of_more(record.more))
+    return columns
+
+
 def a_trace(records: Iterable[TraceRecord], *, rank: int = 0, n_steps: int | None = None, **rest: object) -> Trace:
     """A trace whose ordinals are what they are in such an order."""
     counts: dict[tuple[int, str, str], int] = {}
@@ -45,7 +54,7 @@ def a_trace(records: Iterable[TraceRecord], *, rank: int = 0, n_steps: int | Non
         counted.append(replace(it, ordinal=counts.get(key, 0)))
         counts[key] = counts.get(key, 0) + 1
     n = n_steps if n_steps is not None else max((it.step for it in counted), default=-1) + 1
-    return Trace(rank, 4, 0, None, tuple(counted), n, **rest)  # type: ignore[arg-type]
+    return Trace(rank, 4, 0, None, columns(counted), n, **rest)  # type: ignore[arg-type]
 
 
 def steps(n: int, kinds: Sequence[tuple[str, str]] = STEP) -> list[TraceRecord]:
