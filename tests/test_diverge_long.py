@@ -37,7 +37,7 @@ def ladder(folder: Path, run: Callable[..., Any], *options: str) -> dict[str, An
 
 
 @pytest.mark.slow
-def test_a_late_difference_is_found_and_a_level_beyond_its_limit_does_not_start(
+def test_a_late_difference_is_found_and_a_level_beyond_its_limit_is_ended(
     tmp_path: Path, deviate_in: Any, require: Callable[[str], None]
 ) -> None:
     require("torch")
@@ -49,5 +49,4 @@ def test_a_late_difference_is_found_and_a_level_beyond_its_limit_does_not_start(
     assert (closest["step"], closest["main_step"], closest["name"]) == (1500, 1500, "aten.mul.Tensor")
     assert "# fault" in closest["place"]["text"]
     limited = ladder(tmp_path, run, "--level-time", "0.1s")
-    assert limited["rungs"][1]["n_runs"] == 0
-    assert "beyond the limit of 0.1 s: --level-time 1m" in limited["rungs"][1]["why_not"]
+    assert "within 0.1 s; try --level-time 1m" in limited["rungs"][1]["why_not"]

@@ -159,19 +159,12 @@ class Search:
         """
         before = LEVEL_OF[self.rungs[-1].findings.rung].before
         window = window_around(above.step, self.pair.n_steps, before) if above else Window(0, MOST_EQUAL)
-        findings, pair, why, n_tries = RungFindings(level.rung), None, NOISE, 0
+        findings, pair, why = RungFindings(level.rung), None, NOISE
         self.say(announce(level))
-        while n_tries < MOST_AGAIN:
-            used_s = findings.wall_time_s / self.n_at_a_time
-            least_s = self._least_s(window) / self.n_at_a_time
-            if used_s + least_s > self.limit_s:
-                why = f"its next runs would take at least {duration(least_s)}, {self._beyond_limit(used_s + least_s)}"
-                self.say(f"         not started: {why}")
-                break
-            left_s = (self.limit_s - used_s) * self.n_at_a_time / 2
-            suffix = f".{level.number}" + (f"-{findings.n_runs // 2 + 1}" if findings.n_runs else "")
+        for n_tries in range(1, MOST_AGAIN + 1):
+            left_s = max(1.0, (self.limit_s * self.n_at_a_time - findings.wall_time_s) / 2)
+            suffix = f".{level.number}" + (f"-{n_tries}" if n_tries > 1 else "")
             pair = run_pair(self.request, suffix, self.execute, level.number, window, timeout_s=left_s)
-            n_tries += 1
             findings = dataclasses.replace(
                 compare_traces(*pair.traces, level.rung, tolerance_ulps=self.request.tolerance),
                 first=window.first,
@@ -183,7 +176,8 @@ class Search:
             following = next_window(window, difference)
             is_inside = difference is not None and following is None and not is_cut(difference, pair)
             if pair.failed and not is_inside and self._is_at_limit(pair.failed[0], left_s):
-                why = f"its runs came to update {pair.n_steps:,}, {self._beyond_limit(2 * self.limit_s)}"
+                longer = f"--level-time {math.ceil(self.limit_s / 30)}m"
+                why = f"its runs came to update {pair.n_steps:,} within {duration(self.limit_s)}; try {longer}"
                 pair = None  # its runs have not failed
                 break
             if pair.failed and not is_inside:
@@ -201,15 +195,6 @@ class Search:
                 self.say(f"         this pair {moved}; next pair: {until}")
             window = following
         return Climbed(dataclasses.replace(findings, difference=None, by_rank=(), why_not=why), pair)
-
-    def _least_s(self, window: Window) -> float:
-        """Seconds of both runs up to the end of a window, if their updates take what they took in the first pair."""
-        seconds = [max((trace.seconds for trace in side), key=len, default=[]) for side in self.pair.traces]
-        return sum(times[: window.until][-1] for times in seconds if times[: window.until])
-
-    def _beyond_limit(self, seconds: float) -> str:
-        """Ends a sentence on a level that its time limit ends, with one that would do, and a quarter more."""
-        return f"beyond the limit of {duration(self.limit_s)}: --level-time {math.ceil(1.25 * seconds / 60)}m"
 
     def _is_at_limit(self, run: Run, left_s: float) -> bool:
         """Whether a run was ended by the limit of the level, not by that of the user for runs."""

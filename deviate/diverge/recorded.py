@@ -117,8 +117,6 @@ def _notes(mine: Experiment, theirs: Experiment, pair: Pair, level: int, *, is_e
     varied = [stream for stream in dict.fromkeys((*mine.varied, *theirs.varied)) if stream in STREAMS]
     if varied and pair.runs[0].seeds != pair.runs[1].seeds:
         yield f"these runs have different seeds by design: {', '.join(varied)}"
-    if mine.streams != theirs.streams:
-        yield "the runs were recorded by two versions of deviate, which assign random draws to streams differently"
     if mine.sources_hash != theirs.sources_hash:
         yield "the source code differs between the runs"
     elif mine.command != theirs.command:

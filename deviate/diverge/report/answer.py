@@ -2,19 +2,15 @@
 
 from collections.abc import Iterator
 
-from deviate.diverge.findings import VOLATILE, Difference, DivergenceFindings, InputDifference
+from deviate.diverge.findings import Difference, DivergenceFindings
 from deviate.diverge.report.words import (
-    PHASES,
     called_at,
     code_text,
-    input_time,
     label,
     label_difference,
     over,
     place_text,
-    shown_values,
     size,
-    step_text,
     ulps,
     weight,
     what,
@@ -26,7 +22,7 @@ from deviate.report.format import clean, counted, counted_of, duration, name_tex
 from deviate.report.parts.divergence import diverge_command
 
 N_LINES = 15
-MOST_INPUTS, MOST_CAUSES, MOST_TRIED = 2, 2, 3
+MOST_CAUSES, MOST_TRIED = 2, 3
 NO_LINE = "no line of the program was recorded for it"
 WEIGHTS = {"equal": "final weights equal", "differ": "final weights differ", "not reached": ""}
 
@@ -49,16 +45,7 @@ def headline(findings: DivergenceFindings) -> str:
     if first is None:
         return "at a place that was not recorded"
     rank = f"in rank {first.rank} " if findings.ranks > 1 else ""
-    return f"{rank}{where(first)}{_seen_above(first, findings)}"
-
-
-def _seen_above(first: Difference, findings: DivergenceFindings) -> str:
-    """Where level `steps` has its first difference, if one run executed something else on a level below."""
-    above = next((rung.difference for rung in findings.rungs if rung.rung == "steps"), None)
-    if first.phase != "program" or first.rung == "steps" or above is None or above.phase == "program":
-        return ""
-    at = "" if above.step == first.step else f" {step_text(above)}"
-    return at if above.phase == first.more.get("during") else f"; first visible in {PHASES[above.phase]}{at}"
+    return f"{rank}{where(first)}"
 
 
 def _why_nothing(findings: DivergenceFindings) -> str:
@@ -70,8 +57,6 @@ def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
     if findings.first is not None:
         yield from _difference(findings.first, findings)
     yield from _ranks(findings)
-    if not is_proved(findings):
-        yield from _inputs(findings)
     yield from _causes(findings)
     yield from _tests(findings)
     yield from _extent(findings)
@@ -110,39 +95,12 @@ def _what(difference: Difference, findings: DivergenceFindings) -> Iterator[str]
 
 
 def _ranks(findings: DivergenceFindings) -> Iterator[Point]:
-    """The first rank that diverges, and what the other ranks show on the same level."""
-    if findings.ranks < 2 or findings.first is None:
-        return
-    rung = next(rung for rung in reversed(findings.rungs) if rung.difference is not None)
-    others = [difference for difference in rung.by_rank if difference.rank != findings.first.rank]
-    parts = [f"rank {difference.rank} {step_text(difference)}, {what(difference)}" for difference in others[:2]]
-    parts += [f"{len(others) - 2} more in the report"] if len(others) > 2 else []
-    # A process that only evaluates is compared as well, but is not one of the training ranks.
-    ranks = max(findings.ranks, 1 + len(others))
-    silent = ranks - 1 - len(others)
-    parts += [f"no difference in {counted(silent, 'other rank')}"] if silent else []
-    yield Point("Ranks", f"rank {findings.first.rank} of {ranks} diverged first; {'; '.join(parts)}")
-
-
-def _inputs(findings: DivergenceFindings) -> Iterator[Point]:
-    """The first inputs that may have made the runs differ; one beside ranks, which need room."""
-    for item in _leading_inputs(findings)[: MOST_INPUTS if findings.ranks < 2 else 1]:
-        first, second = shown_values(item)
-        pairs = zip((first, second), findings.runs, strict=True)
-        values = "; ".join(f"{text} in {name_text(run)}" for text, run in pairs) if first != second else "not the same"
-        at = place_text(item.place)
-        yield Point("Input", f"{clean(item.call)} ({at}), {input_time(item, findings.first)}: {values}")
-
-
-def _leading_inputs(findings: DivergenceFindings) -> list[InputDifference]:
-    """Inputs that may have made the runs differ, without those that follow from others; that of the cause is first."""
-    suspects = [item for item in findings.inputs if item.is_suspect]
-    suspects = [item for item in suspects if item.only_in is None] or suspects
-    named = findings.causes[0].places[:1] if findings.causes else ()
-    lines = [(place.file, place.line) for place in named]
-    suspects.sort(key=lambda item: (item.place.file, item.place.line) not in lines)
-    leading = {item.source: item for item in reversed(suspects)}
-    return [item for item in suspects if item.source not in VOLATILE or leading[item.source] is item]
+    """The first rank that diverges; what the others show stands on the page."""
+    if findings.ranks > 1 and findings.first is not None:
+        # A process that only evaluates is compared as well, but is not one of the training ranks.
+        others = {difference.rank for rung in findings.rungs for difference in rung.by_rank}
+        n_ranks = max(findings.ranks, len(others | {findings.first.rank}))
+        yield Point("Ranks", f"rank {findings.first.rank} of {n_ranks} diverged first")
 
 
 def _causes(findings: DivergenceFindings) -> Iterator[Point]:
