@@ -263,10 +263,10 @@ class Prover:
         difference = ends.first
         if difference is None:
             return "nothing could be compared"
-        if is_equal and difference.phase == "program":
-            return f"equal over {counted(pair.n_steps, ends.unit)}, after which the run was ended"
+        if is_equal:
+            return f"equal over {counted(pair.n_steps, ends.unit)}, beyond the first difference"
         at = "" if difference.main_step is None else f" at main-loop step {difference.main_step}"
-        return f"equal until {difference.name} differs{at}" if is_equal else f"{difference.name} still differs{at}"
+        return f"{difference.name} still differs{at}"
 
 
 TEXTS = {

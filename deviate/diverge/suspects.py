@@ -52,7 +52,6 @@ DRAW = (
 ENTRY = r"lift_fresh(_copy)?|to_copy|copy|scalar_tensor|fill|full(_like)?|new_full|from_file|tensor|set"
 """Operations that create tensors from values that PyTorch did not compute."""
 SYSTEM = re.compile(r"os\.(urandom|getrandom)|secrets\.|uuid\.|random\.SystemRandom")
-PHRASE = re.compile(r"(?P<what>.+?) \((?P<file>[^()]+):(?P<line>\d+)\)")
 LISTED = re.compile(r"(?:(?P<count>\d+) names?: )?(?P<names>.*)", re.DOTALL)
 SYSTEM_SEED = "None"
 """Recorded value of a seeding call without an argument."""
@@ -182,7 +181,7 @@ def find_suspects(difference: Difference, evidence: Evidence) -> list[Suspect]:
     suspects = [suspect for find in finders for suspect in find(difference, evidence)]
     for one in sorted(suspects, key=lambda suspect: (suspect.rank, not suspect.places)):
         source = one.source
-        is_unfit = one.rank in {SEED, PRESENT} and not is_bare and phase not in EXPLAINED[source.group]
+        is_unfit = one.rank in {SEED, TOLD, PRESENT} and not is_bare and phase not in EXPLAINED[source.group]
         suspect = replace(one, rank=UNFIT) if is_unfit else one
         if (evidence.is_chance_equal and source.is_chance) or (suspect.rank > INPUT and evidence.is_held(source.held)):
             continue
@@ -401,27 +400,16 @@ def _value(value: str | None) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _by_words(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
+def _by_words(_: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """What a run itself reported: draws beyond control, operations without a deterministic version, old checkpoints."""
-    told = {(item.place.file, item.place.line) for item in evidence.inputs}
-    is_bare = difference.rung == "metrics" or difference.phase == "metric"
-    for phrase in dict.fromkeys(phrase for run in evidence.runs for phrase in run.uncontrolled):
-        place = _place(phrase)
-        name = "entropy" if SYSTEM.match(phrase) else "parallel-draws" if "thread" in phrase else "unrouted-draws"
-        if (is_bare or difference.phase in DRAWN) and not (place and (place.file, place.line) in told):
-            yield Suspect(SOURCES[name], TOLD, f"a run reported: {phrase}", (place,) if place else ())
-    for phrase in dict.fromkeys(phrase for run in evidence.runs for phrase in run.operations):
-        if (place := _place(phrase)) and (is_bare or difference.phase in COMPUTED):
-            why = f"{phrase.partition(' (')[0]} ran without a deterministic version"
-            yield Suspect(SOURCES["torch-kernels"], TOLD, why, (place,))
-    for warning in dict.fromkeys(text for run in evidence.runs for text in run.warnings if "checkpoint" in text):
-        if difference.phase in ("initial", "program"):
+    for run in evidence.runs:
+        for phrase in run.uncontrolled:
+            name = "entropy" if SYSTEM.match(phrase) else "parallel-draws" if "thread" in phrase else "unrouted-draws"
+            yield Suspect(SOURCES[name], TOLD, f"a run reported: {phrase}")
+        for phrase in run.operations:
+            yield Suspect(SOURCES["torch-kernels"], TOLD, f"{phrase} ran without a deterministic version")
+        for warning in (text for text in run.warnings if "checkpoint" in text):
             yield Suspect(SOURCES["leftover-file"], TOLD, warning)
-
-
-def _place(phrase: str) -> Place | None:
-    match = PHRASE.fullmatch(phrase)
-    return Place(match["file"], int(match["line"])) if match else None
 
 
 def _by_source(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:

@@ -120,8 +120,11 @@ def _wide(bits: Array) -> npt.NDArray[np.float32]:
 
 def _sizes(one: Array, other: Array) -> tuple[float, float]:
     """Largest absolute difference, and that divided by the larger magnitude; infinite if only one value is finite."""
-    if one.dtype.kind in "biu":
-        return _whole_sizes(one, other)
+    if one.dtype.kind in "biu":  # exact, also beyond 2^53
+        mine, theirs = one.astype(object), other.astype(object)
+        apart = abs(mine - theirs)
+        at = int(apart.argmax())
+        return float(apart[at]), apart[at] / max(abs(mine[at]), abs(theirs[at]))
     wide = np.complex128 if one.dtype.kind == "c" else np.float64
     mine, theirs = one.astype(wide), other.astype(wide)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -134,16 +137,6 @@ def _sizes(one: Array, other: Array) -> tuple[float, float]:
     if not largest:
         return 0.0, 0.0
     return largest, largest / magnitude if np.isfinite(largest) else float("inf")
-
-
-def _whole_sizes(one: Array, other: Array) -> tuple[float, float]:
-    """Sizes for different integers, which double precision would not distinguish beyond 2^53."""
-    kind = np.uint64 if one.dtype.kind in "bu" else np.int64
-    mine, theirs = one.astype(kind), other.astype(kind)
-    apart = np.maximum(mine, theirs).view(np.uint64) - np.minimum(mine, theirs).view(np.uint64)
-    at = int(apart.argmax())
-    largest = int(apart[at])
-    return float(largest), largest / max(abs(int(mine[at])), abs(int(theirs[at])))
 
 
 # What two environments may differ by: values in ulps, tensors by their sums.

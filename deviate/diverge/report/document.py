@@ -261,10 +261,10 @@ def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
         yield called, "calls the backward pass"
     here = None if first is None else first.place
     known = {(place.file, place.line) for place in (here, called) if place is not None}
-    others = [(item.place, "an input differs") for item in findings.inputs if item.is_suspect]
     for cause in findings.causes:
-        others += [(place, f"{weight(cause)} cause ({clean(cause.title)})") for place in cause.places]
-    yield from (pair for pair in others if (pair[0].file, pair[0].line) not in known)
+        for place in cause.places:
+            if (place.file, place.line) not in known:
+                yield place, f"{weight(cause)} cause ({clean(cause.title)})"
 
 
 def _levels_section(findings: DivergenceFindings) -> Section:
