@@ -4,7 +4,6 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from deviate.base.redaction import redact_words
@@ -55,14 +54,6 @@ NOT_SIZED = "the size of the difference was not measured: a further pair diverge
 Say = Callable[[str], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Climbed:
-    """A level with the last pair compared on it; no pair if the level could not be recorded."""
-
-    findings: RungFindings
-    pair: Pair | None = None
-
-
 def diverge(
     request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None = None, budget: int = BUDGET
 ) -> "Search":
@@ -100,7 +91,7 @@ class Search:
     causes are proved by further runs (`prove`) and looked up (`explain`).
 
     Attributes:
-        rungs: levels in order; the last one may say why the search ends there.
+        levels: in order; the last one may say why the search ends there. pairs: the last pair compared on each level.
         findings: the answer, from `explain` on.
         n_at_a_time: runs of a pair that are executed at the same time.
         limit_s: time limit of each further level.
@@ -127,44 +118,42 @@ class Search:
             failed = zip(request.labels, self.pair.runs, strict=True)
             why = "; ".join(f"{label} {ending(run)}" for label, run in failed if run in self.pair.failed)
             findings = dataclasses.replace(findings, why_not=why)
-        self.rungs = [Climbed(findings, self.pair)]
+        self.levels, self.pairs = [findings], {findings.rung: self.pair}
         self.n_at_a_time = min(2, len(slots(request.request.settings)))
         self.limit_s = request.level_limit_s or self.pair.wall_time_s / self.n_at_a_time + LEAST_LIMIT_S
 
     def next_level(self) -> Level | None:
         """The level to compare next; None where the search ends."""
-        last = self.rungs[-1].findings
-        if (last.why_not and len(self.rungs) > 1) or (self.goal is None and last.difference is None):
+        last = self.levels[-1]
+        if (last.why_not and len(self.levels) > 1) or (self.goal is None and last.difference is None):
             return None
         for level in LEVELS[LEVEL_OF[last.rung].number : LEVEL_OF[self.goal or RUNGS[-1]].number]:
             if self.goal == level.rung or last.difference is None:
                 return level
-            if level.is_useful(last.difference.phase, (self.rungs[-1].pair or self.pair).kinds):
+            if level.is_useful(last.difference.phase, self._last_pair.kinds):
                 return level
         return None
 
     def climb(self, level: Level) -> None:
         """Run pairs of a level until one has its first difference inside the window, or say why there is none."""
-        last = self.rungs[-1].findings
-        why = why_no_further(self.rungs[-1].pair or self.pair, level)
-        self.rungs.append(
-            Climbed(RungFindings(level.rung, why_not=why)) if why else self._run_pairs(level, last.difference)
-        )
+        why = why_no_further(self._last_pair, level)
+        self.levels.append(RungFindings(level.rung, why_not=why) if why else self._run_pairs(level))
 
-    def _run_pairs(self, level: Level, above: Difference | None) -> Climbed:
-        """Run pairs until one has its first difference inside the window, the time limit ends them, or all are run.
+    @property
+    def _last_pair(self) -> Pair:
+        return self.pairs.get(self.levels[-1].rung, self.pair)
 
-        Args:
-            above: the difference of the level before.
-        """
-        before = LEVEL_OF[self.rungs[-1].findings.rung].before
-        window = window_around(above.step, self.pair.n_steps, before) if above else Window(0, MOST_EQUAL)
-        findings, pair, why = RungFindings(level.rung), None, NOISE
+    def _run_pairs(self, level: Level) -> RungFindings:
+        """Run pairs until one has its first difference inside the window, the time limit ends them, or all are run."""
+        last, above = LEVEL_OF[self.levels[-1].rung], self.levels[-1].difference
+        window = window_around(above.step, self.pair.n_steps, last.before) if above else Window(0, MOST_EQUAL)
+        findings, why = RungFindings(level.rung), NOISE
         self.say(announce(level))
         for n_tries in range(1, MOST_AGAIN + 1):
             left_s = max(1.0, (self.limit_s * self.n_at_a_time - findings.wall_time_s) / 2)
             suffix = f".{level.number}" + (f"-{n_tries}" if n_tries > 1 else "")
             pair = run_pair(self.request, suffix, self.execute, level.number, window, timeout_s=left_s)
+            self.pairs[level.rung] = pair
             findings = dataclasses.replace(
                 compare_traces(*pair.traces, level.rung, tolerance_ulps=self.request.tolerance),
                 first=window.first,
@@ -178,7 +167,7 @@ class Search:
             if pair.failed and not is_inside and self._is_at_limit(pair.failed[0], left_s):
                 longer = f"--level-time {math.ceil(self.limit_s / 30)}m"
                 why = f"its runs came to update {pair.n_steps:,} within {duration(self.limit_s)}; try {longer}"
-                pair = None  # its runs have not failed
+                del self.pairs[level.rung]  # its runs have not failed
                 break
             if pair.failed and not is_inside:
                 why = f"run {pair.failed[0].replicate} of this level {ending(pair.failed[0])}"
@@ -188,13 +177,13 @@ class Search:
                 why = f"nothing was recorded: {why or fault_of(pair) or WHY_NONE}"
                 break
             if following is None or (difference is None and above is None):
-                return Climbed(findings, pair)
+                return findings
             if n_tries < MOST_AGAIN:
                 moved = "did not diverge" if difference is None else f"diverged at update {difference.step}"
                 until = f"updates {following.first} to {following.until - 1}" if following.until else "to the end"
                 self.say(f"         this pair {moved}; next pair: {until}")
             window = following
-        return Climbed(dataclasses.replace(findings, difference=None, by_rank=(), why_not=why), pair)
+        return dataclasses.replace(findings, difference=None, by_rank=(), why_not=why)
 
     def _is_at_limit(self, run: Run, left_s: float) -> bool:
         """Whether a run was ended by the limit of the level, not by that of the user for runs."""
@@ -202,41 +191,41 @@ class Search:
         return run.status == "timed_out" and (timeout_s is None or left_s < timeout_s)
 
     @property
-    def deepest(self) -> Climbed | None:
+    def deepest(self) -> RungFindings | None:
         """The last level with a difference."""
-        return next((rung for rung in reversed(self.rungs) if rung.findings.difference is not None), None)
+        return next((level for level in reversed(self.levels) if level.difference is not None), None)
 
     def measure_size(self) -> None:
         """Run a pair that records the numbers of the first difference on the last level, and measure its size.
 
         Only of computations from equal numbers: how far others are apart says nothing.
         """
-        rung = self.deepest
-        difference = None if rung is None else rung.findings.difference
-        if rung is None or difference is None or difference.rung == "metrics":
+        deepest = self.deepest
+        difference = None if deepest is None else deepest.difference
+        if deepest is None or difference is None or difference.rung == "metrics":
             return
         if difference.phase not in COMPUTED or difference.kind in WITHOUT_SIZE or difference.only_in is not None:
             return
         self.say("Size: one more pair records the numbers of the first difference")
         self.why = NOT_SIZED
-        level, window = LEVEL_OF[difference.rung].number, Window(rung.findings.first, rung.findings.until)
+        level, window = LEVEL_OF[difference.rung].number, Window(deepest.first, deepest.until)
         kept = "|".join(map(str, _head(difference)))
         pair = run_pair(self.request, ".size", self.execute, level, window, kept_record=kept)
         current = compare_traces(*pair.traces, difference.rung, tolerance_ulps=self.request.tolerance).difference
         size = None if current is None or _head(current) != _head(difference) else size_of(current, pair)
         if size is not None:
             self.why = ""
-            sized = dataclasses.replace(rung.findings, difference=dataclasses.replace(difference, ulps=size))
-            self.rungs[self.rungs.index(rung)] = dataclasses.replace(rung, findings=sized)
+            sized = dataclasses.replace(deepest, difference=dataclasses.replace(difference, ulps=size))
+            self.levels[self.levels.index(deepest)] = sized
 
     def explain(self) -> None:
         """Summarise the findings, and look up causes."""
-        request, rungs = self.request, [rung.findings for rung in self.rungs]
+        request = self.request
         command = redact_words(request.sides[0].prepared.target.command)
-        findings = findings_of(self.experiment, self.pair, self.ends, rungs)
+        findings = findings_of(self.experiment, self.pair, self.ends, self.levels)
         first = findings.first
         notes = [*self._notes(is_equal=findings.is_equal)]
-        notes += [note for rung in self.rungs if rung.pair for note in rung.pair.notes]
+        notes += [note for pair in self.pairs.values() for note in pair.notes]
         self.findings = dataclasses.replace(
             findings,
             name=request.base,
@@ -261,7 +250,7 @@ class Search:
         if tolerance and is_equal is False:
             yield f"differences within {counted(tolerance, 'ulp')} count as equal"
         for run, label in zip(self.pair.runs, self.request.labels, strict=True):
-            if run in self.pair.failed and not self.rungs[0].findings.why_not:
+            if run in self.pair.failed and not self.levels[0].why_not:
                 yield f"{label} {ending(run)}; compared up to that point"
             elif run.status == "diverged":
                 yield f"the training of {label} diverged: {run.reason}"
@@ -276,7 +265,7 @@ class Search:
     @property
     def _deepest_pair(self) -> Pair:
         """The pair that shows the first difference, or else the one that ran to the end."""
-        return (None if self.deepest is None else self.deepest.pair) or self.pair
+        return self.pair if self.deepest is None else self.pairs.get(self.deepest.rung, self.pair)
 
     def _evidence(self) -> Evidence:
         """Evidence besides the difference, from the pair that shows it and the pair that ran to the end."""
@@ -303,7 +292,7 @@ class Search:
 
     def prove(self, budget: int) -> None:
         """Repeat run 1 with what run 0 had by chance, and find the fewest sources that make both equal."""
-        first = self.rungs[-1].findings.difference or self.ends.first
+        first = self.levels[-1].difference or self.ends.first
         if first is None or len(self.request.sides) > 1 or not budget:
             return
         self.say(f"Proof: at most {counted(budget, 'run')} with what the first run had by chance")
@@ -330,10 +319,9 @@ class Search:
     def runs(self) -> Iterator[tuple[str, Run]]:
         """Both runs of the first level, and failed runs of further levels, each with its name."""
         yield from zip(self.request.labels, self.pair.runs, strict=True)
-        for rung in self.rungs[1:]:
-            for run, label in zip(rung.pair.runs, self.request.labels, strict=True) if rung.pair else ():
-                if rung.pair is not None and run in rung.pair.failed:
-                    yield f"{label} of level {rung.findings.rung}", run
+        for level, pair in list(self.pairs.items())[1:]:
+            named = zip(pair.runs, self.request.labels, strict=True)
+            yield from ((f"{label} of level {level}", run) for run, label in named if run in pair.failed)
 
 
 def announce(level: Level) -> str:
