@@ -60,7 +60,6 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
     _inputs, _context = context.inputs, context
     _clock = fixed_clock(context)
     names.__deviate_order__ = order
-    names.__deviate_pop__ = pop
     names.__deviate_callee__ = callee
     names.__deviate_write__ = write
     names.__deviate_ran__ = ran
@@ -74,16 +73,9 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
 
 
 def order(value: V) -> V:
-    """For an expression whose items are taken in order."""
+    """For an expression whose items are taken in order, or one of them by `pop()`."""
     if (type(value) is set or type(value) is frozenset) and not taps.is_compiling():
         _attempt(partial(_record_order, value, _getframe(1)))
-    return value
-
-
-def pop(value: V) -> V:
-    """For the object of a call `.pop()`."""
-    if type(value) is set and not taps.is_compiling():
-        _attempt(partial(_record_pop, value, _getframe(1)))
     return value
 
 
@@ -107,21 +99,6 @@ def _record_order(items: Any, frame: FrameType) -> None:
     more = ", ..." if len(items) > MOST_SHOWN else ""
     shown = "%d items: %s%s" % (len(items), ", ".join(texts[:MOST_SHOWN]), more)
     _inputs.record("set-order", what, "%d\n%s" % (len(items), "\n".join(texts)), place, shown)
-
-
-def _record_pop(items: Any, frame: FrameType) -> None:
-    if len(items) < 2 or not _is_due(frame):
-        return
-    first, second = islice(items, 2)
-    if type(first) in NUMBERS:
-        return
-    place = _inputs.place(frame)
-    what = "pop() of a set of %s" % type(first).__name__
-    text = describe(first, _context.project.work)
-    if text == describe(second, _context.project.work):
-        _inputs.record("address", what, None, place, "one of %d %s objects" % (len(items), type(first).__name__))
-    else:
-        _inputs.record("set-order", what, text, place)
 
 
 def _is_due(frame: FrameType) -> bool:

@@ -13,7 +13,7 @@ import libcst.matchers as m
 
 from deviate.instrument.edits import Edit, Parsed, wrap
 
-ORDER, POP, CALLEE, WRITE, RAN = (f"__deviate_{name}__" for name in ("order", "pop", "callee", "write", "ran"))
+ORDER, CALLEE, WRITE, RAN = (f"__deviate_{name}__" for name in ("order", "callee", "write", "ran"))
 
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 CONSUMERS = frozenset({
@@ -217,7 +217,7 @@ class _Collector(cst.CSTVisitor):
         if name in (CLOCKS if is_method else IDENTITIES):
             self._tap(CALLEE, node.func)
         elif isinstance(node.func, cst.Attribute) and name == "pop" and not node.args:
-            self._order(node.func.value, POP)
+            self._order(node.func.value)
         elif name in CONSUMERS and node not in self.order_free:
             for argument in arguments:
                 self._order(argument)
@@ -236,9 +236,9 @@ class _Collector(cst.CSTVisitor):
         if node is not None:
             self.order_free.add(node)
 
-    def _order(self, node: cst.BaseExpression | None, tap: str = ORDER) -> None:
+    def _order(self, node: cst.BaseExpression | None) -> None:
         if node is not None and _may_be_set(node):
-            self._tap(tap, node)
+            self._tap(ORDER, node)
 
     def _tap(self, tap: str, node: cst.BaseExpression) -> None:
         if not self._is_ignored(node):

@@ -7,7 +7,7 @@ import libcst as cst
 
 from deviate.errors import ToolError
 from deviate.instrument.edits import Edit, Parsed, split_lines, wrap
-from deviate.instrument.input_taps import CALLEE, ORDER, POP, RAN, WRITE, InputTaps, input_edits
+from deviate.instrument.input_taps import CALLEE, ORDER, RAN, WRITE, InputTaps, input_edits
 from deviate.model.analysis import Loop, Site, Span, TapForm
 
 LOG = "__deviate_log__"
@@ -40,7 +40,7 @@ BOOTSTRAP = (
 An expression, so that it defines no name in the module; joined to a statement of the file."""
 INPUT_BOOTSTRAP = BOOTSTRAP.replace(
     '\\n", {})',
-    f"; {' = '.join(f'b.{tap}' for tap in (ORDER, POP, CALLEE, WRITE))} = lambda v: v; b.{RAN} = lambda i, v: v"
+    f"; {' = '.join(f'b.{tap}' for tap in (ORDER, CALLEE, WRITE))} = lambda v: v; b.{RAN} = lambda i, v: v"
     '\\n", {})',
 )
 """The bootstrap of a file with taps of inputs."""

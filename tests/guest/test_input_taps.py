@@ -104,7 +104,7 @@ def test_orders_of_sets_are_recorded_where_items_are_taken(run: Traced) -> None:
     assert "Node(data=0)" in run.at(17)[3]
     assert "Slotted(size=1)" in run.at(18)[3]
     assert "'./fig'" in run.at(19)[3]
-    assert run.at(24)[:3] == ("set-order", "pop() of a set of str", True)
+    assert run.at(24)[:3] == ("set-order", "set of str", True)
 
 
 def test_objects_that_cannot_be_told_apart_are_in_the_order_of_their_addresses(run: Traced) -> None:

@@ -23,7 +23,7 @@ def tapped(text: str, taps: InputTaps = PLAIN, *watched: int) -> str:
         ("a, *b = [*c, d] = s", "a, *b = [*c, d] = order((s))"),
         ("f(*s, [*t], k=list(u))", "f(*order((s)), [*order((t))], k=list(order((u))))"),
         ("x = np.array(s | t, int)", "x = np.array(order((s | t)), order((int)))"),
-        ("x = s.pop() + d.pop(0)", "x = pop((s)).pop() + d.pop(0)"),
+        ("x = s.pop() + d.pop(0)", "x = order((s)).pop() + d.pop(0)"),
         ("def g():\n    yield from s", "def g():\n    yield from order((s))"),
         ("x = sorted(s, key=len) + sorted(list(s))", "x = sorted(order((s)), key=len) + sorted(list(s))"),
         ("x = {y for y in s} | set(y for y in s)", "x = {y for y in s} | set(y for y in s)"),
