@@ -40,8 +40,7 @@ BOOTSTRAP = (
 An expression, so that it defines no name in the module; joined to a statement of the file."""
 INPUT_BOOTSTRAP = BOOTSTRAP.replace(
     '\\n", {})',
-    f"; {' = '.join(f'b.{tap}' for tap in (ORDER, CALLEE, WRITE))} = lambda v: v; b.{RAN} = lambda i, v: v"
-    '\\n", {})',
+    f'; {" = ".join(f"b.{tap}" for tap in (ORDER, CALLEE, WRITE))} = lambda v: v; b.{RAN} = lambda i, v: v\\n", {{}})',
 )
 """The bootstrap of a file with taps of inputs."""
 

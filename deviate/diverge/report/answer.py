@@ -11,8 +11,6 @@ from deviate.diverge.report.words import (
     over,
     place_text,
     size,
-    ulps,
-    weight,
     what,
     where,
 )
@@ -32,7 +30,7 @@ def answer_of(findings: DivergenceFindings) -> Answer:
         return Answer("bad", "Diverged", headline(findings), tuple(_answer_if_diverged(findings)), N_LINES)
     extent, points = f"over {over(findings)}: {clean(findings.what)}", tuple(_extent(findings))
     if findings.is_equal:
-        word = f"Equal within {ulps(findings.tolerance_ulps)}" if findings.tolerance_ulps else "Equal"
+        word = f"Equal within {counted_of(findings.tolerance_ulps, 'ulp')}" if findings.tolerance_ulps else "Equal"
         return Answer("good", word, extent, points, N_LINES)
     if findings.what and (findings.n_steps or findings.n_values):
         return Answer("neutral", "Equal so far", f"{extent}; not compared to the end", points, N_LINES)
@@ -107,13 +105,13 @@ def _causes(findings: DivergenceFindings) -> Iterator[Point]:
     proved = [cause for cause in findings.causes if cause.certainty == "proved"]
     shown = proved[:MOST_CAUSES] or findings.causes[:1]
     for cause in shown:
-        yield Point("Cause", f"{clean(cause.title)} ({weight(cause)}): {clean(cause.why)}")
+        yield Point("Cause", f"{clean(cause.title)} ({cause.certainty}): {clean(cause.why)}")
         words, _, code = cause.cure.partition("\n")
         yield Point("Cure", clean(words), code_text(code))
     if not shown:
         yield Point("Cause", "not found: no known source of difference was seen")
     if others := [cause for cause in findings.causes if cause not in shown]:
-        texts = (f"{clean(cause.title)} ({weight(cause)})" for cause in others)
+        texts = (f"{clean(cause.title)} ({cause.certainty})" for cause in others)
         yield Point("And" if others[0] in proved else "Or", "; ".join(texts))
 
 
@@ -160,12 +158,14 @@ def paste_text(findings: DivergenceFindings) -> str:
     if findings.is_equal is None:
         return f"{what_ran} were not compared {_why_nothing(findings)}."
     if findings.is_equal:
-        tolerance = f"equal within {ulps(findings.tolerance_ulps)}" if findings.tolerance_ulps else "bitwise equal"
+        tolerance = (
+            f"equal within {counted_of(findings.tolerance_ulps, 'ulp')}" if findings.tolerance_ulps else "bitwise equal"
+        )
         return f"{what_ran} are {tolerance} over {over(findings)}: {clean(findings.what)}."
     parts, difference = [f"{what_ran} diverge {headline(findings)}"], findings.first
     if difference is not None:
         at = f" at {place_text(difference.place)}" if difference.place is not None else ""
         parts.append(f"first difference: {what(difference)}{at}")
         parts += [size(difference.ulps)] if difference.ulps is not None else []
-    parts += [f"cause: {clean(cause.title)} ({weight(cause)})" for cause in findings.causes[:1]]
+    parts += [f"cause: {clean(cause.title)} ({cause.certainty})" for cause in findings.causes[:1]]
     return f"{'; '.join(parts)}."

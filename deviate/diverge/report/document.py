@@ -19,7 +19,6 @@ from deviate.diverge.report.words import (
     shown_values,
     size,
     step_text,
-    weight,
     what,
     where,
 )
@@ -259,7 +258,7 @@ def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
     for cause in findings.causes:
         for place in cause.places:
             if (place.file, place.line) not in known:
-                yield place, f"{weight(cause)} cause ({clean(cause.title)})"
+                yield place, f"{cause.certainty} cause ({clean(cause.title)})"
 
 
 def _levels_section(findings: DivergenceFindings) -> Section:
@@ -313,7 +312,7 @@ def _cause(cause: Cause) -> Remark:
     places = f"In the program: {', '.join(map(place_text, cause.places))}." if cause.places else ""
     return Remark(
         title=clean(cause.title),
-        label=weight(cause),
+        label=cause.certainty,
         sentences=tuple(filter(None, (_sentence(f"Found: {cause.why}"), places, _sentence(f"Cure: {cure}")))),
         codes=tuple(filter(None, (code_text(code),))),
         source=clean(cause.source),

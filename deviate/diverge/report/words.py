@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from deviate.base.notebooks import place_text as text_of_place
-from deviate.diverge.findings import MADE, Cause, Difference, DivergenceFindings, Growth, InputDifference, Phase, Place
+from deviate.diverge.findings import MADE, Difference, DivergenceFindings, Growth, InputDifference, Phase, Place
 from deviate.diverge.findings import Ulps as UlpDistance
 from deviate.report.format import clean, counted_of, name_text, rough
 
-PHASES: Mapping[Phase, str] = MappingProxyType({
+PHASES: Mapping[Phase, str] = {
     "initial": "the initial weights",
     "random": "the state of a random generator",
     "order": "the order of the examples",
@@ -20,14 +19,14 @@ PHASES: Mapping[Phase, str] = MappingProxyType({
     "update": "the weights",
     "metric": "a reported value",
     "program": "the control flow of the program",
-})  # fmt: skip
+}  # fmt: skip
 DURING: Mapping[str, str] = {
     "forward": " in the forward pass",
     "backward": " in the backward pass",
     **{phase: f", which changed {PHASES[phase]}" for phase in MADE},
 }
 """Addition to "the program took a different path": the pass, or what was prepared before it."""
-KINDS: Mapping[str, tuple[str, str, str]] = MappingProxyType({
+KINDS: Mapping[str, tuple[str, str, str]] = {
     "": ("Process", "process of rank {rank}", ""),
     "state": ("Random", "{name}", "state of the generator "),
     "batch": ("Batch", "{name}", "batch "),
@@ -41,7 +40,7 @@ KINDS: Mapping[str, tuple[str, str, str]] = MappingProxyType({
     "gradient": ("Gradient", "of {name}", "gradient "),
     "update": ("Weights", "{name} after the update", ""),
     "metric": ("Metric", "{name}", ""),
-})  # fmt: skip
+}  # fmt: skip
 """Kind of a record to the label of its line, what differs, and a noun that stands before it without the label."""
 FLOATS = ("float", "bfloat", "double", "half", "complex")
 MOST_ULPS = 1000
@@ -97,11 +96,6 @@ def shown_values(item: InputDifference) -> tuple[str, str]:
     return first, second
 
 
-def weight(cause: Cause) -> str:
-    """`proved` or `suspected`."""
-    return "proved" if cause.certainty == "proved" else "suspected"
-
-
 def label(difference: Difference) -> str:
     return _words(difference)[0]
 
@@ -151,12 +145,8 @@ def size(distance: UlpDistance) -> str:
         return f"only signs of zero or bits of NaN{among}"
     if distance.most > MOST_ULPS:
         return f"relative {rough(distance.relative)}{among}"
-    most = f"{'up to ' if distance.most > 1 and distance.n_different > 1 else ''}{ulps(distance.most)}"
+    most = f"{'up to ' if distance.most > 1 and distance.n_different > 1 else ''}{counted_of(distance.most, 'ulp')}"
     return f"{most}{f' of {kind}' if kind else ''}{among} (relative {rough(distance.relative)})"
-
-
-def ulps(n: int) -> str:
-    return f"{n:,} {'ulp' if n == 1 else 'ulps'}"
 
 
 def over(findings: DivergenceFindings) -> str:
