@@ -9,11 +9,11 @@ from deviate.model.comparisons import Comparison, CompletionComparison, Equivale
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable, level_text
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
-from deviate.series.lookup import require_metric
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
 from deviate.stats.design.precision import MIN_RUNS, Target, forecast, half_width, is_precise_enough
+from deviate.stats.lookup import require_metric
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

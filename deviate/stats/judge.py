@@ -18,12 +18,12 @@ from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment
 from deviate.series.copies import distinct_metrics
 from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, rank_of
-from deviate.series.lookup import require_metric
 from deviate.stats.advice import all_warnings, ask_for_primary, never_reported_warnings
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.proof import evaluation_agreement
+from deviate.stats.lookup import require_metric
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, find_headline, label, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
