@@ -1,4 +1,4 @@
-"""States of a global generator that a script saves and brings back: with them go those of all its streams.
+"""States of a generator that a script saves and brings back: with them go those of all its streams.
 
 Scripts shuffle examples and labels alike by one saved state. They know of one generator and get the state of one
 stream, while the next draw may belong to another.
@@ -59,6 +59,34 @@ def remember_states(
 
     setattr(owner, read, wraps_like(get, get_state))
     setattr(owner, write, wraps_like(put, set_state))
+
+
+def read_state(generators: Any, read: Callable[[Any], Any]) -> Any:
+    """The state of a generator of the project in the current stream, which is remembered with those of its others.
+
+    Args:
+        generators: `StreamGenerators`, or what draws from those in its attribute `bits`.
+        read: gives the state of the generator of one stream.
+    """
+    state, base = read(generators.now()), getattr(generators, "bits", generators)
+    if base.saved is None:
+        base.saved = SavedStates()
+    base.saved.keep(_spell(state), {stream: read(generators.of(stream)) for stream in list(base.generators)})
+    return state
+
+
+def write_state(generators: Any, state: Any, write: Callable[[Any, Any], object]) -> None:
+    """Set the current stream of a generator of the project, and its others where the state was read from it."""
+    write(generators.now(), state)
+    base = getattr(generators, "bits", generators)
+    kept = base.saved and base.saved.get(_spell(state))
+    if not kept:
+        return
+    for stream in [one for one in base.generators if one != base.streams.now]:
+        if stream in kept:
+            write(generators.of(stream), kept[stream])
+        else:  # it begins anew, as it did behind the saved state
+            del base.generators[stream]
 
 
 def _spell(state: object) -> bytes:

@@ -310,12 +310,16 @@ class StreamGenerators:
         library: under whose name the draws are told, and the seeds derived.
         key: the seed that the script gave.
         make: makes a generator of a seed.
+
+    Attributes:
+        saved: what belongs to the states that the script has read, see `saved_states`.
     """
 
     def __init__(self, streams: Streams, library: str, key: str, make: Callable[[int], Any]) -> None:
         self.streams = streams
         self.library = library
         self.make = make
+        self.saved: Any = None
         self.begin(key)
 
     def begin(self, key: str) -> None:

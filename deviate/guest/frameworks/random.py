@@ -7,7 +7,7 @@ from sys import _getframe
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any
-from ..saved_states import remember_states
+from ..saved_states import read_state, remember_states, write_state
 from ..seeds import wraps_like
 from ..split import EarlyDraws, always
 from ..streams import OTHER, Bank, StreamGenerators, Streams
@@ -142,10 +142,10 @@ def _routed_class(module: Any, context: AdapterContext) -> Any:
             self._twins.begin(seeding.key(a))
 
         def getstate(self) -> Any:
-            return self._twins.now().getstate()
+            return read_state(self._twins, module.Random.getstate)
 
         def setstate(self, state: Any) -> None:
-            self._twins.now().setstate(state)
+            write_state(self._twins, state, module.Random.setstate)
 
         def __reduce__(self) -> Any:
             return module.Random, (), self._twins.now().getstate()

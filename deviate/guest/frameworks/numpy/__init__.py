@@ -20,7 +20,7 @@ def install(module: Any, context: AdapterContext) -> None:
     context.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
         bank = Generators(streams, random)
-        remember_states(random, "get_state", "set_state", bank, attrgetter("state"), _put)
+        remember_states(random, "get_state", "set_state", bank, attrgetter("state"), put_state)
         patch_draws(random, context, dir(random.RandomState))
     context.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     if streams.is_active:
@@ -41,7 +41,7 @@ NO_DRAWS = STATES | frozenset(("seed", "spawn", "bit_generator"))
 """Methods of generators that draw nothing."""
 
 
-def _put(generator: Any, state: Any) -> None:
+def put_state(generator: Any, state: Any) -> None:
     generator.state = state
 
 

@@ -8,16 +8,18 @@ there is recorded: such a seed is fixed in every variant.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from sys import _getframe, modules
 from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...project import beyond
+from ...saved_states import read_state, write_state
 from ...seeds import wraps_like
 from ...split import EarlyDraws
 from ...streams import StreamGenerators, derive, spell_seed
-from . import LIBRARY, patch_draws
+from . import LIBRARY, patch_draws, put_state
 
 BIT_GENERATORS = {
     "PCG64": "numpy.default_rng",
@@ -246,8 +248,8 @@ class ProjectGenerators:
         }
         at_rest = self.context.part(EarlyDraws).at_rest
         members["state"] = property(
-            at_rest(lambda self: self._twins.now().state),
-            at_rest(lambda self, state: setattr(self._twins.now(), "state", state)),
+            at_rest(lambda self: read_state(self._twins, attrgetter("state"))),
+            at_rest(lambda self, state: write_state(self._twins, state, put_state)),
         )
         members["seed_seq"] = members["_seed_seq"] = property(seed_seq)
         members["spawn"] = spawn
@@ -301,6 +303,10 @@ class ProjectGenerators:
             members["bit_generator"] = property(lambda self: self._bits)
         else:
             members["seed"] = self._begin_anew
+            members["get_state"] = lambda self, legacy=True: read_state(
+                self._twins, lambda generator: generator.get_state(legacy)
+            )
+            members["set_state"] = lambda self, state: write_state(self._twins, state, original.set_state)
         routed = _like(original, members)
         patch_draws(routed, self.context, names)
         return routed

@@ -328,6 +328,15 @@ class Routed:
         """The seed that the script set."""
         return script_seed_of(self._bank, self._bank.plain.initial_seed(self))
 
+    def get_state(self) -> Any:
+        """The state in the current stream, which is remembered with those of the others."""
+        bank = self._bank
+        state = bank.plain.get_state(self)
+        if bank.streams.is_routed_thread():
+            bank.note_draws(bank.streams.now)
+            bank.saved.keep(state_bytes(state), dict(bank.states))
+        return state
+
     def set_state(self, state: Any) -> Any:
         """Go on from a state. One of another generator, as ranks broadcast it, brings the seed of that one with it."""
         bank, is_from_elsewhere = self._bank, False
@@ -338,6 +347,9 @@ class Routed:
             seed = carried_seed(state)
             bank.script_seeds.update(dict.fromkeys(STREAMS, None if seed == UNSEEDED else str(seed)))
             bank.forget_streams()
+        elif bank.streams.is_routed_thread() and state_bytes(state) in bank.saved:
+            bank.note_draws(bank.streams.now)
+            bank.states = {**bank.saved[state_bytes(state)], bank.streams.now: state}
         return self
 
     def clone_state(self) -> Any:
@@ -383,6 +395,7 @@ class GeneratorBank(Bank):
         self.generator = weakref.ref(generator)
         self.device = generator.device
         self.carries_seeds = self.device.type == "cpu"
+        self.saved = SavedStates()
         super().__init__(seeding.streams, OWN_LIBRARY)
 
     def new_state(self, seed: int) -> Any:
