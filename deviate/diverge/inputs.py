@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any
 
 from deviate.diverge.findings import Difference, InputDifference
 from deviate.diverge.traces import InputEvent, Trace
@@ -21,37 +20,37 @@ def compare_inputs(
     Args:
         difference: the first one of the runs, in the traces that are compared here; None for equal runs.
     """
-    theirs = {trace.rank: trace for trace in second}
     differences: list[tuple[int, InputDifference]] = []
-    for trace in first:
-        if trace.rank not in theirs:
+    for rank, _, mine, theirs in _places(first, second):
+        event, instead = _first_pair(mine, theirs)
+        either = event or instead
+        if either is None:
             continue
-        is_here = difference is not None and trace.rank == difference.rank
-        mine, others = _by_place(trace.inputs), _by_place(theirs[trace.rank].inputs)
-        for key in {**mine, **others}:
-            event, instead = _first_pair(mine.get(key, []), others.get(key, []))
-            either = event or instead
-            if either is not None:
-                is_upstream = is_here and difference is not None and _is_before(either, difference)
-                item = _difference(either, event, instead, rank=trace.rank, is_upstream=is_upstream)
-                differences.append((either.n_before, item))
+        item = InputDifference(
+            source=either.source,
+            call=either.call,
+            place=either.place,
+            step=either.step,
+            main_step=either.main_step,
+            shown=("" if event is None else event.shown, "" if instead is None else instead.shown),
+            only_in=2 if event is None else 1 if instead is None else None,
+            rank=rank,
+            is_upstream=difference is not None and rank == difference.rank and _is_before(either, difference),
+        )
+        differences.append((either.n_before, item))
     differences.sort(key=lambda pair: (pair[1].step, pair[1].rank, pair[0]))
     return tuple(item for _, item in differences)
 
 
-def _difference(
-    either: InputEvent, event: InputEvent | None, instead: InputEvent | None, **rest: Any
-) -> InputDifference:
-    return InputDifference(
-        source=either.source,
-        call=either.call,
-        place=either.place,
-        step=either.step,
-        main_step=either.main_step,
-        shown=("" if event is None else event.shown, "" if instead is None else instead.shown),
-        only_in=2 if event is None else 1 if instead is None else None,
-        **rest,
-    )
+def _places(
+    first: Sequence[Trace], second: Sequence[Trace]
+) -> Iterator[tuple[int, Key, Sequence[InputEvent], Sequence[InputEvent]]]:
+    """The inputs of both runs at each place, in each process that both have."""
+    theirs = {trace.rank: trace.inputs for trace in second}
+    for trace in (trace for trace in first if trace.rank in theirs):
+        mine, others = _by_place(trace.inputs), _by_place(theirs[trace.rank])
+        for key in {**mine, **others}:
+            yield trace.rank, key, mine.get(key, []), others.get(key, [])
 
 
 def _by_place(events: Sequence[InputEvent]) -> dict[Key, list[InputEvent]]:
@@ -95,14 +94,10 @@ def equal_inputs(first: Sequence[Trace], second: Sequence[Trace]) -> frozenset[K
     """Source, file and line of the inputs that are equal in both runs, in every process that has them."""
     equal: set[Key] = set()
     different: set[Key] = set()
-    theirs = {trace.rank: trace for trace in second}
-    for trace in first:
-        mine, others = _by_place(trace.inputs), _by_place(theirs[trace.rank].inputs if trace.rank in theirs else ())
-        for key in {**mine, **others}:
-            events = mine.get(key, [])
-            is_equal = bool(events) and _first_pair(events, others.get(key, [])) == (None, None)
-            is_compared = any(event.digest is not None for event in events)
-            (equal if is_equal and is_compared else different).add(key)
+    for _, key, mine, others in _places(first, second):
+        is_equal = bool(mine) and _first_pair(mine, others) == (None, None)
+        is_compared = any(event.digest is not None for event in mine)
+        (equal if is_equal and is_compared else different).add(key)
     return frozenset(equal - different)
 
 

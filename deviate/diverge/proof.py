@@ -6,7 +6,7 @@ cannot be given, as the order in which threads end, is held in two more runs, wh
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from deviate.diverge.calls import Calls
 from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
@@ -65,34 +65,33 @@ class Proof:
     is_suspected: bool = False
 
 
+@dataclass
 class Prover:
     """Tests sets of sources.
 
-    Args:
+    Attributes:
         calls: of the source. pair: the two runs that differ. first: their first difference in what they reported.
         phase: that of the first difference on the most detailed level so far.
         budget: the most runs that may be made.
+        known: whether runs with the same of these sources are equal.
+        is_cut, is_suspected: as in `Proof`.
     """
 
-    def __init__(
-        self,
-        request: DivergeRequest,
-        calls: Calls,
-        pair: Pair,
-        first: Difference | None,
-        phase: Phase,
-        execute: Execute,
-        metrics: Sequence[str],
-        say: Callable[[str], object],
-        budget: int,
-    ) -> None:
-        self.request, self.calls, self.pair, self.first, self.phase = request, calls, pair, first, phase
-        self.execute, self.metrics, self.say, self.budget = execute, metrics, say, budget
-        self.chance = [chance_of(run) for run in pair.runs]
-        self.tests: list[Confirmation] = []
-        self.known: dict[frozenset[str], bool] = {}  # whether runs with the same of these sources are equal
-        self.n_runs = 0
-        self.is_cut = self.is_suspected = False
+    request: DivergeRequest
+    calls: Calls
+    pair: Pair
+    first: Difference | None
+    phase: Phase
+    execute: Execute
+    metrics: Sequence[str]
+    say: Callable[[str], object]
+    budget: int
+    chance: list[Chance] = field(default_factory=list)
+    tests: list[Confirmation] = field(default_factory=list)
+    known: dict[frozenset[str], bool] = field(default_factory=dict)
+    n_runs: int = 0
+    is_cut: bool = False
+    is_suspected: bool = False
 
     def prove(self, inputs: Sequence[InputDifference], hazards: Sequence[Hazard]) -> Proof:
         """Find the smallest set of sources that makes the runs equal.
@@ -100,6 +99,7 @@ class Prover:
         Args:
             inputs: those that differ. hazards: of the source.
         """
+        self.chance = [chance_of(run) for run in self.pair.runs]
         is_on_gpu = bool(self.pair.runs[0].environment.get("GPU"))
         named = {SOURCES[hazard.name].held for hazard in hazards if is_on_gpu or not hazard.device}
         suspects = _suspects(inputs, hazards)

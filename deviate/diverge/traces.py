@@ -295,28 +295,25 @@ class _Reader:
             case ["end", *_]:
                 trace.is_whole = True
             case ["input", source, call, digest, shown, place, more]:
-                trace.inputs.append(self._input(source, call, digest, shown, self.places[place], more))
+                trace.inputs.append(
+                    InputEvent(
+                        source=str(source),
+                        call=str(call),
+                        digest=None if digest is None else int(digest),
+                        shown=str(shown),
+                        place=self.places[place],
+                        step=trace.n_steps,
+                        main_step=None if self.main_step == NONE else self.main_step,
+                        n_before=len(self.records),
+                        is_in_thread=bool(more.get("thread")),
+                        n_folded=int(more.get("folded", 0)),
+                    )
+                )
             case ["watched" | "ran" as mark, place]:
                 lines = trace.ran if mark == "ran" else trace.watched
                 lines.add((self.places[place].file, self.places[place].line))
             case _:
                 raise ValueError("no mark")
-
-    def _input(
-        self, source: str, call: str, digest: int | None, shown: str, place: Place, more: Mapping[str, Any]
-    ) -> InputEvent:
-        return InputEvent(
-            source=str(source),
-            call=str(call),
-            digest=None if digest is None else int(digest),
-            shown=str(shown),
-            place=place,
-            step=self.trace.n_steps,
-            main_step=None if self.main_step == NONE else self.main_step,
-            n_before=len(self.records),
-            is_in_thread=bool(more.get("thread")),
-            n_folded=int(more.get("folded", 0)),
-        )
 
     def record(self, kind: str, name: str, digest: int | None, form: str, place: int, more: dict[str, Any]) -> None:
         key = (kind, name, form, place)
