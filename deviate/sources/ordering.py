@@ -11,7 +11,7 @@ from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import wrapped
 from deviate.sources.flow import Flow
 from deviate.sources.names import LISTING_FUNCTIONS
-from deviate.sources.sets import Sets
+from deviate.sources.sets import is_set, kind_of
 from deviate.sources.survey import Called, Survey
 
 PATH_METHODS = ("iterdir", "rglob")
@@ -146,9 +146,9 @@ def set_order(survey: Survey) -> Matches:
 
     Source: Python documentation of `object.__hash__`: "Changing hash values affects the iteration order of sets".
     """
-    sets, flow = Sets(survey), Flow(survey)
+    flow = Flow(survey)
     for node, site, function in _iterated_sets(survey):
-        is_shuffled = sets.is_set(node, function) and not sets.are_numbers(node, function)
+        is_shuffled = is_set(node, function, survey) and kind_of(node, function, survey) != "numbers"
         if is_shuffled and flow.order_matters(node, is_set=True):
             yield site, "the order of items depends on the hash seed of Python, or on their addresses"
 

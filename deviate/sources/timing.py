@@ -11,7 +11,7 @@ from deviate.analysis.resolve.tree import constant_number, constant_text, dotted
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, instead, with_arguments, wrapped
-from deviate.sources.flow import REPORTING, Flow, Follower, is_aside
+from deviate.sources.flow import REPORTING, Flow, is_aside
 from deviate.sources.kernels import held_by_script, kernels
 from deviate.sources.mappings import Mappings
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
@@ -510,14 +510,11 @@ def divided_work(survey: Survey) -> Matches:
 
     Source: Python documentation of `os.cpu_count` and `os.process_cpu_count`.
     """
-    follower = Follower(survey)
     for call in survey.calls(CPU_COUNTS):
-        statement = next((node for node in survey.nodes.ancestors(call.node) if isinstance(node, cst.Assign)), None)
-        target = statement.targets[0].target if statement is not None else None
-        uses: list[cst.CSTNode] = [call.node]
-        if isinstance(target, cst.Name):
-            uses += follower.loads(survey.resolver.find(target.value, call.function)[0].node, target.value)
-        if any(_divides(use, survey) for use in uses):
+        statement = survey.nodes.parents.get(call.node)
+        names = [dotted_name(item.target) for item in statement.targets] if isinstance(statement, cst.Assign) else []
+        uses = [node for node in walk(call.function.node) if isinstance(node, cst.Name) and node.value in names]
+        if any(_divides(use, survey) for use in (call.node, *uses)):
             yield call.node, "the number of processors decides how work is divided"
 
 
