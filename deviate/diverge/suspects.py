@@ -419,8 +419,7 @@ def _by_source(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
         source = SOURCES[hazard.name]
         if source.held == HASH and evidence.is_held(HASH):
             source = SOURCES["memory-address"]
-        is_so = hazard.name != "gather" or CONDITIONS["gather"](difference, evidence)
-        if is_so and evidence.lies_in(difference, hazard):
+        if evidence.lies_in(difference, hazard):
             rank = LINE if (hazard.file, hazard.line) == here else PRESENT
             place = Place(hazard.file, hazard.line, hazard.code)
             yield Suspect(source, rank, f"`{hazard.code}`: {hazard.message}", (place,), hazard.code, source.held)

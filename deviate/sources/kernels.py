@@ -5,27 +5,17 @@ input (PyTorch 2.13, two threads): of 34 operations and gradients only those of 
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import libcst as cst
 
-from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import (
-    constant_number,
-    constant_text,
-    dotted_name,
-    identifiers,
-    index_of,
-    keywords,
-    positional,
-    walk,
-)
+from deviate.analysis.resolve.tree import constant_text, identifiers, keywords, positional
 from deviate.model.metric_vocabulary import split_identifier, word_set
-from deviate.sources.catalogue import Matches, Pattern, source
+from deviate.sources.catalogue import Pattern, source
 from deviate.sources.cures import instead, with_arguments
-from deviate.sources.names import KERAS, LIGHTNING_TRAINERS, TENSORFLOW, TORCH, TORCH_PARAMETERS
-from deviate.sources.patterns import ABSENT, Condition, assigned, constant, has, has_not, named
-from deviate.sources.survey import Called, Survey, is_false, is_true
+from deviate.sources.names import KERAS, LIGHTNING_TRAINERS, TENSORFLOW, TORCH
+from deviate.sources.patterns import ABSENT, Condition, assigned, has, has_not, named
+from deviate.sources.survey import Called, Survey
 
 GPU = "gpu"
 DETERMINISTIC = "torch.use_deterministic_algorithms(True)"
@@ -37,40 +27,41 @@ GRADIENT = "the gradient of {} adds in nondeterministic order on a GPU"
 DATA = word_set("img imgs image images im ims mask masks target targets label labels gt")
 """Words for model inputs, which have no gradient."""
 
-TRAINING = word_set("train training trains")
-
 # ------------------------------------------------------------ what the script itself makes deterministic
+
+
+def _variable(name: str, is_so: Callable[[str], bool]) -> Pattern:
+    """Assignments to an environment variable of a value for which this holds."""
+    return lambda survey: (
+        (item, "") for item, value in survey.environment.get(name, ()) if is_so(constant_text(value) or "")
+    )
+
+
+OF_TORCH, OF_TENSORFLOW, OF_XLA = ("torch", "torchvision"), ("tensorflow", "keras", "tf_keras"), ("jax", "flax")
+REQUESTS = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
+DEBUG_MODE = ("torch.set_deterministic_debug_mode",)
+SWITCHES = (
+    (OF_TORCH, named(REQUESTS, "", has(0, mode=True), has_not(warn_only=True))),
+    (OF_TORCH, named(DEBUG_MODE, "", has(0, debug_mode=("error", 2)))),
+    (("cudnn",), assigned("torch.backends.cudnn.deterministic", "", lambda value: value is True)),
+    (OF_TENSORFLOW, named(rf"{TENSORFLOW}config\.experimental\.enable_op_determinism", "")),
+    (OF_TENSORFLOW, _variable("TF_DETERMINISTIC_OPS", lambda text: text != "0")),
+    (OF_TENSORFLOW, _variable("TF_CUDNN_DETERMINISTIC", lambda text: text != "0")),
+    (OF_XLA, _variable("XLA_FLAGS", lambda text: "deterministic" in text)),
+)
+"""Packages, and what sets them to deterministic kernels."""
 
 
 @functools.lru_cache(maxsize=1)
 def held_by_script(survey: Survey) -> frozenset[str]:
     """The packages (and "cudnn") that the script sets to deterministic kernels, whatever its options."""
-    requests = (*_of_torch(survey), *_of_others(survey))
-    return frozenset(name for node, names in requests if not survey.is_conditional(node) for name in names)
-
-
-def _of_torch(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
-    for call in survey.calls(["torch.use_deterministic_algorithms", "torch.set_deterministic"]):
-        if is_true(call.argument(0, "mode", "d")) and not is_true(call.argument(None, "warn_only")):
-            yield call.node, ("torch", "torchvision")
-    for call in survey.calls(["torch.set_deterministic_debug_mode"]):
-        if constant(call.argument(0, "debug_mode")) in ("error", 2):
-            yield call.node, ("torch", "torchvision")
-    for target, value, _ in survey.assignments_to("torch.backends.cudnn.deterministic"):
-        if is_true(value):
-            yield target, ("cudnn",)
-
-
-def _of_others(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
-    for call in survey.calls(rf"{TENSORFLOW}config\.experimental\.enable_op_determinism"):
-        yield call.node, ("tensorflow", "keras", "tf_keras")
-    for name in ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC"):
-        for item, value in survey.environment.get(name, ()):
-            if not is_false(value) and constant_text(value) != "0":
-                yield item, ("tensorflow", "keras", "tf_keras")
-    for item, value in survey.environment.get("XLA_FLAGS", ()):
-        if "deterministic" in (constant_text(value) or ""):
-            yield item, ("jax", "flax")
+    return frozenset(
+        name
+        for names, find in SWITCHES
+        for node, *_ in find(survey)
+        if not survey.is_conditional(node)
+        for name in names
+    )
 
 
 # ------------------------------------------------------------ calls of kernels
@@ -109,26 +100,10 @@ def with_mode(option: str, *values: str, places: Mapping[str, int] | None = None
 
 def has_gradient(call: Called, survey: Survey) -> bool:
     """Whether a gradient is computed: of a layer, or of a function in a model or training step, not of input data."""
-    if call.last[:1].isupper():
-        return True
     arguments = positional(call.node)
     of_data = bool(arguments) and not DATA.isdisjoint(split_identifier(" ".join(identifiers(arguments[0]))))
-    return is_trained(call, survey) and not _is_for_use(call.node, survey) and not of_data
-
-
-def is_trained(call: Called, survey: Survey) -> bool:
-    """Whether a call stands in a model or training step, and not inside of `no_grad`."""
-    return survey.is_in_model(call.function) and not survey.is_without_gradient(call.node, call.function)
-
-
-def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
-    """Whether a node is in a branch for inference: it returns early and its condition does not mention training."""
-    for parent, _ in survey.nodes.around(node):
-        if isinstance(parent, cst.If) and node is not parent.test:
-            returns = any(isinstance(part, cst.Return) for part in walk(parent.body))
-            if returns and TRAINING.isdisjoint(split_identifier(" ".join(identifiers(parent.test)))):
-                return True
-    return False
+    is_trained = survey.is_in_model(call.function) and not survey.is_without_gradient(call.node, call.function)
+    return call.last[:1].isupper() or (is_trained and not of_data)
 
 
 # ------------------------------------------------------------ layers and losses
@@ -168,8 +143,6 @@ def attention() -> None:
 
 
 CUDNN = "cuDNN may choose kernels that add in nondeterministic order"
-MERGING = word_set("fuse fused fusion export onnx")
-"""Words of functions that make a model ready for use after training."""
 
 
 @kernel_source(
@@ -177,7 +150,6 @@ MERGING = word_set("fuse fused fusion export onnx")
     kernels(
         rf"{TORCH}(Conv|conv)(Transpose|_transpose)?[123]d",
         CUDNN,
-        lambda call, _: MERGING.isdisjoint(split_identifier(call.function.name)),
         also="cudnn",
     ),
     kernels(
@@ -252,7 +224,7 @@ def embedding_bag() -> None:
 
 @kernel_source(
     "grid-sample",
-    kernels(r"torch\.(nn\.functional\.grid_sample|grid_sampler)", GRADIENT.format("grid_sample"), is_trained),
+    kernels(r"torch\.(nn\.functional\.grid_sample|grid_sampler)", GRADIENT.format("grid_sample"), has_gradient),
     operations=r"(cudnn_)?grid_sampler(_[23]d)?_backward",
 )
 def grid_sample() -> None:
@@ -264,14 +236,14 @@ def grid_sample() -> None:
 
     Example:
         import torch.nn.functional as F
-        warped = F.grid_sample(image, grid)
+        warped = F.grid_sample(features, grid)
         F.mse_loss(warped, target).backward()
 
     Instead:
         import torch
         import torch.nn.functional as F
         with torch.no_grad():
-            warped = F.grid_sample(image, grid)
+            warped = F.grid_sample(features, grid)
 
     Source: PyTorch documentation of `torch.nn.functional.grid_sample`: "may induce nondeterministic behavior in its
     backward pass".
@@ -309,19 +281,12 @@ def padding() -> None:
 
 
 PER_PIXEL = ADDS.format("a loss per pixel")
-IGNORED_CLASSES = (250, 255)
-
-
-def _ignores_pixels(call: Called, survey: Survey) -> bool:
-    label = call.argument(None, "ignore_index")
-    values = survey.values(label, call.function) if label is not None else ()
-    return any(constant_number(value) in IGNORED_CLASSES for value, _ in values)
 
 
 @kernel_source(
     "pixel-loss",
     kernels(rf"{TORCH}(NLLLoss2d|nll_loss2d)", PER_PIXEL),
-    kernels(rf"{TORCH}(CrossEntropyLoss|NLLLoss|cross_entropy|nll_loss)", PER_PIXEL, _ignores_pixels),
+    kernels(rf"{TORCH}(CrossEntropyLoss|NLLLoss|cross_entropy|nll_loss)", PER_PIXEL, has(ignore_index=(250, 255))),
     operations=r"nll_loss2d(_forward|_backward)?",
 )
 def pixel_loss() -> None:
@@ -617,77 +582,22 @@ def scatter() -> None:
     """
 
 
-TENSOR_MAKERS = word_set(
-    "torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal"
-)
-INDEX_WORDS = word_set("idx idxs index indices ids inds")
-
-
 INDEX_PUT = r"(unsafe_)?index_put(_impl)?|put|index_copy"
 
 
 @kernel_source(
     "gather", operations=rf"{INDEX_PUT}|(gather|index_select)_backward", operations_on_cpu=INDEX_PUT, line=DETERMINISTIC
 )
-def gather(survey: Survey) -> Matches:
+def gather() -> None:
     """Elements of a tensor selected by index, with a gradient.
 
     The gradient adds to the selected elements, in varying order if an index repeats: on a GPU for `index_select`, on a
     CPU with several threads for `tensor[index]`.
 
-    Example:
-        import torch
-        weight = torch.randn(17, 64, requires_grad=True)
-        index = torch.randint(17, (65536,))
-        (weight[index] * values).sum().backward()
-
     Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `index_select` "when attempting to
     differentiate a CUDA tensor", `Tensor.__getitem__` "when attempting to differentiate a CPU tensor and the index
     is a list of tensors".
     """
-    if "torch" not in survey.graph.imported_packages or "torch" in held_by_script(survey):
-        return
-    scatters = "torch_scatter" in survey.graph.imported_packages or any(map(survey.method_calls, SCATTERING))
-    for call in survey.methods(["index_select"], ("torch.",)) if scatters else ():
-        if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
-            yield call.node, GRADIENT.format("index_select"), GPU
-    tensors = [call for call in survey.calls(TENSOR_MAKERS) if is_true(call.argument(None, "requires_grad"))]
-    for subscript in _subscripts_of([*tensors, *survey.calls(TORCH_PARAMETERS)], survey):
-        yield subscript, "the gradient of indexing adds in nondeterministic order with several CPU threads"
-
-
-def _subscripts_of(calls: list[Called], survey: Survey) -> Iterator[cst.Subscript]:
-    """Subscripts by a tensor of indices, of the values that these calls create."""
-    names: dict[cst.CSTNode, set[str]] = {}
-    for call in calls:
-        statement = survey.nodes.parents.get(call.node)
-        if isinstance(statement, cst.Assign):
-            target, owner = statement.targets[0].target, call.function.owner
-            in_class = owner is not None and isinstance(target, cst.Attribute)
-            names.setdefault(owner.node if owner and in_class else call.function.node, set()).add(dotted_name(target))
-    for scope, scope_names in names.items():
-        for node in walk(scope):
-            if type(node) is cst.Subscript and dotted_name(node.value) in scope_names and _is_by_tensor(node, survey):
-                function = survey.nodes.function_of(node)
-                if not survey.is_without_gradient(node, function):
-                    yield node
-
-
-def _is_by_tensor(node: cst.Subscript, survey: Survey) -> bool:
-    index = index_of(node)
-    if index is None:
-        return False
-    function = survey.nodes.function_of(node)
-    if any(name.startswith("torch.") for name in survey.resolver.names(index, function)):
-        return True
-    return isinstance(index, cst.Name) and _is_unknown_index(index, function, survey)
-
-
-def _is_unknown_index(name: cst.Name, function: Function, survey: Survey) -> bool:
-    """Whether a parameter is named like an index; a loop counter is a number and does not count."""
-    _, bindings = survey.resolver.find(name.value, function)
-    is_given = bool(bindings) and all(binding.how == "parameter" for binding in bindings)
-    return is_given and bool(INDEX_WORDS.intersection(split_identifier(name.value)))
 
 
 # ------------------------------------------------------------ settings of the script
@@ -733,14 +643,13 @@ def autotuning() -> None:
 
 DISABLED = "deterministic kernels are disabled"
 USED = "kernels without a deterministic version are used"
-REQUESTS = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
 
 
 @kernel_source(
     "determinism-off",
-    named(REQUESTS, DISABLED, lambda call, _: is_false(call.argument(0, "mode", "d"))),
+    named(REQUESTS, DISABLED, has(0, mode=False)),
     named(REQUESTS, f"{USED}, with a warning", has(warn_only=True)),
-    named(["torch.set_deterministic_debug_mode"], USED, has(0, debug_mode=("default", "warn", 0, 1))),
+    named(DEBUG_MODE, USED, has(0, debug_mode=("default", "warn", 0, 1))),
     assigned("torch.backends.cudnn.deterministic", CUDNN, lambda value: value is False, GPU),
     named(LIGHTNING_TRAINERS, DISABLED, has(deterministic=False)),
     cure=instead(DETERMINISTIC),

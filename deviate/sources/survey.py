@@ -11,7 +11,7 @@ import libcst as cst
 from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import argument, constant_key, constant_text, dotted_name, identifiers
+from deviate.analysis.resolve.tree import argument, constant_key, constant_text, dotted_name, identifiers, last_name
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 4
@@ -223,22 +223,11 @@ class Survey:
         return cls is not None and any(base.startswith(MODELS) for base in self.resolver.order(cls)[1])
 
     def is_in_model(self, function: Function) -> bool:
-        """Whether a function belongs to a model, by itself or by one of its callers, or to a training step."""
-        seen = {function: 0}
-        waiting = [function]
-        for current in waiting:
-            depth = seen[current]
-            if self.is_model(current.owner) or (depth < 2 and self._steps_back(current)):
-                return True
-            for edge in self.graph.edges_into(current) if depth < DEEPEST else ():
-                if edge.caller not in seen and (depth == 0 or not edge.caller.is_module):
-                    seen[edge.caller] = depth + 1
-                    waiting.append(edge.caller)
-        return False
-
-    def _steps_back(self, function: Function) -> bool:
+        """Whether a function or one of its callers belongs to a model, or makes a training step."""
+        callers = (edge.caller for edge in self.graph.edges_into(function))
         return any(
-            isinstance(call.func, cst.Attribute) and call.func.attr.value == "backward" for call in function.calls
+            self.is_model(one.owner) or any(last_name(call.func) == "backward" for call in one.calls)
+            for one in (function, *callers)
         )
 
     def is_without_gradient(self, node: cst.CSTNode, function: Function) -> bool:

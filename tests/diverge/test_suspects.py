@@ -259,12 +259,6 @@ def test_indexing_is_suspected_on_several_threads_of_a_cpu_unless_kernels_are_de
         assert ids(name, seen("as-is", facts)) == []
 
 
-def test_indexing_in_the_source_explains_a_gradient() -> None:
-    gradient = Difference("steps", "backward", 0, 0, "gradient", "table")
-    assert ids(gradient, seen("impl", hazards=(hazard("gather"),))) == ["gather"]
-    assert ids(gradient, seen("impl", {**CPU, "torch threads": "1"}, hazards=(hazard("gather"),))) == []
-
-
 def test_the_operation_that_differs_with_equal_inputs_goes_before_an_input_far_above() -> None:
     inputs = (entered("environment", "os.environ['A']"),)
     assert ids(operation("aten.index_put.default"), seen("impl", inputs=inputs))[0] == "gather"
