@@ -1,5 +1,6 @@
 """Paths and addresses of expressions that are the same in every work copy, as far as known."""
 
+import re
 from functools import cached_property
 
 import libcst as cst
@@ -11,12 +12,16 @@ from deviate.sources.survey import Survey
 
 DEEPEST = 6
 REST = "…"
-"""Placeholder for the unknown rest of a path."""
+"""Placeholder for the rest of a path, behind what it begins with."""
 HOME = "~"
+FIELD = re.compile("[%{]")
+"""Beginning of a field of a template."""
 FOREIGN = ("/", HOME, "gs://", "s3://", "hdfs://")
 HARMLESS = ("/dev/", "/proc/", "/sys/")
-SAME = word_set("str fspath abspath realpath normpath Path PosixPath PurePath resolve absolute as_posix")
-"""Functions that return a path unchanged or in another form."""
+BEGINNING = word_set("str fspath abspath realpath normpath join Path PosixPath PurePath")
+"""Functions that return a path which begins with their first argument …"""
+OF_OWNER = word_set("resolve absolute as_posix joinpath format")
+"""… and methods that return one which begins with their object."""
 EXPANDING = word_set("expanduser expandvars")
 
 
@@ -38,82 +43,38 @@ class Destinations:
 
     def constant(self, node: cst.BaseExpression | None, function: Function) -> str | None:
         """The string or number that an expression always is."""
-        if node is None:
-            return None
-        values = [value for value, _ in self.survey.values(node, function)]
-        texts = [text for value in values if (text := _literal(value)) is not None]
-        return texts[0] if len(texts) == 1 else None
+        values = [value for value, _ in self.survey.values(node, function)] if node is not None else []
+        texts = [value.value if isinstance(value, cst.Integer) else constant_text(value) for value in values]
+        known = [text for text in texts if text is not None]
+        return known[0] if len(known) == 1 else None
 
-    def _paths(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
-        if depth < 0:
-            return []
+    def _paths(self, node: cst.BaseExpression, function: Function, depth: int, *, is_home: bool = False) -> list[str]:
+        """What an expression can be, up to its first part that is unknown.
+
+        Args:
+            is_home: whether `~` is the home folder here; the system does not expand it.
+        """
         paths = []
-        for value, where in [*self.survey.values(node, function), *self._defaults(node, function)]:
-            paths += self._spell_paths(value, where, depth - 1)
-        return [path for path in paths if path]  # an empty constant will be assigned later
-
-    def _spell_paths(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
-        text = constant_text(node)
-        if text is not None:  # the system does not expand `~`
-            return [] if text.startswith(HOME) else [text]
-        match node:
-            case cst.FormattedString(parts=[cst.FormattedStringText() as first, *rest]):
-                return [first.value + (REST if rest else "")]
-            case cst.FormattedString(parts=[cst.FormattedStringExpression() as first, *_]):
-                return _longer(self._paths(first.expression, function, depth), REST)
-            case cst.BinaryOperation():
-                is_joined = isinstance(node.operator, cst.Divide)
-                more = (constant_text(node.right) or REST) if not isinstance(node.operator, cst.Modulo) else ""
-                paths = self._paths(node.left, function, depth)
-                return _longer(paths, more, is_folder=is_joined) if more else [_cut(path, "%") for path in paths]
-            case cst.Subscript() if constant_key(node) == "HOME":
-                return [HOME]
-            case cst.Call():
-                return self._paths_of_call(node, function, depth)
-            case cst.Attribute() if node.attr.value in ("parent", "name"):
-                return []
-        return []
-
-    def _paths_of_call(self, call: cst.Call, function: Function, depth: int) -> list[str]:
-        arguments, last = positional(call), last_name(call.func)
-        first = arguments[0] if arguments else None
-        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-        subject = first if first is not None else owner
-        if last == "home" and first is None:
-            return [HOME]
-        if last in ("get", "getenv") and first is not None and constant_text(first) == "HOME":
-            return [HOME]
-        if last == "format" and owner is not None:
-            return [_cut(path, "{") for path in self._paths(owner, function, depth)]
-        if last in EXPANDING:
-            return [] if subject is None else self._expand_home(subject, function, depth)
-        if last in ("join", "joinpath"):
-            parts = arguments if last == "join" else [owner, *arguments] if owner is not None else []
-            if not parts or (last == "join" and owner is not None and constant_text(owner) is not None):
-                return []
-            more = "/".join(constant_text(part) or REST for part in parts[1:])
-            return _longer(self._paths(parts[0], function, depth), more, is_folder=True)
-        if last in SAME and subject is not None:
-            paths = self._paths(subject, function, depth)
-            return _longer(paths, "/".join(constant_text(part) or REST for part in arguments[1:]), is_folder=True)
-        return []
-
-    def _expand_home(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
-        """The value of an expression in which `~` is expanded to the home folder."""
-        paths = self._paths(node, function, depth)
-        for value, _ in self.survey.values(node, function):
-            parts = [value, *(positional(value) if isinstance(value, cst.Call) else ())]
-            texts = [text for part in parts if (text := constant_text(part)) is not None]
-            paths += [text.replace("$HOME", HOME, 1) for text in texts if text.startswith((HOME, "$HOME"))]
-        return paths
-
-    def _defaults(self, node: cst.BaseExpression, function: Function) -> list[tuple[cst.BaseExpression, Function]]:
-        """The default of a command-line option."""
-        options = [value for value, _ in self.survey.values(node, function) if isinstance(value, cst.Attribute)]
-        return [self._options[option.attr.value] for option in options if option.attr.value in self._options]
+        values = list(self.survey.values(node, function))
+        names = [value.attr.value for value, _ in values if isinstance(value, cst.Attribute)]
+        values += [self._options[name] for name in names if name in self._options]
+        for value, where in values if depth else ():
+            text, (first, more) = constant_text(value), _beginning(value)
+            if text is not None:
+                paths += [] if text.startswith(HOME) and not is_home else [text.replace("$HOME", HOME)]
+            elif _is_home(value):
+                paths.append(HOME)
+            elif isinstance(first, str):
+                paths.append(first + more)
+            elif first is not None:
+                is_expanded = is_home or (isinstance(value, cst.Call) and last_name(value.func) in EXPANDING)
+                begun = self._paths(first, where, depth - 1, is_home=is_expanded)
+                paths += [path if path.endswith(REST) or not more else FIELD.split(path)[0] + more for path in begun]
+        return [path for path in paths if path.strip(REST)]  # an empty constant will be assigned later
 
     @cached_property
     def _options(self) -> dict[str, tuple[cst.BaseExpression, Function]]:
+        """The defaults of command-line options."""
         defaults = {}
         for call in self.survey.method_calls("add_argument"):
             by_name, spelled = keywords(call.node), [constant_text(value) or "" for value in positional(call.node)]
@@ -124,19 +85,31 @@ class Destinations:
         return defaults
 
 
-def _longer(paths: list[str], more: str, *, is_folder: bool = False) -> list[str]:
-    if not more:
-        return paths
-    return [
-        path if path.endswith(REST) else f"{path.rstrip('/')}/{more}" if is_folder else path + more for path in paths
-    ]
+def _beginning(node: cst.BaseExpression) -> tuple[cst.BaseExpression | str | None, str]:
+    """What the text of an expression begins with, and what stands for the rest of it."""
+    match node:
+        case cst.FormattedString(parts=[cst.FormattedStringText() as first, *_]):
+            return first.value, REST
+        case cst.FormattedString(parts=[cst.FormattedStringExpression() as first, *_]):
+            return first.expression, REST
+        case cst.BinaryOperation():
+            return node.left, f"/{REST}" if isinstance(node.operator, cst.Divide) else REST
+        case cst.Call():
+            name, arguments = last_name(node.func), positional(node)
+            if isinstance(node.func, cst.Attribute) and (name in OF_OWNER or (name in EXPANDING and not arguments)):
+                return node.func.value, REST if arguments else ""
+            first_argument = arguments[0] if arguments and name in BEGINNING | EXPANDING else None
+            return first_argument, f"/{REST}" if len(arguments) > 1 else ""
+    return None, ""
 
 
-def _cut(template: str, mark: str) -> str:
-    """A template up to its first field."""
-    return template.partition(mark)[0] + REST
-
-
-def _literal(node: cst.BaseExpression) -> str | None:
-    text = constant_text(node)
-    return text if text is not None else node.value if isinstance(node, cst.Integer) else None
+def _is_home(node: cst.BaseExpression) -> bool:
+    """Whether an expression is the home folder: `Path.home()`, or the value of HOME."""
+    match node:
+        case cst.Subscript():
+            return constant_key(node) == "HOME"
+        case cst.Call(args=[]):
+            return last_name(node.func) == "home"
+        case cst.Call(args=[cst.Arg() as name, *_]):
+            return last_name(node.func) in ("get", "getenv") and constant_text(name.value) == "HOME"
+    return False

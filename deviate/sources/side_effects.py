@@ -8,24 +8,25 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.tree import argument, constant_text, keywords, last_name, positional, walk
+from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional, walk
 from deviate.model.analysis import SideEffect, SideEffectKind
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.destinations import Destinations
 from deviate.sources.survey import Called, Survey, is_true
 
-# ---------------------------------------------------------------- fixed paths that a run writes
-
-WRITERS = {
-    "torch.save": (1, "f"),
-    "numpy.save": (0, "file"),
-    "numpy.savez": (0, "file"),
-    "numpy.savez_compressed": (0, "file"),
-    "numpy.savetxt": (0, "fname"),
-    "matplotlib.pyplot.savefig": (0, "fname"),
-    "joblib.dump": (1, "filename"),
+FILES: dict[str, tuple[int, tuple[str, ...]]] = {
+    "torch.save": (1, ("f",)),
+    "numpy.save": (0, ("file",)),
+    "numpy.savez": (0, ("file",)),
+    "numpy.savez_compressed": (0, ("file",)),
+    "numpy.savetxt": (0, ("fname",)),
+    "matplotlib.pyplot.savefig": (0, ("fname",)),
+    "joblib.dump": (1, ("filename",)),
 }
+"""Functions that write a file, with the position and the names of the argument for the path."""
 WRITING_METHODS = word_set("save save_weights to_csv to_json savefig save_pretrained to_pickle")
+ON_PATHS = word_set("write_text write_bytes mkdir touch")
+"""Methods of a path that write it."""
 OPENING = ("builtins.open", "io.open")
 READERS = word_set(
     "load load_model load_weights read_csv read_json restore from_pretrained exists isfile isdir load_state_dict "
@@ -35,28 +36,33 @@ READERS = word_set(
 
 def output_paths(survey: Survey) -> tuple[str, ...]:
     """Constant relative paths that the script writes and never reads, in source order."""
-    constant, resolver = Destinations(survey).constant, survey.resolver
+    constant = Destinations(survey).constant
     written: list[str | None] = []
     read: set[str | None] = set()
-    for call, function in survey.graph.calls:
-        qualified = resolver.qualified_name(call.func, function) or ""
-        target = _target(call, qualified)
+    for node, function in survey.graph.calls:
+        call = Called(node, function, survey.resolver.qualified_name(node.func, function) or f".{last_name(node.func)}")
+        target = _target(call)
         if target is not None:
             written.append(constant(target, function))
-        elif qualified in OPENING or last_name(call.func) in READERS:
-            read |= {constant(node, function) for node in walk(call) if isinstance(node, cst.Name | cst.BaseString)}
+        elif call.name in OPENING or last_name(node.func) in READERS:
+            read |= {constant(part, function) for part in walk(node) if isinstance(part, cst.Name | cst.BaseString)}
     kept = [path for path in written if path and path not in read and not path.startswith(("/", "~"))]
     return tuple(dict.fromkeys(kept))
 
 
-def _target(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
-    if qualified in OPENING:
-        mode = constant_text(argument(call, 1, "mode")) or "r"
-        return argument(call, 0, "file") if set("wax") & set(mode) else None
-    if qualified in WRITERS:
-        return argument(call, *WRITERS[qualified])
-    is_writing = isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS
-    return argument(call, 0) if is_writing else None
+def _target(call: Called) -> cst.BaseExpression | None:
+    """The path of the file that a call writes."""
+    if call.name in OPENING:
+        return call.argument(0, "file") if _writes(call.argument(1, "mode")) else None
+    if call.name in FILES:
+        place, words = FILES[call.name]
+        return call.argument(place, *words)
+    is_method = isinstance(call.node.func, cst.Attribute) and last_name(call.node.func) in WRITING_METHODS
+    return call.argument(0) if is_method else None
+
+
+def _writes(mode: cst.BaseExpression | None) -> bool:
+    return bool(set("wax+") & set(constant_text(mode) or "r"))
 
 
 # ---------------------------------------------------------------- rules
@@ -164,40 +170,36 @@ def _online(survey: Survey, destinations: Destinations) -> Matches:
 
 
 DATABASES = word_set(
-    "sqlite3.connect sqlalchemy.create_engine psycopg2.connect psycopg.connect pymysql.connect MySQLdb.connect "
-    "mysql.connector.connect pymongo.MongoClient redis.Redis redis.StrictRedis redis.from_url optuna.create_study "
-    "optuna.storages.RDBStorage mlflow.set_tracking_uri"
+    "sqlalchemy.create_engine psycopg2.connect psycopg.connect pymysql.connect MySQLdb.connect mysql.connector.connect "
+    "pymongo.MongoClient redis.Redis redis.StrictRedis redis.from_url optuna.storages.RDBStorage"
 )
-SHARED = re.compile(r"\w[\w+.]*://(?!/)|databricks")
-"""Addresses of servers, for calls that also take paths."""
+NAMED = {
+    "sqlite3.connect": ".*",
+    "optuna.create_study": ".*",
+    "mlflow.set_tracking_uri": r"\w[\w+.]*://(?!/).*|databricks",
+}
+"""Functions that open a database which others see only with an address like this."""
+OWN = ("sqlite://", "sqlite:///:memory:", ":memory:")
+"""Databases in memory."""
 
 
 def databases(survey: Survey, destinations: Destinations) -> Matches:
     """Databases, which all runs share."""
-    for name in sorted(DATABASES):
-        for call in survey.calls([name]):
-            place = None if name == "optuna.create_study" else 0
-            address = call.argument(place, "storage", "url", "uri", "database", "host")
-            value = destinations.constant(address, call.function)
-            description = f'{plain(name)}("{_without_password(value)}")' if value else plain(name)
-            if name == "optuna.create_study" and (
-                address is None or not (value or isinstance(address, cst.Call | cst.FormattedString))
-            ):
-                continue
-            if name == "mlflow.set_tracking_uri" and not (value and SHARED.match(value)):
-                continue
-            if name == "sqlite3.connect" and (value is None or value == ":memory:"):
-                continue
-            if not (value and (value in ("sqlite://", "sqlite:///:memory:"))):
-                yield "database", call.node, description
+    for call in survey.calls([*DATABASES, *NAMED]):
+        place = None if call.name == "optuna.create_study" else 0
+        address = call.argument(place, "storage", "url", "uri", "database", "host")
+        value = destinations.constant(address, call.function)
+        is_shared = call.name in DATABASES or re.fullmatch(NAMED[call.name], value or "")
+        if is_shared and (value or call.name in DATABASES) and value not in OWN:
+            what = f'("{_without_password(value)}")' if value else ""
+            yield "database", call.node, f"{plain(call.name)}{what}"
 
 
 def _without_password(address: str) -> str:
     return re.sub(r"(?<=://)[^/@\s]*@", "", address)
 
 
-PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
-    **{name: (place, (word,)) for name, (place, word) in WRITERS.items()},
+PATHS: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "os.makedirs": (0, ("name",)),
     "os.mkdir": (0, ("path",)),
     "torch.utils.tensorboard.SummaryWriter": (0, ("log_dir",)),
@@ -206,11 +208,12 @@ PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
     "tensorflow.summary.create_file_writer": (0, ("logdir",)),
     "tensorflow.summary.FileWriter": (0, ("logdir",)),
     "tensorflow.saved_model.save": (1, ("export_dir",)),
+    "logging.basicConfig": (None, ("filename",)),
     "logging.FileHandler": (0, ("filename",)),
     "logging.handlers.RotatingFileHandler": (0, ("filename",)),
     **dict.fromkeys(word_set("shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.move"), (1, ("dst",))),
 }
-"""Functions that write, with the position and the names of the argument for the path."""
+"""The same for what writes folders, or several files …"""
 CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "ModelCheckpoint": (0, ("filepath", "dirpath")),
     "CSVLogger": (0, ("filename", "save_dir")),
@@ -220,9 +223,7 @@ CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
     "TrainingArguments": (0, ("output_dir",)),
     "Seq2SeqTrainingArguments": (0, ("output_dir",)),
 }
-"""The same for classes of frameworks, by the last part of the name."""
-ON_PATHS = word_set("write_text write_bytes mkdir touch")
-"""Methods of a path that write it."""
+"""… and for classes of frameworks, by the last part of the name."""
 
 
 def paths(survey: Survey, destinations: Destinations) -> Matches:
@@ -237,22 +238,12 @@ def paths(survey: Survey, destinations: Destinations) -> Matches:
     for call in survey.calls([*PATHS, *classes]):
         place, words = PATHS.get(call.name) or CLASSES[call.last]
         yield from tell(call, call.argument(place, *words))
-    for call in survey.calls(OPENING):
-        if _writes(call.argument(1, "mode")):
-            yield from tell(call, call.argument(0, "file"))
-    for call in survey.calls(["logging.basicConfig"]):
-        yield from tell(call, call.argument(None, "filename"))
-    for call in survey.methods(
-        [*WRITING_METHODS], ("pandas.", "matplotlib.", "tensorflow.", "keras.", "transformers.")
-    ):
-        yield from tell(call, next(iter(positional(call.node)), None))
+    objects = ("pandas.", "matplotlib.", "tensorflow.", "keras.", "transformers.")
+    for call in (*survey.calls([*FILES, *OPENING]), *survey.methods(WRITING_METHODS, objects)):
+        yield from tell(call, _target(call))
     for call in survey.methods([*ON_PATHS, "open"], ("pathlib.",)):
         if isinstance(call.node.func, cst.Attribute) and (call.last != "open" or _writes(call.argument(0, "mode"))):
             yield from tell(call, call.node.func.value)
-
-
-def _writes(mode: cst.BaseExpression | None) -> bool:
-    return bool(set("wax+") & set(constant_text(mode) or "r"))
 
 
 def ports(survey: Survey, destinations: Destinations) -> Matches:
