@@ -4,18 +4,17 @@ Unknown libraries are included. Runs replace only the seeds of libraries whose d
 """
 
 import re
-from collections.abc import Iterator
 from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.resolve.abstract_values import Container, External
+from deviate.analysis.metrics.displays import Displays
+from deviate.analysis.resolve.abstract_values import External
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.tree import keywords, last_name, positional
+from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional
 from deviate.model.analysis import SeedCall
 from deviate.model.metric_vocabulary import split_identifier, word_set
-from deviate.sources.mappings import Mappings
 
 SEEDERS = word_set(
     "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
@@ -81,11 +80,10 @@ BY_PLACE = re.compile(
 def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
     """Calls that seed a generator, in source order. Generators created without a seed are not included."""
     seeds = []
-    mappings = Mappings(graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     for call, function in graph.calls:
         name = graph.resolver.qualified_name(call.func, function)
-        argument = _argument(call, name or "", function, graph, mappings)
+        argument = _argument(call, name or "", function, graph)
         if argument is not None:
             name = name or " ".join(graph.nodes.code(call.func).split())
             seeds.append(SeedCall(name, argument, function.module.file, graph.nodes.line(call)))
@@ -105,7 +103,7 @@ def fate_of(seed: SeedCall) -> Fate:
     return "replaced" if package in ROUTED or seed.call.rpartition(".")[2] in EVERYTHING else "unknown"
 
 
-def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph, mappings: Mappings) -> str | None:
+def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -> str | None:
     """The seed arguments of a call, as source text; None if there are none.
 
     Args:
@@ -115,9 +113,9 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph, m
     is_seeding = bool(call.args) and (_says_that_it_seeds(last) or name in SEEDERS)
     seeds = {} if last in RECORDING else {key: value for key, value in by_name.items() if _is_seed(key, value)}
     if name.partition(".")[0] in BY_PARAMETERS:
-        items = list(_parameters(call, function, graph, mappings))
-        seeds |= {key: value for key, value in items if _is_seed(key, value)}
-        if not seeds and SEEDED_BY_DEFAULT.fullmatch(name) and (items or not _has_parameters(call, last)):
+        options = parameters(call, function, graph)
+        seeds |= {key: value for key, value in (options or {}).items() if _is_seed(key, value)}
+        if not seeds and SEEDED_BY_DEFAULT.fullmatch(name) and options is not None:
             return "seed by default"
     if not (is_seeding or seeds) or _is_of_project(call, function, graph):
         return None
@@ -126,19 +124,18 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph, m
     return ", ".join(f"{key}={graph.nodes.code(value)}" for key, value in seeds.items())
 
 
-def _parameters(
-    call: cst.Call, function: Function, graph: CallGraph, mappings: Mappings
-) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """The items of dicts that are passed to a call, as arguments or as `**arguments`, as far as known."""
-    for argument in call.args:
-        held = [each for each in graph.resolver.resolve(argument.value, function) if isinstance(each, Container)]
-        for node, around in (*((each.node, each.function) for each in held), (argument.value, function)):
-            yield from mappings.items(node, around)
-
-
-def _has_parameters(call: cst.Call, name: str) -> bool:
-    """Whether a call is passed parameters in one value."""
-    return any(argument.star for argument in call.args) or (bool(call.args) and name in TAKING_PARAMETERS)
+def parameters(call: cst.Call, function: Function, graph: CallGraph) -> dict[str, cst.BaseExpression] | None:
+    """The arguments of a call by name, those in a dict included; None where the source does not show the dict."""
+    found = keywords(call)
+    given = [argument.value for argument in call.args if argument.star == "**"]
+    given += [found.get("params", *positional(call)[:1])] if last_name(call.func) in TAKING_PARAMETERS else []
+    for value in given:
+        shown = Displays(graph).mapping_items(value, function)
+        is_changed = isinstance(value, cst.Name) and any(function.module.calls_of(value.value, "update"))
+        if shown is None or is_changed or any(key is None for key, _, _ in shown):
+            return None
+        found |= {key if isinstance(key, str) else constant_text(key) or "": value for key, value, _ in shown}
+    return found
 
 
 def _says_that_it_seeds(name: str) -> bool:

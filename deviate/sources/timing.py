@@ -7,15 +7,15 @@ import libcst as cst
 
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.origins import CLOCKS
-from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, keywords, last_name, walk
+from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, last_name, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import either, instead, with_arguments, wrapped
 from deviate.sources.flow import REPORTING, Flow, is_aside
 from deviate.sources.kernels import held_by_script, kernels
-from deviate.sources.mappings import Mappings
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
 from deviate.sources.patterns import ABSENT, has, has_not, imported, named
+from deviate.sources.seeds import parameters
 from deviate.sources.survey import Called, Survey, is_false
 
 
@@ -406,32 +406,17 @@ def boosting_threads(survey: Survey) -> Matches:
     shotgun: it "produces a nondeterministic solution on each run"; CatBoost documentation, `task_type`.
     """
     for call in survey.calls(LIGHTGBM):
-        options = _options(call, survey)
+        options = parameters(call.node, call.function, survey.graph)
         if options is not None and SETTLED.isdisjoint(options) and not _is_single(options):
             yield call.node, "threads add in any order, and the way of adding is chosen by its time"
     for call in survey.calls(XGBOOST):
-        options = _options(call, survey) or {}
+        options = parameters(call.node, call.function, survey.graph) or {}
         is_linear = constant_text(options.get("booster")) == "gblinear"
         if is_linear and constant_text(options.get("updater")) != "coord_descent" and not _is_single(options):
             yield call.node, "threads update the weights without a lock"
     for call in survey.calls(CATBOOST):
-        if constant_text((_options(call, survey) or {}).get("task_type")) == "GPU":
+        if constant_text((parameters(call.node, call.function, survey.graph) or {}).get("task_type")) == "GPU":
             yield call.node, "threads of a GPU add in any order", "gpu"
-
-
-def _options(call: Called, survey: Survey) -> dict[str, cst.BaseExpression] | None:
-    """The parameters of a call, those in a dict included; None where the source does not show them."""
-    options = keywords(call.node)
-    given = [argument.value for argument in call.node.args if argument.star == "**"]
-    if call.last in ("train", "cv", "CatBoost"):
-        given += [value for value in [call.argument(0, "params")] if value is not None]
-    mappings = Mappings(survey.graph)
-    for value in given:
-        items = dict(mappings.items(value, call.function))
-        if not items:
-            return None
-        options |= items
-    return options
 
 
 def _is_single(options: Mapping[str, cst.BaseExpression]) -> bool:
