@@ -368,21 +368,14 @@ def _has_workers(call: Called) -> bool:
 
 def _own_generator_name(call: Called, survey: Survey) -> str | None:
     """The attribute of a data set of the project that stores the generator from which its items are drawn."""
-    data = call.argument(0, "dataset")
-    for data_class in survey.resolver.classes(data, call.function) if data is not None else ():
-        for cls in survey.resolver.order(data_class)[0]:
-            generators = [
-                name
-                for name, bound in cls.attributes.items()
-                for binding, function in bound
-                if function.name != "__getitem__"
-                and isinstance(binding.value, cst.Call)
-                and survey.resolver.qualified_name(binding.value.func, function) in OWN_GENERATORS
-            ]
-            method = survey.resolver.method(data_class, "__getitem__")
-            used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()
-            for name in generators:
-                if name in used:
+    data, resolver = call.argument(0, "dataset"), survey.resolver
+    for data_class in resolver.classes(data, call.function) if data is not None else ():
+        method = resolver.method(data_class, "__getitem__")
+        used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()
+        for name, bound in data_class.attributes.items():
+            for binding, function in bound if name in used else ():
+                made = binding.value.func if isinstance(binding.value, cst.Call) and function is not method else None
+                if made is not None and resolver.qualified_name(made, function) in OWN_GENERATORS:
                     return name
     return None
 

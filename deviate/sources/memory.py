@@ -5,7 +5,7 @@ import re
 
 import libcst as cst
 
-from deviate.analysis.resolve.index import Class, Function
+from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
@@ -19,7 +19,8 @@ INITIALIZERS = word_set(
     "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
     "kaiming_normal_ orthogonal_ trunc_normal_ eye_ xavier_uniform kaiming_uniform uniform normal constant"
 )
-FILLING_METHODS = ("parameters", "named_parameters", "apply", "load_state_dict")
+FILLING = re.compile(r"init|_\(")
+FILLING_ALL = re.compile(r"(parameters|apply|load_state_dict)\(")
 
 
 EMPTY = re.compile(r"\b(?:(?:Float)?Tensor|ndarray|empty)(_like)?\(")
@@ -60,7 +61,8 @@ def uninitialised(survey: Survey) -> Matches:
         if not isinstance(inner, cst.Call) or name is None or fills_all:
             continue
         is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY_TENSORS and _is_of_sizes(inner)
-        if is_empty and not (_is_filled(name, owner) if owner else _is_touched(name, call.function)):
+        methods = owner.methods.values() if owner else [call.function]
+        if is_empty and not any(_is_filled(name, method, survey) for method in methods if method.name != "forward"):
             yield call.node, f"{name} is never initialised: it starts with arbitrary memory"
     for call in survey.calls(EMPTY_ARRAYS):
         statement = survey.nodes.parents.get(call.node)
@@ -97,25 +99,10 @@ def _is_of_sizes(call: cst.Call) -> bool:
     )
 
 
-def _is_filled(name: str, owner: Class) -> bool:
-    """Whether code other than the forward pass uses the parameter, or the class initialises all its parameters."""
-    for method in owner.methods.values():
-        if any(last_name(call.func) in FILLING_METHODS for call in method.calls):
-            return True
-        if method.name != "forward" and _is_touched(name, method):
-            return True
-    return False
-
-
-def _is_touched(name: str, function: Function) -> bool:
-    """Whether a call of a function changes the parameter, as its object or in an initializer."""
-    for call in function.calls:
-        is_filling = "init" in dotted_name(call.func).lower() or last_name(call.func).endswith("_")
-        nodes = [node for argument in call.args for node in walk(argument.value)] if is_filling else []
-        nodes += [call.func.value] if isinstance(call.func, cst.Attribute) else []
-        if any(dotted_name(node).startswith(name) for node in nodes):
-            return True
-    return False
+def _is_filled(name: str, function: Function, survey: Survey) -> bool:
+    """Whether a function passes a parameter to an initializer, or all parameters to anything."""
+    codes = [survey.nodes.code(call) for call in function.calls]
+    return any(FILLING_ALL.search(code) or (name in code and FILLING.search(code)) for code in codes)
 
 
 def _fills_all(function: Function) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
-from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, last_name, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
@@ -150,9 +149,6 @@ def shared_memory() -> None:
     """
 
 
-EXITS = ("sys.exit", "exit", "quit")
-
-
 @source("time-limit", group="timing", observed=("clock",), held="clock")
 def time_limit(survey: Survey) -> Matches:
     """Training that ends at a time limit.
@@ -178,14 +174,13 @@ def time_limit(survey: Survey) -> Matches:
     Source: Python documentation of `time.time`.
     """
     for branch in _decided_by_clocks(survey):
-        if _is_limit(branch, survey):
+        if _is_limit(branch):
             yield branch.test, "the number of steps within the time limit differs between runs"
 
 
-TIMES = word_set("time timer start started begin began end elapsed last since now clock tic toc stamp timestamp speed")
-"""Words in the names of variables that hold times and speeds."""
 SAVING = word_set("save saves checkpoint dump log flush report display show plot progress heartbeat notify sync write")
-"""Words in the names of functions that report or store, and change nothing in the training."""
+"""Words in the names of functions that report or store."""
+PACING = word_set("sleep poll wait")
 
 
 def _decided_by_clocks(survey: Survey) -> Iterator[cst.If | cst.While]:
@@ -197,34 +192,25 @@ def _decided_by_clocks(survey: Survey) -> Iterator[cst.If | cst.While]:
                 continue
             names = [part for part in walk(branch.test) if isinstance(part, cst.Name | cst.Attribute | cst.Call)]
             values = (value for name in names for value, _ in survey.values(name, function))
-            is_report = isinstance(branch, cst.If) and branch.orelse is None and all(map(_is_report, branch.body.body))
+            is_report = isinstance(branch, cst.If) and branch.orelse is None and any(map(_reports, _called(branch)))
             if not is_report and any(part in clocks for value in values for part in walk(value)):
                 yield branch
 
 
-def _is_report(line: cst.CSTNode) -> bool:
-    """Whether a statement only reports or stores something, or notes the time of it."""
-    match line:
-        case cst.SimpleStatementLine():
-            return all(map(_is_report, line.body))
-        case cst.Expr(value=cst.Call(func=function)):
-            name = last_name(function)
-            return name in REPORTING or not SAVING.isdisjoint(split_identifier(name))
-        case cst.Assign():
-            return all(not TIMES.isdisjoint(split_identifier(last_name(item.target))) for item in line.targets)
-    return False
+def _called(branch: cst.If | cst.While) -> list[str]:
+    """The last names of the functions that a branch calls."""
+    return [last_name(call.func) for call in walk(branch.body) if isinstance(call, cst.Call)]
 
 
-def _is_limit(statement: cst.If | cst.While, survey: Survey) -> bool:
-    """Whether a condition compares a time, and ends a loop."""
-    if not any(isinstance(part, cst.Comparison) for part in walk(statement.test)):
-        return False
-    called = [part for part in walk(statement.body) if isinstance(part, cst.Call)]
-    if isinstance(statement, cst.While):
-        return {last_name(call.func) for call in called}.isdisjoint({"sleep", "poll", "wait"})
-    leaves = any(isinstance(part, cst.Break) for part in walk(statement.body))
-    leaves = leaves or any(dotted_name(call.func) in EXITS for call in called)
-    return leaves and bool(survey.nodes.loops_around(statement))
+def _reports(name: str) -> bool:
+    return name in REPORTING or not SAVING.isdisjoint(split_identifier(name))
+
+
+def _is_limit(branch: cst.If | cst.While) -> bool:
+    """Whether a condition ends a loop that does not only wait."""
+    if isinstance(branch, cst.While):
+        return PACING.isdisjoint(_called(branch))
+    return any(isinstance(part, cst.Break) for part in walk(branch.body))
 
 
 @source("clock", group="timing", observed=("clock",), held="clock")
@@ -252,7 +238,7 @@ def clock(survey: Survey) -> Matches:
     """
     for branch in _decided_by_clocks(survey):
         is_condition = isinstance(branch, cst.If) and not is_aside(survey.nodes.function_of(branch))
-        if is_condition and not _is_limit(branch, survey):
+        if is_condition and not _is_limit(branch):
             yield branch.test, "another branch runs in a slower or later run"
 
 
@@ -424,7 +410,7 @@ def _is_single(options: Mapping[str, cst.BaseExpression]) -> bool:
 
 
 @source("thread-updates", group="timing", observed=("thread-order",), held="workers")
-def thread_updates(survey: Survey) -> Matches:
+def thread_updates() -> None:
     """Threads that add to one value, or append to one list.
 
     Sums of floating-point numbers depend on the order of their terms, and that is the order in which threads are ready;
@@ -432,49 +418,9 @@ def thread_updates(survey: Survey) -> Matches:
 
     Advice: let each thread return its result, and combine the results in a fixed order
 
-    Example:
-        from concurrent.futures import ThreadPoolExecutor
-        total = 0.0
-        def add(part):
-            global total
-            total += part.sum()
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(add, parts))
-
-    Instead:
-        from concurrent.futures import ThreadPoolExecutor
-        def add(part):
-            return part.sum()
-        with ThreadPoolExecutor(4) as pool:
-            total = sum(pool.map(add, parts))
-
     Source: Python documentation of `concurrent.futures` and `threading`; Goldberg, 1991, "What every computer scientist
     should know about floating-point arithmetic".
     """
-    tasks = [(call, call.argument(1, "target", "function")) for call in survey.calls(THREADS)]
-    tasks += [(call, call.argument(0, "func", "fn")) for call in survey.calls(HANDED_FUNCTIONS) if _has_threads(call)]
-    for call, task in tasks:
-        for callee in survey.resolver.functions(task, call.function) if task is not None else ():
-            for node in walk(callee.function.node):
-                if isinstance(node, cst.AugAssign) and _is_shared(node.target, callee.function):
-                    yield node.target, "threads add to it in the order in which they are ready"
-
-
-def _is_shared(target: cst.BaseExpression, function: Function) -> bool:
-    """Whether a name or the object of an attribute or item is not of this call alone."""
-    root = target
-    while isinstance(root, cst.Attribute | cst.Subscript):
-        root = root.value
-    if not isinstance(root, cst.Name):
-        return False
-    if root is target:
-        names = [item.name.value for node in walk(function.node) for item in getattr(node, "names", ())
-                 if isinstance(node, cst.Global | cst.Nonlocal) and isinstance(item, cst.NameItem)
-                 and isinstance(item.name, cst.Name)]  # fmt: skip
-        return root.value in names
-    own = [binding for binding in function.bindings.get(root.value, ()) if binding.how != "part"]
-    is_receiver = function.method is not None and root.value == function.method.receiver
-    return is_receiver or (not own and isinstance(target, cst.Attribute | cst.Subscript))
 
 
 CPU_COUNTS = r"os\.(process_)?cpu_count|(multiprocessing|joblib)\.cpu_count"

@@ -197,23 +197,14 @@ def test_boosting_whose_threads_decide_is_found(analyse: Analyse, text: str, exp
     assert found == expected
 
 
-SUM = "total = 0.0\ndef add(x):\n    global total\n    total += x\n"
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (SUM + "threading.Thread(target=add, args=(1,)).start()", ["thread-updates"]),
-        (SUM + "with ThreadPoolExecutor() as pool:\n    list(pool.map(add, xs))", ["thread-updates"]),
-        ("def add(i):\n    sums[i % 2] += i\nThreadPool(4).map(add, xs)", ["thread-updates"]),
-        ("class A:\n    def add(self, i):\n        self.n += i\nThreadPool(4).map(A().add, xs)", ["thread-updates"]),
-        ("def add(x):\n    total = 0\n    total += x\n    return total\nThreadPool(4).map(add, xs)", []),
-        (SUM + "add(1)", []),
         ("parts = np.array_split(x, os.cpu_count())", ["divided-work"]),
         ("n = os.cpu_count()\nsize = len(x) // n", ["divided-work"]),
         ("pool = ThreadPool(os.cpu_count())", []),
         ("n = os.cpu_count()\nloader = torch.utils.data.DataLoader(data, num_workers=n)", []),
     ],
 )
-def test_work_that_threads_share_is_found(analyse: Analyse, text: str, expected: list[str]) -> None:
+def test_work_that_the_number_of_processors_divides_is_found(analyse: Analyse, text: str, expected: list[str]) -> None:
     assert named(analyse(f"{IMPORTS}{BOOSTING}{text}\n")) == expected
