@@ -7,7 +7,7 @@ import stat
 import sys
 from threading import RLock
 
-from .annotations import TYPE_CHECKING, Any, Callable
+from .annotations import TYPE_CHECKING, Any
 from .checkpoint_guard import CheckpointGuard
 from .project import beyond
 from .recorder import Recorder
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
-EVENTS = frozenset(("open", "os.rename", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect", "socket.connect"))
+EVENTS = frozenset(("open", "os.rename", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
 PACKAGE = __name__.partition(".")[0]
 TEMPORARY = "/tmp"  # noqa: S108  (nothing is written there by us)
 MOST_REPORTED = 100
@@ -47,7 +47,6 @@ class WriteGuard:
 
     Attributes:
         reads: is told what is read and written, while a trace is on.
-        at_connection: is told the address and the frame of each connection of a socket, while a trace is on.
     """
 
     def __init__(
@@ -62,7 +61,6 @@ class WriteGuard:
         self.recorder = recorder
         self.checkpoints = checkpoints
         self.reads: FileReads | None = None
-        self.at_connection: Callable[[Any, FrameType | None], object] | None = None
         self.reported: set[str] = set()
         self._begin_anew()
 
@@ -79,7 +77,7 @@ class WriteGuard:
         Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
         """
         before_opening, before_renaming = self._before_opening, self._before_renaming
-        before_writing, before_connecting = self.before_writing, self._before_connecting
+        before_writing = self.before_writing
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event not in EVENTS or isinstance(arguments[0], int):
@@ -88,8 +86,6 @@ class WriteGuard:
                 before_opening(arguments[0], arguments[2])
             elif event == "os.rename":  # it replaces links by itself
                 before_renaming(arguments[1])
-            elif event == "socket.connect":
-                before_connecting(arguments[1])
             else:
                 if event == "sqlite3.connect":
                     before_opening(arguments[0], 0)
@@ -113,11 +109,6 @@ class WriteGuard:
         for watcher in (self.checkpoints, self.reads):
             if watcher is not None:
                 watcher.before_writing(target)
-
-    def _before_connecting(self, address: Any) -> None:
-        if self.at_connection is not None:
-            with self.recorder.guarded("connection"):
-                self.at_connection(address, _caller_of_hook())
 
     def before_reading(self, path: str | bytes | os.PathLike[Any]) -> None:
         """Called with the path of a file by adapters of readers that are written in C."""

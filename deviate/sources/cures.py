@@ -15,26 +15,25 @@ def cured_line(cure: Cure, code: str) -> str:
         return ""
 
 
-def instead(text: str) -> Cure:
-    """Always the same expression."""
-    return lambda _: text
+def instead(other: str | Cure = "", /, **by_name: str | Cure) -> Cure:
+    """Another expression, by the last name of the function that is called.
 
-
-def wrapped(**templates: str) -> Cure:
-    """The expression within another one, by the last name of the function that it calls; `other` for all others.
-
-    Templates have `{code}`, `{callee}`, `{owner}` (the object whose method it is), `{arguments}`, and `{first}` and
-    `{rest}` of these.
+    Args:
+        other: for functions that are not named, and what is no call.
+        by_name: templates with `{code}`, `{callee}`, `{owner}` (the object whose method it is), `{arguments}`, and
+            `{first}` and `{rest}` of these; or cures.
     """
 
     def cure(node: ast.expr) -> str:
         call = node if isinstance(node, ast.Call) else None
         callee = ast.unparse(call.func) if call else ""
         arguments = [*map(ast.unparse, call.args), *map(_keyword, call.keywords)] if call else []
-        template = templates.get(callee.rpartition(".")[2], templates.get("other", ""))
-        if "{first}" in template and not arguments:
+        chosen = by_name.get(callee.rpartition(".")[2], other)
+        if callable(chosen):
+            return chosen(node)
+        if "{first}" in chosen and not arguments:
             return ""
-        return template.format(
+        return chosen.format(
             code=ast.unparse(node),
             callee=callee,
             owner=callee.rpartition(".")[0],
@@ -55,17 +54,6 @@ def with_arguments(**values: object) -> Cure:
         kept = [keyword for keyword in node.keywords if keyword.arg not in values]
         new = [ast.keyword(name, ast.parse(str(value), mode="eval").body) for name, value in values.items()]
         return ast.unparse(ast.Call(node.func, node.args, [*kept, *new]))
-
-    return cure
-
-
-def either(**cures: Cure) -> Cure:
-    """A cure by the last name of the function that is called; `other` for all others."""
-
-    def cure(node: ast.expr) -> str:
-        name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
-        chosen = cures.get(name, cures.get("other"))
-        return chosen(node) if chosen else ""
 
     return cure
 

@@ -10,7 +10,7 @@ from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
-from deviate.sources.cures import either, has_constant, instead, with_arguments, wrapped
+from deviate.sources.cures import has_constant, instead, with_arguments
 from deviate.sources.names import LISTING_FUNCTIONS, TORCH_LOADERS, draws_from
 from deviate.sources.seeds import SEED_TAKERS, SEEDERS
 from deviate.sources.survey import Called, Survey
@@ -19,13 +19,14 @@ CHANGING_SOURCES = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "
     "os.times"
 )
+WITH_SEED = dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})")
 
 
 @source(
     "changing-seed",
     group="seeds",
     observed=("seed", "clock", "process-id"),
-    cure=wrapped(**dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})"), other="0"),
+    cure=instead("0", **WITH_SEED),
 )
 def changing_seed(survey: Survey) -> Matches:
     """Seeds that are computed from the clock, a process id, `hash()` or `id()`.
@@ -176,7 +177,7 @@ NUMERIC_PARTS = word_set("int bytes fields time node")
     group="seeds",
     observed=("entropy",),
     held="entropy",
-    cure=wrapped(
+    cure=instead(
         **dict.fromkeys(("urandom", "getrandom", "token_bytes"), "random.Random(0).randbytes({first})"),
         **dict.fromkeys(("uuid1", "uuid4"), "uuid.UUID(int=random.Random(0).getrandbits(128))"),
         **dict.fromkeys(BIT_GENERATORS, "{callee}(0)"),
@@ -315,7 +316,7 @@ START_METHOD_SETTERS = word_set("torch.multiprocessing.set_start_method multipro
     "loader-workers",
     group="seeds",
     held="augment",
-    cure=either(DataLoader=with_arguments(num_workers=0), other=wrapped(other="{callee}({owner}.randint(2**31))")),
+    cure=instead("{callee}({owner}.randint(2**31))", DataLoader=with_arguments(num_workers=0)),
 )
 def loader_workers(survey: Survey) -> Matches:
     """Unseeded draws in data-loader workers.
@@ -382,7 +383,7 @@ def _own_generator_name(call: Called, survey: Survey) -> str | None:
 
 def _with_own_seed(node: ast.expr) -> str:
     """A generator that is made or seeded without a constant, with one."""
-    return "" if has_constant(node) else wrapped(**dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})"))(node)
+    return "" if has_constant(node) else instead(**WITH_SEED)(node)
 
 
 @source("missing-seed", group="seeds", observed=("entropy",), held="algo", cure=_with_own_seed)

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, positional, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
-from deviate.sources.cures import either, with_arguments
+from deviate.sources.cures import instead, with_arguments
 from deviate.sources.names import TORCH_LOADERS, draws_from
 from deviate.sources.survey import Survey, is_true
 
@@ -25,9 +24,7 @@ FREE_OF_GRADIENT = ("torch.no_grad", "torch.inference_mode")
     "active-dropout",
     group="evaluation",
     held="dropout",
-    cure=either(
-        **dict.fromkeys(DROPOUTS, with_arguments(training="self.training")), other=with_arguments(training=False)
-    ),
+    cure=instead(with_arguments(training=False), **dict.fromkeys(DROPOUTS, with_arguments(training="self.training"))),
 )
 def active_dropout(survey: Survey) -> Matches:
     """Dropout that is active in the evaluation.
@@ -106,14 +103,15 @@ def chosen_on_test(survey: Survey) -> Matches:
     """
     message = "the best epoch is chosen on the test data"
     for function in survey.functions:
-        for node in walk(function.node) if not function.is_module else _statements(function):
+        for node in walk(function.node):
             sides: list[cst.BaseExpression] = []
             if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
                 sides = [node.left, node.comparisons[0].comparator]
             elif isinstance(node, cst.Call) and dotted_name(node.func) in ("max", "min"):
                 sides = positional(node)
             words = [set(split_identifier(" ".join(identifiers(side)))) for side in sides]
-            if len(words) == 2 and any("best" in one and "test" in other for one, other in (words, words[::-1])):
+            is_here = len(words) == 2 and survey.nodes.function_of(node) is function
+            if is_here and any("best" in one and "test" in other for one, other in (words, words[::-1])):
                 yield node, message
     if not STOPPING.isdisjoint({name.rpartition(".")[2] for name in survey.names} | _keywords(survey)):
         scored = {name for method in SCORING for call in survey.method_calls(method) for name in _names(call.node)}
@@ -124,13 +122,6 @@ def chosen_on_test(survey: Survey) -> Matches:
                     yield call.node, "training is stopped by the data that the script reports"
 
 
-def _statements(function: Function) -> Iterator[cst.CSTNode]:
-    """The nodes of the top level of a file, without those of its functions."""
-    for statement in getattr(function.node, "body", ()):
-        if not isinstance(statement, cst.FunctionDef | cst.ClassDef):
-            yield from walk(statement)
-
-
 def _names(call: cst.Call) -> Iterator[str]:
     return (value.value for value in positional(call) if isinstance(value, cst.Name))
 
@@ -139,7 +130,7 @@ def _keywords(survey: Survey) -> set[str]:
     return {name for function in survey.functions for call in function.calls for name in keywords(call)}
 
 
-@source("validation-draws", group="evaluation", held="augment", cure=either(DataLoader=with_arguments(shuffle=False)))
+@source("validation-draws", group="evaluation", held="augment", cure=instead(DataLoader=with_arguments(shuffle=False)))
 def validation_draws(survey: Survey) -> Matches:
     """Validation that draws from the generator of training.
 

@@ -440,30 +440,6 @@ def resize() -> None:
     """
 
 
-@kernel_source(
-    "softmax-loss",
-    kernels(rf"{TENSORFLOW}nn\.(sparse_)?softmax_cross_entropy_with_logits(_v2)?", ADDS),
-    kernels(
-        rf"{KERAS}losses\.((Sparse)?CategoricalCrossentropy|(sparse_)?categorical_crossentropy)",
-        ADDS.format("{} of logits"),
-        has(from_logits=True),
-    ),
-    line=OP_DETERMINISM,
-)
-def softmax_loss() -> None:
-    """The softmax cross-entropy of TensorFlow.
-
-    On a GPU it uses a nondeterministic algorithm by default.
-
-    Example:
-        import tensorflow as tf
-        loss = tf.nn.softmax_cross_entropy_with_logits(labels, logits)
-
-    Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`: it "uses a nondeterministic
-    algorithm on GPUs by default".
-    """
-
-
 # ------------------------------------------------------------ indexing, counting and adding up by index
 
 

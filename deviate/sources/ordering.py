@@ -8,7 +8,7 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import last_name, positional
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
-from deviate.sources.cures import wrapped
+from deviate.sources.cures import instead
 from deviate.sources.flow import Flow
 from deviate.sources.names import LISTING_FUNCTIONS
 from deviate.sources.sets import is_set, kind_of
@@ -22,10 +22,10 @@ PATH_METHODS = ("iterdir", "rglob")
     group="order",
     observed=("listing",),
     held="listing",
-    cure=wrapped(
+    cure=instead(
+        "sorted({code})",
         scandir="sorted({code}, key=lambda entry: entry.name)",
         walk="sorted((folder, folders, sorted(names)) for folder, folders, names in {code})",
-        other="sorted({code})",
     ),
 )
 def file_order(survey: Survey) -> Matches:
@@ -64,10 +64,10 @@ def _file_listings(survey: Survey) -> Iterator[Called]:
     group="order",
     observed=("hash", "address"),
     held="hash",
-    cure=wrapped(hash="zlib.crc32(str({arguments}).encode())"),
+    cure=instead(hash="zlib.crc32(str({arguments}).encode())"),
 )
 def hash_value(survey: Survey) -> Matches:
-    """Numbers computed with `hash()` of a string, and order by `id()`.
+    """Numbers computed with `hash()` of a string.
 
     Python salts the hashes of strings in each process: a bucket, fold or index computed as `hash(text) % n` differs in
     the next run.
@@ -82,11 +82,6 @@ def hash_value(survey: Survey) -> Matches:
     for call in survey.calls(["builtins.hash"]):
         if call.function.name != "__hash__" and _is_hash_reduced(call.node, survey):
             yield call.node, "the hash of a string differs between processes"
-    for name in ("builtins.sorted", "builtins.min", "builtins.max"):
-        for call in survey.calls([name]):
-            yield from _by_address(call.node)
-    for call in survey.methods(["sort"]):
-        yield from _by_address(call.node)
 
 
 REDUCING = (cst.Modulo, cst.BitAnd, cst.Divide, cst.FloorDivide, cst.RightShift)
@@ -105,13 +100,6 @@ def _is_hash_reduced(node: cst.CSTNode, survey: Survey) -> bool:
     return False
 
 
-def _by_address(call: cst.Call) -> Matches:
-    for argument in call.args:
-        name = last_name(argument.value)
-        if argument.keyword is not None and argument.keyword.value == "key" and name in ("id", "hash"):
-            yield call, f"the order by {name}() differs between processes"
-
-
 ORDER_TAKERS = word_set(
     "builtins.list builtins.tuple builtins.enumerate builtins.iter builtins.zip builtins.map builtins.filter "
     "random.sample random.choice random.choices numpy.array numpy.asarray numpy.fromiter pandas.Series tqdm.tqdm"
@@ -128,7 +116,7 @@ SORTED_FIRST = dict.fromkeys(
     group="order",
     observed=("set-order",),
     held="hash",
-    cure=wrapped(list="sorted({first})", tuple="sorted({first})", pop="", set="sorted({code})", **SORTED_FIRST),
+    cure=instead(list="sorted({first})", tuple="sorted({first})", pop="", set="sorted({code})", **SORTED_FIRST),
 )
 def set_order(survey: Survey) -> Matches:
     """Iteration over a set.

@@ -1,7 +1,7 @@
 """Seeds that come too late or are missing where examples are divided and models are made."""
 
 from deviate.sources.catalogue import Matches, source
-from deviate.sources.cures import either, with_arguments
+from deviate.sources.cures import instead, with_arguments
 from deviate.sources.names import KERAS
 from deviate.sources.patterns import ABSENT, Condition, constant, has, has_not, named
 from deviate.sources.seeds import SEEDERS, SEEDING_ALL
@@ -48,8 +48,8 @@ def is_unseeded(library: str, name: str, place: int | None = None) -> Condition:
     ),
     group="seeds",
     held="split",
-    cure=either(
-        random_split=with_arguments(generator="torch.Generator().manual_seed(0)"), other=with_arguments(random_state=0)
+    cure=instead(
+        with_arguments(random_state=0), random_split=with_arguments(generator="torch.Generator().manual_seed(0)")
     ),
 )
 def unseeded_split() -> None:

@@ -1,6 +1,5 @@
 """Hazards of timing: results that depend on the order of parallel work."""
 
-import ast
 from collections.abc import Iterator, Mapping
 
 import libcst as cst
@@ -9,7 +8,7 @@ from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, last_name, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
-from deviate.sources.cures import either, instead, with_arguments, wrapped
+from deviate.sources.cures import instead, with_arguments
 from deviate.sources.flow import REPORTING, Flow, is_aside
 from deviate.sources.kernels import held_by_script, kernels
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
@@ -279,9 +278,9 @@ def _unordered_options(survey: Survey) -> Matches:
     group="order",
     observed=("completion",),
     held="workers",
-    cure=either(
-        imap_unordered=lambda node: ast.unparse(node).replace("imap_unordered", "imap"),
-        as_completed=wrapped(as_completed="{first}"),
+    cure=instead(
+        imap_unordered="{owner}.imap({arguments})",
+        as_completed="{first}",
         DataLoader=with_arguments(in_order=True),
         Parallel=with_arguments(return_as="'generator'"),
         map=with_arguments(deterministic=True),
@@ -370,11 +369,11 @@ THREAD_COUNTS = word_set("num_threads num_thread nthread nthreads n_jobs thread_
     group="timing",
     operations_on_cpu=r"tree.*|HistGradientBoosting.*|valid_\d\w*",
     held="threads",
-    cure=either(
-        train=instead(""),
-        cv=instead(""),
+    cure=instead(
+        with_arguments(deterministic=True, force_row_wise=True),
+        train="",
+        cv="",
         **dict.fromkeys(("XGBClassifier", "XGBRegressor"), with_arguments(updater="'coord_descent'")),
-        other=with_arguments(deterministic=True, force_row_wise=True),
     ),
 )
 def boosting_threads(survey: Survey) -> Matches:

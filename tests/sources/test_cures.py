@@ -9,7 +9,7 @@ import pytest
 
 from deviate.analysis.analyze import analyze
 from deviate.sources.catalogue import SOURCES
-from deviate.sources.cures import cured_line, either, instead, with_arguments, wrapped
+from deviate.sources.cures import cured_line, instead, with_arguments
 
 SCRIPTS = {
     "changing-seed": "import random, time\nrandom.seed(time.time_ns())\nprint(random.random())\n",
@@ -78,11 +78,11 @@ def outputs(script: Path) -> set[str]:
             "KFold(5, shuffle=True, random_state=0)",
         ),
         (with_arguments(random_state=0), "folds", ""),
-        (wrapped(list="sorted({first})"), "list(set(a), *b)", "sorted(set(a))"),
-        (wrapped(join="{callee}(sorted({first}){rest})"), "' '.join(names)", "' '.join(sorted(names))"),
-        (wrapped(sample="{owner}.seed(0)"), "env.action_space.sample()", "env.action_space.seed(0)"),
-        (either(a=instead("1"), other=instead("2")), "a(3)", "1"),
-        (either(a=instead("1")), "b(3)", ""),
+        (instead(list="sorted({first})"), "list(set(a), *b)", "sorted(set(a))"),
+        (instead(join="{callee}(sorted({first}){rest})"), "' '.join(names)", "' '.join(sorted(names))"),
+        (instead(sample="{owner}.seed(0)"), "env.action_space.sample()", "env.action_space.seed(0)"),
+        (instead("2", a=instead("1")), "a(3)", "1"),
+        (instead(a="1"), "b(3)", ""),
         (instead("0"), "part of a", ""),
     ],
 )

@@ -1,4 +1,4 @@
-"""Answers from the network: responses of `http.client`, which urllib, urllib3 and requests use, and other connections.
+"""Answers from the network: responses of `http.client`, which urllib, urllib3 and requests use.
 
 The content of an answer is compared once it was read to its end. What comes through other connections is not compared.
 """
@@ -6,7 +6,6 @@ The content of an answer is compared once it was read to its end. What comes thr
 from __future__ import annotations
 
 from sys import _getframe
-from types import FrameType
 from zlib import crc32
 
 from ...adapter_context import AdapterContext
@@ -14,18 +13,12 @@ from ...annotations import Any
 from ...stand_ins import replace
 from .callers import Callers
 
-MODULES = ("os", "http.client")
+MODULES = ("http.client",)
 READERS = ("read", "readinto", "read1", "readline")
-HTTP = ("http.client", "urllib3")
-LOCAL = ("127.", "::1", "localhost")
-MOST_BETWEEN = 20
 
 
 def install(module: Any, context: AdapterContext) -> None:
     network = context.part(Network)
-    if module.__name__ == "os":
-        context.guard.at_connection = network.connect
-        return
     context.observe(module.HTTPConnection, "getresponse", after=network.begin, where="http.client")
     for name in READERS:
         network.patch_reader(module.HTTPResponse, name)
@@ -48,26 +41,12 @@ class Answer:
 
 
 class Network:
-    """Records connections and answers."""
+    """Records answers."""
 
     def __init__(self, context: AdapterContext) -> None:
         self.inputs = context.inputs
         self.recorder = context.recorder
         self.callers = context.part(Callers)
-
-    def connect(self, address: Any, frame: FrameType | None) -> None:
-        """A socket is about to be connected, in this frame; HTTP is recorded by its answers."""
-        if not self.inputs.is_active or not isinstance(address, tuple) or str(address[0]).startswith(LOCAL):
-            return
-        outer = frame
-        for _ in range(MOST_BETWEEN):
-            if outer is None:
-                break
-            if str(outer.f_globals.get("__name__")).startswith(HTTP):
-                return
-            outer = outer.f_back
-        place = self.callers.place(frame)
-        self.inputs.record("network", "connect(%s:%s)" % address[:2], None, place, "not compared")
 
     def begin(self, response: Any, connection: Any) -> None:
         if not self.inputs.is_active:
