@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_text, dotted_name, keywords, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
@@ -42,15 +43,20 @@ def changing_seed(survey: Survey) -> Matches:
     objects "are salted with an unpredictable random value".
     """
     changing: dict[cst.CSTNode, Called] = {call.node: call for call in survey.calls(CHANGING_SOURCES)}
-    for seeding in survey.in_order(SEEDERS) if changing else ():
-        for argument in seeding.node.args:
-            for value, _ in survey.values(argument.value, seeding.function):
-                for part in walk(value):
-                    if part in changing:
-                        yield part, _describe_seed(changing.pop(part), f"seeds {seeding.name}")
+    for seeding, part, _ in _calls_in_seeds(survey) if changing else ():
+        if part in changing:
+            yield part, _describe_seed(changing.pop(part), f"seeds {seeding.name}")
     for node, call in changing.items():
         if _is_seed(node, survey):
             yield node, _describe_seed(call, "is used as a seed")
+
+
+def _calls_in_seeds(survey: Survey) -> Iterator[tuple[Called, cst.Call, Function]]:
+    """The calls from which seeds are computed, each with what it seeds and its function."""
+    for seeding in survey.in_order(SEEDERS):
+        for argument in seeding.node.args:
+            for value, function in survey.values(argument.value, seeding.function):
+                yield from ((seeding, part, function) for part in walk(value) if isinstance(part, cst.Call))
 
 
 def _describe_seed(call: Called, subject: str) -> str:
@@ -67,19 +73,14 @@ def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:
                 return True
             case cst.Assign():
                 return any("seed" in last_name(target.target).lower() for target in parent.targets)
-            case cst.Arg() | cst.BinaryOperation() | cst.UnaryOperation() | cst.IfExp() | cst.BooleanOperation():
-                pass
-            case cst.Attribute():
-                pass
-            case cst.Call() if last_name(parent.func) in ("int", "abs", "round", "float") or not positional(parent):
-                pass
-            case cst.Call() if constant_text(positional(parent)[0]) is None:
-                return False
-            case _:
-                return False
+        is_number = isinstance(parent, cst.Call) and (last_name(parent.func) in NUMERIC or not positional(parent))
+        if not is_number and not isinstance(parent, ARITHMETIC):
+            return False
     return False
 
 
+NUMERIC = ("int", "abs", "round", "float")
+ARITHMETIC = (cst.Arg, cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.BooleanOperation, cst.Attribute)
 COMPILERS = word_set("jit njit vectorize guvectorize")
 """Decorators of Numba."""
 GLOBAL_SEEDERS = ("numpy.random.seed", "random.seed")
@@ -138,29 +139,17 @@ def drawn_seed(survey: Survey) -> Matches:
     from the operating system.
     """
     drawn: dict[cst.CSTNode, tuple[str, Called]] = {}
-    seeded = set()
-    for seeding in survey.in_order(SEEDERS):
-        draws = list(_draws_of_seed(seeding, survey))
-        for node, library in draws:
-            drawn.setdefault(node, (library, seeding))
-        if not draws and seeding.node.args:
-            seeded.add(seeding.name.partition(".")[0])
+    for seeding, part, function in _calls_in_seeds(survey):
+        library = draws_from(survey.resolver.qualified_name(part.func, function) or "")
+        # A worker is seeded from the loader's own draw, as the framework advises.
+        if library is not None and "worker" not in seeding.function.name:
+            drawn.setdefault(part, (library, seeding))
+    by_draw = {seeding.node for _, seeding in drawn.values()}
+    seeders = [call for call in survey.calls(SEEDERS) if call.node.args and call.node not in by_draw]
+    seeded = {call.name.partition(".")[0] for call in seeders}
     for node, (library, seeding) in drawn.items():
         if library not in seeded:
             yield node, f"the seed of {seeding.name} is drawn from an unseeded generator"
-
-
-def _draws_of_seed(seeding: Called, survey: Survey) -> Iterator[tuple[cst.CSTNode, str]]:
-    """The random draws from which a seed is computed, each with its library."""
-    if "worker" in seeding.function.name:  # seeded from the loader's own draw, as the framework advises
-        return
-    for argument in seeding.node.args:
-        for value, function in survey.values(argument.value, seeding.function):
-            for part in walk(value):
-                if isinstance(part, cst.Call):
-                    library = draws_from(survey.resolver.qualified_name(part.func, function) or "")
-                    if library is not None:
-                        yield part, library
 
 
 ENTROPY_SOURCES = word_set(

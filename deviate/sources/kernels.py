@@ -12,7 +12,7 @@ import libcst as cst
 from deviate.analysis.resolve.tree import constant_text, identifiers, keywords, positional
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Pattern, source
-from deviate.sources.cures import instead, with_arguments
+from deviate.sources.cures import instead
 from deviate.sources.names import KERAS, LIGHTNING_TRAINERS, TENSORFLOW, TORCH
 from deviate.sources.patterns import ABSENT, Condition, assigned, has, has_not, named
 from deviate.sources.survey import Called, Survey
@@ -22,6 +22,7 @@ DETERMINISTIC = "torch.use_deterministic_algorithms(True)"
 WORKSPACE = 'os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"'
 OP_DETERMINISM = "tf.config.experimental.enable_op_determinism()"
 ADDS = "{} adds in nondeterministic order on a GPU"
+PER_PIXEL = "a loss per pixel adds in nondeterministic order on a GPU"
 GRADIENT = "the gradient of {} adds in nondeterministic order on a GPU"
 
 DATA = word_set("img imgs image images im ims mask masks target targets label labels gt")
@@ -177,185 +178,6 @@ def convolution() -> None:
 
 
 @kernel_source(
-    "ctc-loss",
-    kernels(
-        rf"torch\.(nn\.CTCLoss|(nn\.functional\.)?ctc_loss)|{TENSORFLOW}nn\.ctc_loss|{KERAS}backend\.ctc_batch_cost",
-        GRADIENT.format("the CTC loss"),
-    ),
-    operations=r"(cudnn_)?ctc_loss(_backward)?",
-    line=DETERMINISTIC,
-)
-def ctc_loss() -> None:
-    """The CTC loss on a GPU.
-
-    Its gradient adds in varying order. PyTorch has no deterministic kernel for it.
-
-    Example:
-        import torch.nn as nn
-        criterion = nn.CTCLoss(blank=0)
-
-    Source: PyTorch documentation of `torch.nn.CTCLoss` and `torch.use_deterministic_algorithms`; TensorFlow RFC
-    20210119, "Determinism".
-    """
-
-
-BAG_MODE_PLACE = {"torch.nn.EmbeddingBag": 5, "torch.nn.functional.embedding_bag": 6}
-
-
-@kernel_source(
-    "embedding-bag",
-    kernels(BAG_MODE_PLACE, GRADIENT.format("a maximum over bags"), with_mode("mode", "max", places=BAG_MODE_PLACE)),
-    operations=r"embedding_bag_((dense_)?|per_sample_weights_)backward",
-    cure=with_arguments(mode="'mean'"),
-)
-def embedding_bag() -> None:
-    """Bags of embeddings reduced by their maximum.
-
-    On a GPU the gradient of `EmbeddingBag` with `mode="max"` adds in varying order. PyTorch has no deterministic kernel
-    for it.
-
-    Example:
-        import torch.nn as nn
-        bag = nn.EmbeddingBag(1000, 64, mode="max")
-
-    Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
-    """
-
-
-@kernel_source(
-    "grid-sample",
-    kernels(r"torch\.(nn\.functional\.grid_sample|grid_sampler)", GRADIENT.format("grid_sample"), has_gradient),
-    operations=r"(cudnn_)?grid_sampler(_[23]d)?_backward",
-)
-def grid_sample() -> None:
-    """Images sampled at computed positions: `grid_sample`.
-
-    On a GPU its gradient adds to neighbouring pixels in varying order. PyTorch has no deterministic kernel for it.
-
-    Advice: use another operation, or compute this one on the CPU: PyTorch has no deterministic version
-
-    Example:
-        import torch.nn.functional as F
-        warped = F.grid_sample(features, grid)
-        F.mse_loss(warped, target).backward()
-
-    Instead:
-        import torch
-        import torch.nn.functional as F
-        with torch.no_grad():
-            warped = F.grid_sample(features, grid)
-
-    Source: PyTorch documentation of `torch.nn.functional.grid_sample`: "may induce nondeterministic behavior in its
-    backward pass".
-    """
-
-
-@kernel_source(
-    "padding",
-    kernels(r"torch\.nn\.(Reflection|Replication)Pad[123]d", GRADIENT),
-    kernels(
-        ["torch.nn.functional.pad"],
-        GRADIENT.format("padding"),
-        has_gradient,
-        with_mode("mode", "reflect", "replicate", places={"torch.nn.functional.pad": 2}),
-    ),
-    operations=r"(reflection|replication)_pad[123]d_backward",
-)
-def padding() -> None:
-    """Padding that replicates or reflects the border.
-
-    On a GPU its gradient adds to the border in varying order. PyTorch has a deterministic kernel for replication only.
-
-    Advice: pad with zeros; of the two, only replication has a deterministic version
-
-    Example:
-        import torch.nn as nn
-        pad = nn.ReflectionPad2d(3)
-
-    Instead:
-        import torch.nn as nn
-        pad = nn.ZeroPad2d(3)
-
-    Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
-    """
-
-
-PER_PIXEL = ADDS.format("a loss per pixel")
-
-
-@kernel_source(
-    "pixel-loss",
-    kernels(rf"{TORCH}(NLLLoss2d|nll_loss2d)", PER_PIXEL),
-    kernels(rf"{TORCH}(CrossEntropyLoss|NLLLoss|cross_entropy|nll_loss)", PER_PIXEL, has(ignore_index=(250, 255))),
-    operations=r"nll_loss2d(_forward|_backward)?",
-)
-def pixel_loss() -> None:
-    """A classification loss per pixel.
-
-    On a GPU the spatial negative log likelihood, as used in segmentation, adds in varying order. PyTorch has no
-    deterministic kernel for it.
-
-    Advice: flatten the pixels first: the loss over a flat list of examples adds in a fixed order
-
-    Example:
-        import torch.nn as nn
-        criterion = nn.CrossEntropyLoss(ignore_index=255)
-
-    Instead:
-        import torch.nn as nn
-        criterion = nn.CrossEntropyLoss()
-
-    Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `NLLLoss` on a CUDA tensor; PyTorch source,
-    NLLLoss2d.cu, holds the check.
-    """
-
-
-def _is_no_mean(call: Called, survey: Survey) -> bool:
-    """Whether the output of an adaptive average is more than a single value, and has a gradient."""
-    size = call.argument(0 if call.last[0].isupper() else 1, "output_size")
-    parts = [item.value for item in size.elements] if isinstance(size, cst.Tuple | cst.List) else [size]
-    is_mean = all(isinstance(part, cst.Integer) and part.value == "1" for part in parts)
-    return not is_mean and has_gradient(call, survey)
-
-
-@kernel_source(
-    "pooling",
-    kernels(rf"{TORCH}(AdaptiveAvgPool|adaptive_avg_pool)[23]d", GRADIENT, _is_no_mean),
-    kernels(
-        rf"{TORCH}(AdaptiveMaxPool2d|adaptive_max_pool2d|(FractionalMaxPool|fractional_max_pool)[23]d"
-        r"|(Avg|Max)Pool3d|(avg|max)_pool3d)",
-        GRADIENT,
-        has_gradient,
-    ),
-    kernels(
-        rf"{TORCH}(MaxUnpool|max_unpool)[123]d", "{} writes in nondeterministic order if indices repeat", has_gradient
-    ),
-    operations=r"(adaptive_(avg|max)_pool[23]d|fractional_max_pool[23]d|avg_pool3d|max_pool3d_with_indices)_backward"
-    r"|max_unpool[23]d",
-    operations_on_cpu=r"max_unpool[23]d",
-)
-def pooling() -> None:
-    """Adaptive, fractional, three-dimensional and inverse pooling.
-
-    On a GPU the gradient of these operations adds to elements shared by several windows in varying order. PyTorch has
-    no deterministic kernel for them. Adaptive average pooling to a single value is an ordinary mean and not listed.
-
-    Advice: use another operation, or compute this one on the CPU: PyTorch has no deterministic version
-
-    Example:
-        import torch.nn as nn
-        pool = nn.AdaptiveAvgPool2d((7, 7))
-
-    Instead:
-        import torch.nn as nn
-        pool = nn.AdaptiveAvgPool2d(1)
-
-    Source: PyTorch documentation of `torch.use_deterministic_algorithms`; PyTorch source,
-    AdaptiveAveragePooling.cpp: size 1 is computed as a mean.
-    """
-
-
-@kernel_source(
     "recurrent",
     kernels(
         r"torch\.nn\.(LSTM|GRU|RNN)",
@@ -381,95 +203,37 @@ def recurrent() -> None:
     """
 
 
-@kernel_source(
-    "region-pooling",
-    kernels(
+WITHOUT_VERSION = "|".join(
+    (
+        r"torch\.nn\.(Reflection|Replication)Pad[123]d|torch\.(nn\.functional\.grid_sample|grid_sampler)",
+        rf"{TORCH}(AdaptiveMaxPool2d|adaptive_max_pool2d|(FractionalMaxPool|fractional_max_pool)[23]d)",
+        rf"{TORCH}((Avg|Max)Pool3d|(avg|max)_pool3d|upsample_bilinear|UpsamplingBilinear2d)",
         r"torchvision\.ops\.((PS)?RoI(Align|Pool)|MultiScaleRoIAlign|(ps_)?roi_(align|pool)|DeformConv2d|deform_conv2d)",
-        GRADIENT,
-        has_gradient,
-    ),
-    operations=r"(ps_)?roi_(align|pool)_backward|deform_conv2d_backward",
-    line=DETERMINISTIC,
+    )
 )
-def region_pooling() -> None:
-    """Region pooling for detection: `roi_align` and similar operations.
-
-    On a GPU the gradient adds to elements shared by several regions in varying order. Only `roi_align` has a
-    deterministic version, compiled, in torchvision from 0.16.
-
-    Example:
-        from torchvision.ops import RoIAlign
-        pool = RoIAlign((7, 7), spatial_scale=0.25, sampling_ratio=2)
-
-    Source: torchvision, issues 1058 and 7579 and pull request 7587; torchvision source, roi_align_kernel.cu.
-    """
-
-
-RESIZES = {
+LOSSES = (
+    rf"torch\.(nn\.CTCLoss|(nn\.functional\.)?ctc_loss)|{TENSORFLOW}nn\.ctc_loss|{KERAS}backend\.ctc_batch_cost"
+    rf"|{TORCH}(NLLLoss2d|nll_loss2d)"
+)
+WITH_MODE = {
+    "torch.nn.EmbeddingBag": 5,
+    "torch.nn.functional.embedding_bag": 6,
+    "torch.nn.functional.pad": 2,
     "torch.nn.functional.interpolate": 3,
     "torch.nn.functional.upsample": 3,
     "torch.nn.Upsample": 2,
     "torch.nn.modules.upsampling.Upsample": 2,
 }
-RESIZE_MODES = word_set("linear bilinear bicubic trilinear")
-RESIZED = GRADIENT.format("interpolation")
+"""Operations with deterministic kernels for some modes, and the position of the mode."""
+MODES = word_set("max reflect replicate linear bilinear bicubic trilinear")
 
 
-@kernel_source(
-    "resize",
-    kernels(RESIZES, RESIZED, has_gradient, with_mode("mode", *RESIZE_MODES, places=RESIZES)),
-    kernels(
-        rf"{KERAS}layers\.(UpSampling2D|Resizing)", RESIZED, has_gradient, with_mode("interpolation", *RESIZE_MODES)
-    ),
-    kernels(rf"{TORCH}(upsample_bilinear|UpsamplingBilinear2d)", RESIZED, has_gradient),
-    operations=r"upsample_(linear1d|bilinear2d|bicubic2d|trilinear3d)(_aa)?_backward",
-    cure=with_arguments(mode="'nearest'"),
-)
-def resize() -> None:
-    """Images and sequences resized by interpolation inside a model.
-
-    On a GPU the gradient of linear, bilinear, bicubic and trilinear interpolation adds to neighbouring elements in
-    varying order. PyTorch has no deterministic kernel for it.
-
-    Example:
-        import torch.nn as nn
-        up = nn.Upsample(scale_factor=2, mode="bilinear")
-
-    Source: PyTorch documentation of `torch.use_deterministic_algorithms` and `torch.nn.functional.interpolate`;
-    TensorFlow RFC 20210119, "Determinism": `tf.image.resize` gradient.
-    """
-
-
-# ------------------------------------------------------------ indexing, counting and adding up by index
-
-
-@kernel_source(
-    "histogram",
-    kernels(["torch.histc"], "histc has no deterministic kernel on a GPU"),
-    kernels(
-        rf"torch\.bincount|{TENSORFLOW}(math\.)?bincount",
-        "weights are added in nondeterministic order on a GPU",
-        has_not(1, weights=ABSENT),
-    ),
-    operations=r"histc|bincount",
-)
-def histogram() -> None:
-    """Histograms on a GPU, and counts with weights.
-
-    `torch.histc`, and `bincount` with weights, add in varying order. PyTorch has no deterministic GPU kernel for them.
-
-    Advice: count on the CPU
-
-    Example:
-        import torch
-        mass = torch.bincount(classes, weights=confidences)
-
-    Instead:
-        import torch
-        mass = torch.bincount(classes)
-
-    Source: PyTorch documentation of `torch.use_deterministic_algorithms`; TensorFlow RFC 20210119, "Determinism".
-    """
+def _is_no_mean(call: Called, survey: Survey) -> bool:
+    """Whether the output of an adaptive average is more than a single value, and has a gradient."""
+    size = call.argument(0 if call.last[0].isupper() else 1, "output_size")
+    parts = [item.value for item in size.elements] if isinstance(size, cst.Tuple | cst.List) else [size]
+    is_mean = all(isinstance(part, cst.Integer) and part.value == "1" for part in parts)
+    return not is_mean and has_gradient(call, survey)
 
 
 def _is_of_floats(call: Called, survey: Survey) -> bool:
@@ -480,29 +244,48 @@ def _is_of_floats(call: Called, survey: Survey) -> bool:
 
 
 @kernel_source(
-    "running-sum",
-    kernels(["cumsum"], "cumsum has no deterministic kernel on a GPU", _is_of_floats, methods_of="torch"),
-    operations=r"cumsum|nanmedian|median",
+    "no-deterministic-kernel",
+    kernels(WITHOUT_VERSION, GRADIENT, has_gradient),
+    kernels(LOSSES, GRADIENT),
+    kernels(WITH_MODE, GRADIENT, has_gradient, with_mode("mode", *MODES, places=WITH_MODE)),
+    kernels(rf"{KERAS}layers\.(UpSampling2D|Resizing)", GRADIENT, with_mode("interpolation", *MODES)),
+    kernels(rf"{TORCH}(CrossEntropyLoss|NLLLoss|cross_entropy|nll_loss)", PER_PIXEL, has(ignore_index=(250, 255))),
+    kernels(rf"{TORCH}(AdaptiveAvgPool|adaptive_avg_pool)[23]d", GRADIENT, _is_no_mean),
+    kernels(rf"{TORCH}(MaxUnpool|max_unpool)[123]d", "{} writes in any order if indices repeat", has_gradient),
+    kernels(["torch.histc"], ADDS),
+    kernels(rf"torch\.bincount|{TENSORFLOW}(math\.)?bincount", ADDS, has_not(1, weights=ABSENT)),
+    kernels(["cumsum"], ADDS, _is_of_floats, methods_of="torch"),
+    operations=r"(cudnn_)?(ctc_loss(_backward)?|grid_sampler(_[23]d)?_backward)|nll_loss2d(_forward|_backward)?"
+    r"|embedding_bag_((dense_)?|per_sample_weights_)backward|(reflection|replication)_pad[123]d_backward"
+    r"|(adaptive_(avg|max)_pool[23]d|fractional_max_pool[23]d|avg_pool3d|max_pool3d_with_indices)_backward"
+    r"|max_unpool[23]d|(ps_)?roi_(align|pool)_backward|deform_conv2d_backward|histc|bincount|cumsum|nanmedian|median"
+    r"|upsample_(linear1d|bilinear2d|bicubic2d|trilinear3d)(_aa)?_backward",
+    operations_on_cpu=r"max_unpool[23]d",
 )
-def running_sum() -> None:
-    """Cumulative sums of floating-point numbers on a GPU.
+def no_deterministic_kernel() -> None:
+    """An operation for which PyTorch has no deterministic kernel on a GPU.
 
-    `torch.cumsum` adds partial sums in an order that depends on which block of threads finishes first. PyTorch has no
-    deterministic kernel for it. Integers are not affected.
+    Many threads add to one element in varying order: in gradients of the CTC loss, of images sampled or resized by
+    interpolation, of padding by the border, of adaptive, three-dimensional and region pooling and of the maximum of a
+    bag of embeddings; in losses per pixel, weighted counts, and cumulative sums of floating-point numbers.
 
-    Advice: use another operation, or compute this one on the CPU: PyTorch has no deterministic version
+    Advice: use another operation (padding with zeros, the nearest pixel, a mean, a loss over flat pixels), or compute
+        this one on the CPU
 
     Example:
-        import torch
-        total = torch.cumsum(probabilities, dim=-1)
+        import torch.nn as nn
+        pad = nn.ReflectionPad2d(3)
 
     Instead:
-        import numpy as np
-        total = np.cumsum(probabilities, axis=-1)
+        import torch.nn as nn
+        pad = nn.ZeroPad2d(3)
 
-    Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `cumsum` "when called on a CUDA tensor
-    when dtype is floating point or complex".
+    Source: PyTorch documentation of `torch.use_deterministic_algorithms`, which lists them; torchvision, issues 1058
+    and 7579; TensorFlow RFC 20210119, "Determinism".
     """
+
+
+# ------------------------------------------------------------ indexing, counting and adding up by index
 
 
 SCATTERING = word_set("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")

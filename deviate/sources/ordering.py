@@ -12,7 +12,7 @@ from deviate.sources.cures import instead
 from deviate.sources.flow import Flow
 from deviate.sources.names import LISTING_FUNCTIONS
 from deviate.sources.sets import is_set, kind_of
-from deviate.sources.survey import Called, Survey
+from deviate.sources.survey import Survey
 
 PATH_METHODS = ("iterdir", "rglob")
 
@@ -46,17 +46,9 @@ def file_order(survey: Survey) -> Matches:
     ("results are returned in arbitrary order"); TensorFlow documentation of `tf.io.gfile.listdir`.
     """
     flow = Flow(survey)
-    for call in _file_listings(survey):
+    for call in (*survey.calls(LISTING_FUNCTIONS), *survey.methods(PATH_METHODS, ("pathlib.",))):
         if flow.order_matters(call.node, is_set=False):
             yield call.node, "names are in the order of the file system"
-
-
-def _file_listings(survey: Survey) -> Iterator[Called]:
-    seen: set[cst.CSTNode] = set()
-    for call in (*survey.calls(LISTING_FUNCTIONS), *survey.methods(PATH_METHODS, ("pathlib.",))):
-        if call.node not in seen:
-            seen.add(call.node)
-            yield call
 
 
 @source(
@@ -144,11 +136,9 @@ def set_order(survey: Survey) -> Matches:
 def _iterated_sets(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:
     """Set expressions whose items are taken out, each with its label in the report."""
     for function in survey.functions:
-        seen: set[cst.CSTNode] = set()
         for bindings in function.bindings.values():
             for binding in bindings:
-                if binding.how == "for" and isinstance(binding.value, cst.BaseExpression) and binding.value not in seen:
-                    seen.add(binding.value)
+                if binding.how == "for" and isinstance(binding.value, cst.BaseExpression):
                     yield binding.value, binding.value, function
     for call in (*survey.calls(ORDER_TAKERS), *survey.methods(ORDER_TAKING_METHODS, ("builtins.",))):
         for value in positional(call.node):

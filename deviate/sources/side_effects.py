@@ -10,7 +10,7 @@ import libcst as cst
 
 from deviate.analysis.resolve.tree import constant_text, keywords, last_name, positional, walk
 from deviate.model.analysis import SideEffect, SideEffectKind
-from deviate.model.metric_vocabulary import split_identifier, word_set
+from deviate.model.metric_vocabulary import word_set
 from deviate.sources.destinations import Destinations
 from deviate.sources.survey import Called, Survey, is_true
 
@@ -264,11 +264,6 @@ def ports(survey: Survey, destinations: Destinations) -> Matches:
 RULES: tuple[Callable[[Survey, Destinations], Matches], ...] = (ids, uploads, databases, paths, ports)
 
 
-LONGEST_CONDITION = 48
-RANKS = word_set("rank main master process primary")
-"""Words of conditions that hold in only one process of each run."""
-
-
 def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
     """All of them in source order, each kind once in a line; a path only once for all that is written below it.
 
@@ -281,8 +276,8 @@ def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
     for rule in RULES:
         for kind, node, subject in rule(survey, destinations):
             if survey.is_listed(node):
-                place, what = graph.nodes.place(node), subject + _condition(node, survey)
-                effects.setdefault((kind, place.file, place.line), SideEffect(kind, what, place.file, place.line))
+                place = graph.nodes.place(node)
+                effects.setdefault((kind, place.file, place.line), SideEffect(kind, subject, place.file, place.line))
     in_order = sorted(effects.values(), key=lambda effect: (order[effect.file], effect.line, effect.kind))
     return tuple(effect for number, effect in enumerate(in_order) if not _is_below(effect, in_order[:number]))
 
@@ -293,15 +288,3 @@ def _is_below(effect: SideEffect, earlier: list[SideEffect]) -> bool:
         other.kind == effect.kind and (path == (above := other.what.rstrip("…/")) or path.startswith(f"{above}/"))
         for other in earlier
     )
-
-
-def _condition(node: cst.CSTNode, survey: Survey) -> str:
-    """The condition under which a node runs, if it is in the same function."""
-    for parent, below in survey.nodes.around(node):
-        if isinstance(parent, cst.If) and below is not parent.test:
-            test = survey.nodes.code(parent.test)
-            is_guard = parent in survey.nodes.function_of(node).module.guards
-            if is_guard or len(test) > LONGEST_CONDITION or not RANKS.isdisjoint(split_identifier(test)):
-                break
-            return f", {'if' if below is parent.body else 'unless'} {test}"
-    return ""

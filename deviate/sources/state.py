@@ -64,19 +64,12 @@ def _is_temporary(node: cst.BaseExpression, function: Function, survey: Survey) 
 def _decides(node: cst.CSTNode, survey: Survey) -> bool:
     """Whether a check stands in a condition of what is read, and not only before a new folder."""
     for parent, below in survey.nodes.around(node):
-        match parent:
-            case cst.IfExp():
-                return below is parent.test
-            case cst.If():
-                return below is parent.test and _loads(parent)
-            case cst.BaseStatement() | cst.BaseSmallStatement():
-                return False
+        if isinstance(parent, cst.IfExp | cst.If):
+            called = (last_name(part.func) for part in walk(parent) if isinstance(part, cst.Call))
+            return below is parent.test and (isinstance(parent, cst.IfExp) or not LOADING.isdisjoint(called))
+        if isinstance(parent, cst.BaseStatement | cst.BaseSmallStatement):
+            return False
     return False
-
-
-def _loads(statement: cst.If) -> bool:
-    """Whether a branch reads a file."""
-    return any(isinstance(part, cst.Call) and last_name(part.func) in LOADING for part in walk(statement))
 
 
 @source("file-contents", group="state", observed=("file",))

@@ -1,11 +1,9 @@
 """What is around the runs: seeds that deviate gave them, devices, libraries, and settings of the environment."""
 
 from deviate.sources.catalogue import source
+from deviate.sources.variables import CODE_PATHS
 
-PATHS = (
-    "ATEN_CPU_CAPABILITY DNNL_MAX_CPU_ISA MKL_CBWR MKL_DEBUG_CPU_TYPE ONEDNN_MAX_CPU_ISA OPENBLAS_CORETYPE "
-    "TF_ENABLE_ONEDNN_OPTS XLA_FLAGS"
-)
+PATHS = f"{CODE_PATHS} DNNL_MAX_CPU_ISA MKL_DEBUG_CPU_TYPE TF_ENABLE_ONEDNN_OPTS XLA_FLAGS"
 COUNTS = (
     "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS TF_NUM_INTEROP_THREADS "
     "TF_NUM_INTRAOP_THREADS VECLIB_MAXIMUM_THREADS"

@@ -56,7 +56,7 @@ def test_runs_that_trackers_name_themselves_are_none(analyse: Analyse) -> None:
     assert effects(analysis) == []
 
 
-def test_uploads_are_found_with_the_condition_on_which_they_depend(analyse: Analyse) -> None:
+def test_uploads_are_found(analyse: Analyse) -> None:
     analysis = analyse(
         """
         import boto3, requests, wandb
@@ -77,7 +77,7 @@ def test_uploads_are_found_with_the_condition_on_which_they_depend(analyse: Anal
     )
     assert effects(analysis) == [
         ("upload", "boto3.client.upload_file", 8),
-        ("upload", "push_to_hub, if args.push_to_hub", 10),
+        ("upload", "push_to_hub", 10),
         ("upload", "huggingface_hub.HfApi.upload_folder", 12),
         ("upload", "requests.post", 13),
         ("upload", "transformers.TrainingArguments(push_to_hub=True)", 14),
