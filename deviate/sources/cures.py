@@ -27,7 +27,7 @@ def instead(other: str | Cure = "", /, **by_name: str | Cure) -> Cure:
     def cure(node: ast.expr) -> str:
         call = node if isinstance(node, ast.Call) else None
         callee = ast.unparse(call.func) if call else ""
-        arguments = [*map(ast.unparse, call.args), *map(_keyword, call.keywords)] if call else []
+        arguments = [*map(ast.unparse, call.args), *map(ast.unparse, call.keywords)] if call else []
         chosen = by_name.get(callee.rpartition(".")[2], other)
         if callable(chosen):
             return chosen(node)
@@ -63,8 +63,3 @@ def has_constant(node: ast.expr) -> bool:
     values = [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
     values = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
     return any(not any(isinstance(part, ast.Name | ast.Call) for part in ast.walk(value)) for value in values)
-
-
-def _keyword(keyword: ast.keyword) -> str:
-    value = ast.unparse(keyword.value)
-    return f"{keyword.arg}={value}" if keyword.arg else f"**{value}"

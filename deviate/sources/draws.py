@@ -30,10 +30,11 @@ WITH_SEED = dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})")
     cure=instead("0", **WITH_SEED),
 )
 def changing_seed(survey: Survey) -> Matches:
-    """Seeds that are computed from the clock, a process id, `hash()` or `id()`.
+    """A seed that is another number in each run.
 
-    The script looks seeded but gives different results each time. deviate derives its seeds from the seed of the
-    script, so such a seed changes every stream in every variant, and nothing is held.
+    Computed from the clock, a process id, `hash()` or `id()`, it makes a script look seeded that is not. deviate
+    derives its seeds from the seed of the script, so such a seed changes every stream in every variant, and nothing is
+    held.
 
     Example:
         import random, time

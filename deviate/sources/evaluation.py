@@ -1,7 +1,5 @@
 """Evaluation that depends on training, or on the data that it reports."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from deviate.analysis.resolve.tree import dotted_name, identifiers, keywords, positional, walk
@@ -113,21 +111,15 @@ def chosen_on_test(survey: Survey) -> Matches:
             is_here = len(words) == 2 and survey.nodes.function_of(node) is function
             if is_here and any("best" in one and "test" in other for one, other in (words, words[::-1])):
                 yield node, message
-    if not STOPPING.isdisjoint({name.rpartition(".")[2] for name in survey.names} | _keywords(survey)):
-        scored = {name for method in SCORING for call in survey.method_calls(method) for name in _names(call.node)}
+    given = {name for function in survey.functions for call in function.calls for name in keywords(call)}
+    if not STOPPING.isdisjoint({name.rpartition(".")[2] for name in survey.names} | given):
+        shown = [value for name in SCORING for call in survey.method_calls(name) for value in positional(call.node)]
+        scored = {value.value for value in shown if isinstance(value, cst.Name)}
         for method in ("fit", "train"):
             for call in survey.method_calls(method):
                 watched = [value for name, value in keywords(call.node).items() if name in WATCHED]
                 if any(scored.intersection(identifiers(value)) for value in watched):
                     yield call.node, "training is stopped by the data that the script reports"
-
-
-def _names(call: cst.Call) -> Iterator[str]:
-    return (value.value for value in positional(call) if isinstance(value, cst.Name))
-
-
-def _keywords(survey: Survey) -> set[str]:
-    return {name for function in survey.functions for call in function.calls for name in keywords(call)}
 
 
 @source("validation-draws", group="evaluation", held="augment", cure=instead(DataLoader=with_arguments(shuffle=False)))

@@ -94,9 +94,13 @@ def kernels(
 
 def with_mode(option: str, *values: str, places: Mapping[str, int] | None = None) -> Condition:
     """Calls of which an option, by its name and place, can have one of these values."""
-    return lambda call, survey: (
-        not survey.texts(call.argument((places or {}).get(call.name), option), call.function).isdisjoint(values)
-    )
+
+    def is_so(call: Called, survey: Survey) -> bool:
+        mode = call.argument((places or {}).get(call.name), option)
+        modes = survey.values(mode, call.function) if mode is not None else ()
+        return any(constant_text(value) in values for value, _ in modes)
+
+    return is_so
 
 
 def has_gradient(call: Called, survey: Survey) -> bool:

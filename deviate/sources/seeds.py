@@ -57,9 +57,10 @@ ROUTED = word_set(
 """Packages whose seeds deviate replaces in runs."""
 BY_PARAMETERS = word_set("lightgbm xgboost catboost")
 """Packages whose functions accept seeds in a dict of parameters, or have a default seed."""
-SEEDED_BY_DEFAULT = re.compile(
-    r"lightgbm\.(train|cv|LGBM\w+)|xgboost\.(train|cv|XGB\w+)|catboost\.(train|cv|CatBoost\w*)"
-)
+LIGHTGBM = r"lightgbm\.(train|cv|LGBM\w+)"
+XGBOOST = r"xgboost\.(train|cv|XGB\w+)"
+CATBOOST = r"catboost\.(train|cv|CatBoost\w*)"
+SEEDED_BY_DEFAULT = re.compile(f"{LIGHTGBM}|{XGBOOST}|{CATBOOST}")
 """Functions of these packages that train with a default seed, the same in all runs, if the script sets none."""
 TAKING_PARAMETERS = word_set("train cv CatBoost")
 """Names of functions whose first argument contains the parameters."""

@@ -95,26 +95,19 @@ def ids(survey: Survey, destinations: Destinations) -> Matches:
     """Runs of trackers that a script names itself: all runs of an experiment would be written into one."""
     loggers = [name for name in survey.names if "ogger" in name and name.rpartition(".")[2] in IDS]
     for call in survey.calls([*IDS, *loggers]):
-        arguments_text = next(_fixed_arguments(call, IDS.get(call.name) or IDS[call.last], destinations), "")
-        if arguments_text or call.last == "ExistingExperiment":
-            yield "tracker-id", call.node, f"{plain(call.name)}({arguments_text})" if arguments_text else call.name
+        by_name = keywords(call.node)
+        # `resume` continues a run only if its id is passed.
+        left_out = () if _is_given(by_name.get("id")) else ("resume",)
+        words = [word for word in IDS.get(call.name) or IDS[call.last] if word not in left_out]
+        values = {word: destinations.constant(by_name.get(word), call.function) for word in words}
+        values |= {word: "True" for word in words if is_true(by_name.get(word))}
+        fixed = [f'{word}="{values[word]}"' for word in words if values[word] not in (None, "", "never", "False")]
+        if fixed or call.last == "ExistingExperiment":
+            yield "tracker-id", call.node, f"{plain(call.name)}({fixed[0]})" if fixed else call.name
     for key in sorted(ID_VARIABLES & survey.environment.keys()):
         for target, value in survey.environment[key]:
             if constant_text(value):
                 yield "tracker-id", target, f'{key}="{constant_text(value)}"'
-
-
-def _fixed_arguments(call: Called, arguments: tuple[str, ...], destinations: Destinations) -> Iterator[str]:
-    """The arguments that name the run. `resume` continues a run only if its id is passed."""
-    by_name = keywords(call.node)
-    for word in arguments:
-        value = destinations.constant(by_name.get(word), call.function)
-        if value is None and is_true(by_name.get(word)):
-            value = "True"
-        if word == "resume" and not _is_given(by_name.get("id")):
-            continue
-        if value and value not in ("never", "False"):
-            yield f'{word}="{value}"'
 
 
 def _is_given(node: cst.BaseExpression | None) -> bool:

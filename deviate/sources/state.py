@@ -55,10 +55,7 @@ def leftover_file(survey: Survey) -> Matches:
 
 def _is_temporary(node: cst.BaseExpression, function: Function, survey: Survey) -> bool:
     """Whether a path is in the folder for temporary files, which runs outside of deviate share."""
-    values = (value for value, _ in survey.values(node, function))
-    return any(
-        isinstance(part, cst.Call) and last_name(part.func) == "gettempdir" for value in values for part in walk(value)
-    )
+    return any("gettempdir" in survey.nodes.code(value) for value, _ in survey.values(node, function))
 
 
 def _decides(node: cst.CSTNode, survey: Survey) -> bool:

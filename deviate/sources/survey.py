@@ -11,7 +11,7 @@ import libcst as cst
 from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import argument, constant_key, constant_text, dotted_name, identifiers, last_name
+from deviate.analysis.resolve.tree import argument, constant_key, dotted_name, identifiers, last_name
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 4
@@ -108,16 +108,13 @@ class Survey:
         """Calls of methods of these names, on objects of these libraries or of unknown type."""
         for name in sorted(names):
             for call in self._methods.get(name, ()):
-                if call.name.startswith((".", *libraries)) and not self.is_ours(call):
+                is_ours = bool(self.resolver.functions(call.node.func, call.function))
+                if call.name.startswith((".", *libraries)) and not is_ours:
                     yield call
 
     def method_calls(self, name: str) -> list[Called]:
         """Calls of methods of this name on any object."""
         return self._methods.get(name, [])
-
-    def is_ours(self, call: Called) -> bool:
-        """Whether the callee is a function of the project."""
-        return bool(self.resolver.functions(call.node.func, call.function))
 
     @cached_property
     def attribute_assignments(self) -> dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]]:
@@ -184,13 +181,6 @@ class Survey:
             is_plain = binding.how in ("assign", "parameter") and not binding.position
             if is_plain and isinstance(binding.value, cst.BaseExpression):
                 yield binding.value, scope if binding.how == "assign" else scope.parent or scope
-
-    def texts(self, node: cst.BaseExpression | None, function: Function) -> set[str]:
-        """The constant strings that an expression can be."""
-        if node is None:
-            return set()
-        texts = (constant_text(value) for value, _ in self.values(node, function))
-        return {text for text in texts if text is not None}
 
     # ------------------------------------------------------------ where a node stands
 

@@ -13,7 +13,7 @@ from deviate.sources.flow import REPORTING, Flow, is_aside
 from deviate.sources.kernels import held_by_script, kernels
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
 from deviate.sources.patterns import ABSENT, has, has_not, imported, named
-from deviate.sources.seeds import parameters
+from deviate.sources.seeds import CATBOOST, LIGHTGBM, XGBOOST, parameters
 from deviate.sources.survey import Called, Survey, is_false
 
 
@@ -357,9 +357,6 @@ def word_vectors() -> None:
     """
 
 
-LIGHTGBM = r"lightgbm\.(train|cv|LGBM(Classifier|Regressor|Ranker))"
-XGBOOST = r"xgboost\.(train|cv|XGB(Classifier|Regressor|Ranker))"
-CATBOOST = r"catboost\.(train|cv|CatBoost(Classifier|Regressor|Ranker)?)"
 SETTLED = word_set("deterministic force_row_wise force_col_wise")
 THREAD_COUNTS = word_set("num_threads num_thread nthread nthreads n_jobs thread_count")
 

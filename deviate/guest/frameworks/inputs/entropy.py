@@ -11,6 +11,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
+from ...project import beyond
 from .callers import Callers
 
 MODULES = ("random",)
@@ -32,6 +33,5 @@ def install(module: Any, context: AdapterContext) -> None:
 
 def _is_recorded_elsewhere(frame: FrameType | None) -> bool:
     """Whether a function of `secrets` draws, which is recorded itself."""
-    while frame is not None and frame.f_globals.get("__name__") == "random":
-        frame = frame.f_back
-    return frame is not None and frame.f_globals.get("__name__") == "secrets"
+    caller = beyond(MODULES, frame)
+    return caller is not None and caller.f_globals.get("__name__") == "secrets"

@@ -69,7 +69,6 @@ def _questions(module: Any) -> tuple[tuple[Any, str, str, Any], ...]:
     return (
         (module.path, "os.path.", "exists lexists isfile isdir islink getsize", _answer),
         (module.path, "os.path.", "getmtime", _time),
-        (module.path, "os.path.", "getctime getatime", _presence),
         (module, "os.", "stat lstat", _status),
         (module, "os.", "access", _answer),
     )
@@ -93,10 +92,6 @@ def _answer(result: object, path: Any, callers: Callers) -> tuple[str | None, st
 
 def _time(seconds: float, path: Any, callers: Callers) -> tuple[str | None, str]:
     return (None, "changed by this run") if _is_of_run(os.stat(path), callers) else (repr(seconds), "")
-
-
-def _presence(seconds: float, path: Any, callers: Callers) -> tuple[str | None, str]:
-    return "present", ""
 
 
 def _status(result: os.stat_result, path: Any, callers: Callers) -> tuple[str | None, str]:

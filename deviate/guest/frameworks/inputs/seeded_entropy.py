@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import sys
 from _random import Random
+from itertools import islice
 from linecache import getline
 from sys import _getframe
 from types import FrameType
@@ -241,10 +242,5 @@ class FirstDraws:
 
 
 def _is_unseeded(frame: FrameType | None) -> bool:
-    for _ in range(MOST_BETWEEN):
-        if frame is None:
-            return False
-        if str(frame.f_globals.get("__name__")).startswith(UNSEEDED):
-            return True
-        frame = frame.f_back
-    return False
+    nearest = islice(outwards(frame), MOST_BETWEEN)
+    return any(str(one.f_globals.get("__name__")).startswith(UNSEEDED) for one in nearest)

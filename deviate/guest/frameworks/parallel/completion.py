@@ -81,6 +81,8 @@ def _record_callbacks(owner: Any, name: str, position: int, keyword: str, orders
     original, call = getattr(owner, name), "%s.%s" % (owner.__name__, name)
 
     def recorded(callback: Any, order: Order) -> Any:
+        if callback is None:
+            return None
         number = order.number()
 
         def run(*args: Any, **kwargs: Any) -> Any:
@@ -92,13 +94,11 @@ def _record_callbacks(owner: Any, name: str, position: int, keyword: str, orders
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         place = orders.own_place(_getframe(1))
-        given: list[Any] = list(args)
-        is_placed = position < len(given)
-        holder: Any = given if is_placed else kwargs
-        key: Any = position if is_placed else keyword
-        if place >= 0 and (is_placed or keyword in kwargs) and holder[key] is not None:
-            holder[key] = recorded(holder[key], orders.order_at(call, place, has_end=True))
-        return original(self, *given, **kwargs)
+        if place >= 0:
+            order = orders.order_at(call, place, has_end=True)
+            args = tuple(recorded(each, order) if at == position else each for at, each in enumerate(args))
+            kwargs = {key: recorded(each, order) if key == keyword else each for key, each in kwargs.items()}
+        return original(self, *args, **kwargs)
 
     setattr(owner, name, wraps_like(method, original))
 
@@ -111,10 +111,7 @@ def record_pools(module: Any, context: AdapterContext) -> None:
     def __init__(self: Any, *args: Any) -> None:  # noqa: N807
         place = orders.own_place(beyond(MACHINERY, _getframe(1)))
         if place >= 0:
-            caller = beyond(("_deviate_guest",), _getframe(1))
-            is_chunked = caller is not None and caller.f_locals.get("chunksize", 1) != 1
-            noun = "chunks" if is_chunked else "results"
-            setattr(self, ORDER, Order(context.inputs, "Pool.imap_unordered", place, noun))
+            setattr(self, ORDER, Order(context.inputs, "Pool.imap_unordered", place))
             setattr(self, ARRIVED, deque())
         create(self, *args)
 
