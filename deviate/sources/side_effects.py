@@ -179,11 +179,13 @@ OWN = ("sqlite://", "sqlite:///:memory:", ":memory:")
 def databases(survey: Survey, destinations: Destinations) -> Matches:
     """Databases, which all runs share."""
     for call in survey.calls([*DATABASES, *NAMED]):
-        place = None if call.name == "optuna.create_study" else 0
+        is_study = call.name == "optuna.create_study"
+        place = None if is_study else 0
         address = call.argument(place, "storage", "url", "uri", "database", "host")
         value = destinations.constant(address, call.function)
-        is_shared = call.name in DATABASES or re.fullmatch(NAMED[call.name], value or "")
-        if is_shared and (value or call.name in DATABASES) and value not in OWN:
+        is_made = is_study and isinstance(address, cst.Call | cst.FormattedString)
+        is_shared = call.name in DATABASES or is_made or (value and re.fullmatch(NAMED[call.name], value))
+        if is_shared and value not in OWN:
             what = f'("{_without_password(value)}")' if value else ""
             yield "database", call.node, f"{plain(call.name)}{what}"
 

@@ -110,6 +110,7 @@ def test_databases_are_found_and_passwords_are_not_told(analyse: Analyse) -> Non
         sqlite3.connect(":memory:")
         optuna.create_study(storage="sqlite:///study.db")
         optuna.create_study(direction="maximize")
+        optuna.create_study(storage=made())
         create_engine("postgresql://me:secret@host/db")
         create_engine("sqlite://")
         psycopg2.connect(**settings)
@@ -121,9 +122,10 @@ def test_databases_are_found_and_passwords_are_not_told(analyse: Analyse) -> Non
     assert effects(analysis) == [
         ("database", 'sqlite3.connect("results.db")', 4),
         ("database", 'optuna.create_study("sqlite:///study.db")', 6),
-        ("database", 'sqlalchemy.create_engine("postgresql://host/db")', 8),
-        ("database", "psycopg2.connect", 10),
-        ("database", 'mlflow.set_tracking_uri("http://localhost:5000")', 11),
+        ("database", "optuna.create_study", 8),
+        ("database", 'sqlalchemy.create_engine("postgresql://host/db")', 9),
+        ("database", "psycopg2.connect", 11),
+        ("database", 'mlflow.set_tracking_uri("http://localhost:5000")', 12),
     ]
 
 
