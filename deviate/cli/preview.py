@@ -109,27 +109,17 @@ def _command(words: Sequence[str]) -> str:
 
 def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
     """What happens to the seeds of the script."""
-    from deviate.sources.seeds import fate_of  # libcst, which the help of a verb does without
-
     script_analysis = prepared.analysis
+    if not script_analysis.seeds:
+        return
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
     untouched = [variant.name for variant in request.variants if variant.name not in replacing]
-    fates: dict[str, list[tuple[str, int]]] = {}
-    for seed in script_analysis.seeds:
-        fates.setdefault(fate_of(seed), []).append((seed.file, seed.line))
-    texts = {fate: _places(of_fate, script_analysis.script) for fate, of_fate in fates.items() if replacing}
-    where = f" in {', '.join(replacing)}" if untouched else ""
-    sentences = []
-    if "replaced" in texts:
-        sentences.append(f"{texts['replaced']} replaced{where} by one per run, or one for all where held")
-    if "kept with the split" in texts:
-        sentences.append(f"{texts['kept with the split']} kept where split is held (chooses examples)")
-    if "unknown" in texts:
-        sentences.append(f"{texts['unknown']} may stay as it is: the runs tell what no variant varies")
-    if script_analysis.seeds and untouched:
-        sentences.append(f"kept in {', '.join(untouched)}")
-    if sentences:
-        yield f"Seeds    {'; '.join(sentences)}"
+    places = _places([(seed.file, seed.line) for seed in script_analysis.seeds], script_analysis.script)
+    sentences = [f"kept in {', '.join(untouched)}"] if untouched else []
+    if replacing:
+        where = f" in {', '.join(replacing)}" if untouched else ""
+        sentences.insert(0, f"replaced{where} where they are for what varies, kept where for what is held")
+    yield f"Seeds    {places}: {'; '.join(sentences)}"
 
 
 def _places(places: Sequence[tuple[str, int]], script: str) -> str:

@@ -249,16 +249,7 @@ class Search:
         tolerance = self.request.tolerance
         if tolerance and is_equal is False:
             yield f"differences within {counted(tolerance, 'ulp')} count as equal"
-        for run, label in zip(self.pair.runs, self.request.labels, strict=True):
-            if run in self.pair.failed and not self.levels[0].why_not:
-                yield f"{label} {ending(run)}; compared up to that point"
-            elif run.status == "diverged":
-                yield f"the training of {label} diverged: {run.reason}"
-        if self.ends.is_equal is None and not self.pair.failed:
-            yield (
-                "nothing could be compared: the runs recorded no reported value, loss or weights; "
-                "print a result, or name one in deviate.toml"
-            )
+        yield from notes_of(self.pair, self.ends, self.request.labels)
         if tolerance and self.ends.weights != "not reached":
             yield "final weights are recorded as a hash, which cannot be compared within a tolerance"
 
@@ -405,6 +396,20 @@ def findings_of(
         rungs=tuple(rungs),
         facts=tuple(_facts(experiment, pair)),
     )
+
+
+def notes_of(pair: Pair, ends: DivergenceFindings, labels: Sequence[str]) -> Iterator[str]:
+    """Limitations of the comparison of a pair that ran to the end."""
+    for run, label in zip(pair.runs, labels, strict=True):
+        if run in pair.failed and ends.what:
+            yield f"{label} {ending(run)}; compared up to that point"
+        elif run.status == "diverged":
+            yield f"the training of {label} diverged: {run.reason}"
+    if ends.is_equal is None and not pair.failed:
+        yield (
+            "nothing could be compared: the runs recorded no reported value, loss or weights; "
+            "print a result, or name one in deviate.toml"
+        )
 
 
 def _facts(experiment: Experiment, pair: Pair) -> Iterator[tuple[str, str]]:

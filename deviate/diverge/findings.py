@@ -21,11 +21,6 @@ COMPUTED: tuple[Phase, ...] = ("forward", "loss", "backward", "update", "metric"
 """Phases in which numbers that were equal are computed with, so that rounding can differ first."""
 Unit = Literal["update", "main-loop step"]
 """What is counted: updates of the weights, or steps of the main loop where no framework reports any."""
-Kind = Literal[
-    "state", "batch", "weights", "forward", "loss", "backward", "gradient", "update", "module", "module-gradient",
-    "operation",
-]  # fmt: skip
-"""Kinds of the records of a trace, as docs/reference/traces.md defines them."""
 
 
 @dataclass(frozen=True, slots=True)

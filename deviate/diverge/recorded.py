@@ -6,10 +6,10 @@ from pathlib import Path
 
 from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces, without_idle
-from deviate.diverge.engine import findings_of, quality
+from deviate.diverge.engine import findings_of, notes_of, quality
 from deviate.diverge.findings import RUNGS, DivergenceFindings
 from deviate.diverge.outcomes import compare_ends
-from deviate.diverge.requests import Pair, ending
+from deviate.diverge.requests import Pair
 from deviate.diverge.source import Texts
 from deviate.diverge.suspects import Evidence, find_causes
 from deviate.diverge.traces import Trace, read_traces
@@ -66,7 +66,7 @@ def compare_recorded(
         command=mine.command if (mine.command, mine.variant) == (theirs.command, theirs.variant) else (),
         variant=" and ".join(dict.fromkeys((mine.variant, theirs.variant))),
         runs=(words[0], words[1]),
-        notes=tuple(_notes(mine, theirs, pair, level, is_equal=findings.is_equal)),
+        notes=tuple(_notes(mine, theirs, pair, findings, level)),
         flags=tuple(_flags(mine)),
     )
     if findings.first is not None:
@@ -113,7 +113,7 @@ def find_run(folder: Path, word: str) -> tuple[Experiment, Run]:
     return matches[0]
 
 
-def _notes(mine: Experiment, theirs: Experiment, pair: Pair, level: int, *, is_equal: bool | None) -> Iterator[str]:
+def _notes(mine: Experiment, theirs: Experiment, pair: Pair, findings: DivergenceFindings, level: int) -> Iterator[str]:
     varied = [stream for stream in dict.fromkeys((*mine.varied, *theirs.varied)) if stream in STREAMS]
     if varied and pair.runs[0].seeds != pair.runs[1].seeds:
         yield f"these runs have different seeds by design: {', '.join(varied)}"
@@ -121,11 +121,8 @@ def _notes(mine: Experiment, theirs: Experiment, pair: Pair, level: int, *, is_e
         yield "the source code differs between the runs"
     elif mine.command != theirs.command:
         yield "the command differs between the runs"
-    for run in pair.failed:
-        yield f"run {run.replicate} {ending(run)}; compared up to that point"
-    if is_equal is None and not pair.failed:
-        yield "nothing could be compared: no values, losses or weights are recorded for both runs"
-    if is_equal is not True and level < len(RUNGS):
+    yield from notes_of(pair, findings, [f"run {run.replicate}" for run in pair.runs])
+    if findings.is_equal is not True and level < len(RUNGS):
         recorded = f"level {RUNGS[level - 1]}" if all(pair.traces) else "reported values and weights"
         yield f"these runs recorded {recorded} only"
 

@@ -52,7 +52,6 @@ DRAW = (
 ENTRY = r"lift_fresh(_copy)?|to_copy|copy|scalar_tensor|fill|full(_like)?|new_full|from_file|tensor|set"
 """Operations that create tensors from values that PyTorch did not compute."""
 SYSTEM = re.compile(r"os\.(urandom|getrandom)|secrets\.|uuid\.|random\.SystemRandom")
-LISTED = re.compile(r"(?:(?P<count>\d+) names?: )?(?P<names>.*)", re.DOTALL)
 SYSTEM_SEED = "None"
 """Recorded value of a seeding call without an argument."""
 VERBS = {"environment": " was", "set-order": " had", "completion": ":", "thread-order": ":"}
@@ -351,18 +350,12 @@ def _observer(item: InputDifference, evidence: Evidence) -> tuple[Source, list[H
 
 
 def has_other_names(item: InputDifference) -> bool:
-    """Whether a folder had other files in the two runs, and not the same ones in another order, as far as known."""
+    """Whether a folder had other files in the two runs, and not the same ones in another order, as far as shown."""
     if item.source != "listing" or item.only_in is not None:
         return False
-    (first_count, first), (second_count, second) = map(_names_in, item.shown)
-    return first_count != second_count or (first is not None and second is not None and first != second)
-
-
-def _names_in(shown: str) -> tuple[str, list[str] | None]:
-    """The number of names that a listing shows, and the names in their order; None if the text is cut off."""
-    match = LISTED.fullmatch(shown)
-    count, text = (match["count"] or "", match["names"]) if match else ("", shown)
-    return count, None if text.endswith(("...", "…")) else sorted(name.strip() for name in text.split(","))
+    (count, _, names), (other_count, _, other_names) = (text.partition(": ") for text in item.shown)
+    is_cut = any(text.endswith(("...", "…")) for text in item.shown)
+    return count != other_count or (not is_cut and sorted(names.split(", ")) != sorted(other_names.split(", ")))
 
 
 def describe_input(item: InputDifference, labels: tuple[str, str]) -> str:

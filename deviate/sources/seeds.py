@@ -1,10 +1,7 @@
 """Seeds that a script sets: calls whose name says that they seed, and arguments that are seeds.
 
-Unknown libraries are included. Runs replace only the seeds of libraries whose draws deviate routes.
+Unknown libraries are included. What becomes of a seed depends on what is drawn with it: the runs tell.
 """
-
-import re
-from typing import Literal
 
 import libcst as cst
 
@@ -50,32 +47,13 @@ RECORDING = word_set(
     "partial setattr"
 )
 """Functions that store a seed for later."""
-ROUTED = word_set(
-    "random numpy scipy sklearn torch tensorflow keras tf_keras jax flax haiku transformers accelerate "
-    "lightning pytorch_lightning autograd lightgbm xgboost catboost gymnasium gym"
-)
-"""Packages whose seeds deviate replaces in runs."""
 BY_PARAMETERS = word_set("lightgbm xgboost catboost")
-"""Packages whose functions accept seeds in a dict of parameters, or have a default seed."""
+"""Packages whose functions accept seeds in a dict of parameters."""
 LIGHTGBM = r"lightgbm\.(train|cv|LGBM\w+)"
 XGBOOST = r"xgboost\.(train|cv|XGB\w+)"
 CATBOOST = r"catboost\.(train|cv|CatBoost\w*)"
-SEEDED_BY_DEFAULT = re.compile(f"{LIGHTGBM}|{XGBOOST}|{CATBOOST}")
-"""Functions of these packages that train with a default seed, the same in all runs, if the script sets none."""
 TAKING_PARAMETERS = word_set("train cv CatBoost")
 """Names of functions whose first argument contains the parameters."""
-EVERYTHING = word_set("seed_everything manual_seed")
-"""Methods that seed every generator, on any object."""
-DIVIDING = re.compile(
-    r"(sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)"
-    r"|catboost\.\w+\(\)\.(grid|randomized)_search|gym(nasium)?\..*generate_random_map)\b"
-)
-"""Functions that split the data: their seeds stay unchanged in variants that hold the split."""
-BY_PLACE = re.compile(
-    r"sklearn\.(utils\.(shuffle|resample)|model_selection\.(learning_curve|LearningCurve|Halving|Tuned))|keras\.datasets\."
-    r"|(lightgbm|xgboost|catboost)\.cv$"
-)
-"""Functions whose stream depends on the place of the call, and functions with seeds of two streams."""
 
 
 def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
@@ -91,19 +69,6 @@ def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
     return tuple(sorted(seeds, key=lambda seed: (order[seed.file], seed.line)))
 
 
-Fate = Literal["replaced", "kept with the split", "unknown"]
-"""Treatment of a seed in variants that hold or vary streams, as far as known before a run."""
-
-
-def fate_of(seed: SeedCall) -> Fate:
-    package, _, _ = seed.call.partition(".")
-    if BY_PLACE.search(seed.call):
-        return "unknown"
-    if DIVIDING.match(seed.call):
-        return "kept with the split"
-    return "replaced" if package in ROUTED or seed.call.rpartition(".")[2] in EVERYTHING else "unknown"
-
-
 def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -> str | None:
     """The seed arguments of a call, as source text; None if there are none.
 
@@ -114,10 +79,8 @@ def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -
     is_seeding = bool(call.args) and (_says_that_it_seeds(last) or name in SEEDERS)
     seeds = {} if last in RECORDING else {key: value for key, value in by_name.items() if _is_seed(key, value)}
     if name.partition(".")[0] in BY_PARAMETERS:
-        options = parameters(call, function, graph)
-        seeds |= {key: value for key, value in (options or {}).items() if _is_seed(key, value)}
-        if not seeds and SEEDED_BY_DEFAULT.fullmatch(name) and options is not None:
-            return "seed by default"
+        options = parameters(call, function, graph) or {}
+        seeds |= {key: value for key, value in options.items() if _is_seed(key, value)}
     if not (is_seeding or seeds) or _is_of_project(call, function, graph):
         return None
     if is_seeding:

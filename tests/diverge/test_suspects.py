@@ -51,6 +51,7 @@ def hazard(name: str, line: int = 5, code: str = "code", **more: Any) -> Hazard:
 
 
 def entered(source: str, call: str = "call()", shown: Any = ("a, b", "b, a"), line: int = 5, **more: Any) -> Any:
+    shown = tuple(f"2 names: {names}" for names in shown) if source == "listing" and ":" not in shown[0] else shown
     return InputDifference(source, call, Place("train.py", line), 0, None, shown, **{"is_upstream": True, **more})
 
 
@@ -125,7 +126,7 @@ def test_an_input_that_differs_is_named_by_its_source(item: InputDifference, var
 
 def test_the_evidence_says_what_entered_where_and_when() -> None:
     item = entered("listing", "os.listdir('data')", ("b, a", "a, b"), line=12)
-    why = "os.listdir('data') gave b, a in run 0 and a, b in run 1, before the first difference (train.py:12)"
+    why = "os.listdir('data') gave 2 names: b, a in run 0 and 2 names: a, b in run 1, before the first difference (train.py:12)"
     assert first(LOSS, seen(inputs=(item,))).why == why
 
 

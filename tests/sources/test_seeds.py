@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import deviate
-from deviate.model.analysis import Analysis, SeedCall
-from deviate.sources.seeds import MAKERS, SEEDERS, _says_that_it_seeds, fate_of
+from deviate.model.analysis import Analysis
+from deviate.sources.seeds import MAKERS, SEEDERS, _says_that_it_seeds
 
 Analyse = Callable[[str], Analysis]
 
@@ -90,7 +90,6 @@ def test_arguments_that_are_seeds_are_listed(analyse: Analyse) -> None:
         ("random_state=1", 8),
         ("bagging_seed=4", 9),
     ]
-    assert [fate_of(seed) for seed in analysis.seeds] == ["replaced", "replaced", "replaced", "unknown"]
 
 
 def test_seeds_among_the_parameters_of_boosting_are_listed(analyse: Analyse) -> None:
@@ -129,25 +128,6 @@ def test_parameters_of_boosting_that_are_changed_or_elsewhere_are_left_to_the_ru
     assert _listed(analysis) == [("lightgbm.train", "seed=3", 5), ("xgboost.XGBClassifier", "random_state=6", 7)]
 
 
-def test_the_seed_that_boosting_has_by_default_is_listed_where_no_other_can_be_set(analyse: Analyse) -> None:
-    analysis = analyse(
-        """
-        import lightgbm as lgb, xgboost as xgb, catboost
-        lgb.train({"objective": "binary"}, data)
-        xgb.XGBRegressor()
-        catboost.CatBoostClassifier(iterations=3)
-        lgb.train(load("params.json"), data)
-        xgb.XGBRegressor(**load("params.json"))
-        xgb.DMatrix(data)
-        """
-    )
-    assert _listed(analysis) == [
-        ("lightgbm.train", "seed by default", 3),
-        ("xgboost.XGBRegressor", "seed by default", 4),
-        ("catboost.CatBoostClassifier", "seed by default", 5),
-    ]
-
-
 def test_of_functions_of_the_project_the_calls_in_them_are_listed(analyse: Analyse) -> None:
     analysis = analyse(
         """
@@ -161,28 +141,6 @@ def test_of_functions_of_the_project_the_calls_in_them_are_listed(analyse: Analy
         """
     )
     assert _listed(analysis) == [("random.seed", "seed", 6)]
-
-
-def test_what_becomes_of_a_seed_is_said_where_it_is_known() -> None:
-    fates = {
-        "sklearn.model_selection.train_test_split": "kept with the split",
-        "sklearn.model_selection.KFold": "kept with the split",
-        "sklearn.datasets.make_blobs": "kept with the split",
-        "sklearn.model_selection.RandomizedSearchCV": "replaced",
-        "sklearn.linear_model.SGDClassifier": "replaced",
-        "sklearn.utils.shuffle": "unknown",
-        "pandas.DataFrame().sample": "unknown",
-        "tensorflow.keras.datasets.imdb.load_data": "unknown",
-        "lightning.fabric.Fabric().seed_everything": "replaced",
-        "fabric.seed_everything": "replaced",
-        "gymnasium.make().reset": "replaced",
-        "gymnasium.envs.toy_text.frozen_lake.generate_random_map": "kept with the split",
-        "env.action_space.seed": "unknown",
-        "lightgbm.LGBMClassifier": "replaced",
-        "xgboost.cv": "unknown",
-        "catboost.CatBoostClassifier().grid_search": "kept with the split",
-    }
-    assert {call: fate_of(SeedCall(call, "seed=3", "train.py", 1)) for call in fates} == fates
 
 
 def test_every_call_that_the_guest_replaces_is_one_that_is_listed() -> None:

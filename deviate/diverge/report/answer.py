@@ -21,7 +21,6 @@ from deviate.report.parts.divergence import diverge_command
 
 N_LINES = 15
 MOST_CAUSES, MOST_TRIED = 2, 3
-NO_LINE = "no line of the program was recorded for it"
 WEIGHTS = {"equal": "final weights equal", "differ": "final weights differ", "not reached": ""}
 
 
@@ -65,8 +64,6 @@ def _difference(difference: Difference, findings: DivergenceFindings) -> Iterato
     backward = "" if called is None else f", backward called at {place_text(called)}"
     if difference.place is not None:
         yield Point("Line", f"{place_text(difference.place)}{backward}", code_text(difference.place.text))
-    elif difference.kind == "operation":
-        yield Point("Line", NO_LINE)
     yield Point(label(difference), "; ".join(_what(difference, findings)))
     sizes = [] if difference.ulps is None else [size(difference.ulps)]
     if difference.values is not None:
@@ -86,8 +83,6 @@ def _what(difference: Difference, findings: DivergenceFindings) -> Iterator[str]
         instead = clean(difference.instead) or "nothing"
         text = f"{other}: {instead}" if difference.is_other_gone else f"{other} has {instead} instead"
         yield f"only in {own}; {text}"
-    if difference.more.get("reads"):
-        yield f"reads {clean(str(difference.more['reads']))} memory"
     if difference.n_equal:
         yield f"{counted_of(difference.n_equal, 'equal record')} before it"
 

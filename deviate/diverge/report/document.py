@@ -125,13 +125,10 @@ def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
 
 def _limits(diverged: DivergenceFindings) -> Iterator[str]:
     """Sentences on what the result does not show."""
-    rungs = {rung.rung for rung in diverged.rungs if not rung.why_not}
     if diverged.is_equal:
         yield "A third run may still differ: some noise appears in few runs."
-        yield "Values that affect no metric, loss or weight were not compared."
-    if diverged.is_equal and "steps" not in rungs:
-        yield "Random states and batches were not compared; --level steps compares them even if the runs are equal."
-    if diverged.is_equal is False:
+        yield "Only --level steps compares random states and batches where metrics, losses and weights are equal."
+    elif diverged.is_equal is False:
         yield "The difference may arise before it becomes visible, in something that no level records."
         yield "A suspected cause was not tested; a proved one was tested by further runs."
     if diverged.tolerance_ulps:
@@ -150,8 +147,6 @@ def _facts(diverged: DivergenceFindings) -> Iterator[Fact]:
     pairs = [
         ("command", shlex.join(redact_words(diverged.command)) or "two, one per run"),
         *([("flags", shlex.join(redact_words(diverged.flags)))] if diverged.flags else []),
-        ("variant", diverged.variant),
-        ("runs", " and ".join(diverged.runs)),
         ("tolerance", f"{diverged.tolerance_ulps} ulps" if diverged.tolerance_ulps else "none (bitwise)"),
         *diverged.facts,
     ]

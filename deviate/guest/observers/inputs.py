@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import json
 import threading
-from functools import partial
 from types import FrameType
 
-from ..annotations import Any, Callable
+from ..annotations import Any
 from .trace import Trace
 
 MOST_AT_PLACE = 200
@@ -52,7 +51,7 @@ class Inputs:
         call: str,
         value: str | bytes | None,
         place: int,
-        shown: str | Callable[[], str] = "",
+        shown: str = "",
         *,
         is_ordered: bool = False,
     ) -> None:
@@ -63,7 +62,7 @@ class Inputs:
             call: what was called, for people: `os.listdir('data')`.
             value: what two runs are compared by; None where it cannot be compared, such as an address.
             place: number of the line in the program, from `Trace.place`; inputs of no line are left out.
-            shown: the value for people, or what gives it when the line is written; by default `value`.
+            shown: the value for people; by default `value`.
             is_ordered: whether the inputs of the place are compared in their order even if threads record them.
         """
         if place < 0 or not self.is_active:
@@ -100,27 +99,11 @@ class Inputs:
         """A watched line of the program ran; `is_watched` says only that it would be recorded."""
         self.trace.file.add("watched" if is_watched else "ran", place)
 
-    def _add(
-        self,
-        source: str,
-        call: str,
-        digest: int | None,
-        text: str | Callable[[], str],
-        place: int,
-        more: dict[str, Any],
-    ) -> None:
+    def _add(self, source: str, call: str, digest: int | None, text: str, place: int, more: dict[str, Any]) -> None:
         self.n_lines += 1
-        line = partial(_line, source, call[:LONGEST], digest, text, place, more)
-        self.trace.file.lines.append(line if callable(text) else line())
+        shown = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+        self.trace.file.lines.append(json.dumps(["input", source, call[:LONGEST], digest, shown, place, more]))
 
     def place(self, frame: FrameType | None) -> int:
         """Number of the nearest line of the project, searching outwards from `frame`; -1 if there is none."""
         return self.trace.place(frame)
-
-
-def _line(
-    source: str, call: str, digest: int | None, text: str | Callable[[], str], place: int, more: dict[str, Any]
-) -> str:
-    text = text() if callable(text) else text
-    shown = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
-    return json.dumps(["input", source, call, digest, shown, place, more])

@@ -17,7 +17,6 @@ from deviate.diverge.traces import read_traces
 from deviate.guest.frameworks.parallel.completion import number_of
 from deviate.guest.frameworks.parallel.one_by_one import order_futures
 from deviate.guest.frameworks.parallel.orders import Order
-from deviate.guest.observers.inputs import LONGEST
 
 BEGIN = """\
 import os, queue, threading, time
@@ -120,12 +119,6 @@ def run_pair(folder: Path, script: str, **controls: str) -> tuple[tuple[Result, 
     return (results[0], results[1]), differences
 
 
-def sorted_digits(text: str) -> str:
-    """An order as a text, with its numbers sorted."""
-    words, order, numbers = text.partition(" order ")
-    return words + order + ", ".join(sorted(numbers.split(", ")))
-
-
 def marks(script: str) -> dict[int, str]:
     """What is marked by a comment, by the numbers of the lines."""
     lines = enumerate((BEGIN + script).splitlines(), 1)
@@ -143,8 +136,8 @@ def test_the_order_of_results_is_seen_at_its_line_and_one_worker_makes_it_the_sa
     assert plain.stdout != other.stdout
     marked = marks(script)
     assert {marked.get(it.place.line, it) for it in differences} == set(marked.values())
-    shown = {marked[it.place.line]: {*map(sorted_digits, it.shown)} for it in differences}
-    assert shown["as_completed"] == {"results in the order 0, 1, 2, 3"}
+    shown = {marked[it.place.line]: it.shown for it in differences}
+    assert shown["as_completed"] == ("results: 0", "results: 3")
 
     (plain, other), differences = run_pair(tmp_path / "held", script, workers="one")
     assert plain.stdout == other.stdout
@@ -274,11 +267,11 @@ def test_futures_are_numbered_in_the_order_of_their_creation(ordered: ModuleType
     assert numbers == list(range(numbers[0], numbers[0] + 3))
 
 
-@given(lengths=st.lists(st.integers(1, 30), min_size=1, max_size=40), index=st.integers(0, 39))
-def test_the_text_of_an_item_shows_it_and_is_not_cut(lengths: list[int], index: int) -> None:
-    order = Order(SimpleNamespace(), "call", 0, "items from threads")  # type: ignore[arg-type]
-    order.items = [chr(65 + at) * length for at, length in enumerate(lengths)]
-    at = index % len(lengths)
-    text = order.text(at)
-    assert len(text) <= LONGEST
-    assert order.items[at] in text.split(" order ")[1].split(", ")
+def test_the_text_of_an_item_shows_it_and_those_before_it() -> None:
+    texts: list[str] = []
+    inputs = SimpleNamespace(record=lambda *args, **_: texts.append(args[4]))
+    order = Order(inputs, "call", 0)  # type: ignore[arg-type]
+    for item in range(10):
+        order.add(item)
+    assert (texts[0], texts[2]) == ("results: 0", "results: 0, 1, 2")
+    assert texts[-1] == "results: ..., 2, 3, 4, 5, 6, 7, 8, 9"

@@ -1,18 +1,18 @@
-"""An order of arrival, recorded item by item; the text of each item shows those around it."""
+"""An order of arrival, recorded item by item; the text of each item shows those before it."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections import deque
 from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterable
-from ...observers.inputs import LONGEST, MOST_AT_PLACE, Inputs
+from ...observers.inputs import MOST_AT_PLACE, Inputs
 from ..inputs.callers import Callers
 
-BEFORE = 6
-"""Items that the text of one shows before and after it."""
+MOST_SHOWN = 8
+"""Items that the text of one shows: itself, and those that arrived before it."""
 MACHINERY = ("concurrent.futures", "multiprocessing", "torch.multiprocessing", "asyncio", "_deviate_guest")
 """Modules between the program and its pools. The program's pools are those that it makes itself."""
 
@@ -34,8 +34,8 @@ class Order:
         self.place = place
         self.noun = noun
         self.has_end = has_end
-        self.items: list[str] = []
-        self.n_more = 0
+        self.n_items = 0
+        self.latest: deque[str] = deque(maxlen=MOST_SHOWN)
         self.n_requested = 0
 
     def number(self) -> int:
@@ -51,29 +51,13 @@ class Order:
         """
         if self.place < 0:
             return
-        index = len(self.items)
-        if index < MOST_AT_PLACE:
-            self.items.append(str(item))
-        elif self.has_end or get_ident() != self.inputs.main_thread:
+        self.n_items += 1
+        if self.n_items > MOST_AT_PLACE and (self.has_end or get_ident() != self.inputs.main_thread):
             return
-        else:
-            self.n_more += 1
-        self.inputs.record(
-            "completion", self.call, str(item), self.place, partial(self.text, index), is_ordered=is_ordered
-        )
-
-    def text(self, index: int) -> str:
-        """The items around one, as far as they have arrived and as many as there is room for."""
-        text = ""
-        for width in range(BEFORE + 1):
-            first, until = max(0, index - width), min(len(self.items), index + width + 1)
-            is_cut = until < len(self.items) or self.n_more > 0
-            shown = ["..."] * bool(first) + self.items[first:until] + ["..."] * is_cut
-            wider = "%s in the order %s" % (self.noun, ", ".join(shown))
-            if text and len(wider) > LONGEST:
-                break
-            text = wider
-        return text
+        self.latest.append(str(item))
+        before = ["..."] * (self.n_items > len(self.latest))
+        shown = "%s: %s" % (self.noun, ", ".join([*before, *self.latest]))
+        self.inputs.record("completion", self.call, str(item), self.place, shown, is_ordered=is_ordered)
 
 
 class Orders:
