@@ -126,7 +126,8 @@ def test_an_input_that_differs_is_named_by_its_source(item: InputDifference, var
 
 def test_the_evidence_says_what_entered_where_and_when() -> None:
     item = entered("listing", "os.listdir('data')", ("b, a", "a, b"), line=12)
-    why = "os.listdir('data') gave 2 names: b, a in run 0 and 2 names: a, b in run 1, before the first difference (train.py:12)"
+    shown = "2 names: b, a in run 0 and 2 names: a, b in run 1"
+    why = f"os.listdir('data') gave {shown}, before the first difference (train.py:12)"
     assert first(LOSS, seen(inputs=(item,))).why == why
 
 
