@@ -287,17 +287,8 @@ class Search:
         if first is None or len(self.request.sides) > 1 or not budget:
             return
         self.say(f"Proof: at most {counted(budget, 'run')} with what the first run had by chance")
-        prover = Prover(
-            self.request,
-            self._calls,
-            self.pair,
-            self.ends.first,
-            first.phase,
-            self.execute,
-            self.metrics,
-            self.say,
-            budget,
-        )
+        request, calls, shown = self.request, self._calls, self.ends.first
+        prover = Prover(request, calls, self.pair, shown, first.phase, self.execute, self.metrics, self.say, budget)
         inputs = compare_inputs(*self._deepest_pair.traces, first)
         self.proof = prover.prove(inputs, self.request.sides[0].prepared.analysis.hazards)
 

@@ -58,12 +58,7 @@ class Level:
 
 
 LEVELS: tuple[Level, ...] = (
-    Level(
-        "metrics",
-        "reported values and losses",
-        frozenset({"loss"}),
-        before=LONG_BEFORE,
-    ),
+    Level("metrics", "reported values and losses", frozenset({"loss"}), before=LONG_BEFORE),
     Level(
         "steps",
         "batches, weights, gradients and random states of each update",

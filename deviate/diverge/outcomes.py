@@ -19,27 +19,32 @@ MOST_POINTS = 400
 END = "final weights"
 
 
-def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> DivergenceFindings:
+def compare_ends(
+    pair: Pair, metrics: Sequence[str], *, tolerance: int, is_second_ended: bool = False
+) -> DivergenceFindings:
     """Compare both runs; the result has the first level, and what was compared.
 
     Args:
         metrics: names of the quantities that count, the primary one first.
         tolerance: units in the last place of single precision that still count as equal; with one, weights do not
             count, of which there is a hash alone.
+        is_second_ended: whether deviate ended the second run early: what it lacks is no difference, nor are the values
+            of its last step of the main loop, which may be those of an earlier moment.
     """
     from deviate.stats import weights_agreement
 
     mine, theirs = pair.runs
+    in_both = tuple(name for name in metrics if name in mine.series and name in theirs.series)
     reported = tuple(name for name in metrics if name in mine.series or name in theirs.series)
+    reported, n_steps = (in_both, _last_step(theirs, in_both)) if is_second_ended else (reported, None)
     comparison = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
-    loss, metric = comparison.difference, _first_metric(mine, theirs, reported, tolerance=tolerance)
+    loss, metric = comparison.difference, _first_metric(mine, theirs, reported, tolerance, n_steps)
     if loss is not None and is_cut(loss, pair):
         loss = None
     if metric is not None:
         is_missing = bool(pair.failed) and metric.phase == "program"
         metric = None if is_missing else dataclasses.replace(metric, step=update_of(metric, pair))
-    weights = weights_agreement(pair.runs) if not pair.failed else "not reached"
-    in_both = [name for name in reported if name in mine.series and name in theirs.series]
+    weights = weights_agreement(pair.runs) if not pair.failed and not is_second_ended else "not reached"
     n_values = sum(min(len(run.series[name].values) for run in pair.runs) for name in in_both)
     first, n_printed = _earlier(loss, metric), 0
     if not tolerance and first is None:
@@ -127,20 +132,29 @@ def _earlier(loss: Difference | None, metric: Difference | None) -> Difference |
     return loss if loss.main_step <= metric.main_step else metric
 
 
-def _first_metric(mine: Run, theirs: Run, names: Sequence[str], *, tolerance: int) -> Difference | None:
+def _last_step(run: Run, names: Sequence[str]) -> int:
+    """The last step of the main loop with a value; 0 without any."""
+    return max((step for name in names for step in run.series[name].steps if step is not None), default=0)
+
+
+def _first_metric(
+    mine: Run, theirs: Run, names: Sequence[str], tolerance: int, n_steps: int | None
+) -> Difference | None:
     candidates: list[tuple[float, int, Difference]] = []
     for order, name in enumerate(names):
-        difference = _first_value(name, mine.series.get(name), theirs.series.get(name), tolerance)
+        difference = _first_value(name, mine.series.get(name), theirs.series.get(name), tolerance, n_steps)
         if difference is not None:
             step = difference.main_step
             candidates.append((math.inf if step is None else step, order, difference))
     return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None
 
 
-def _first_value(name: str, mine: Series | None, theirs: Series | None, tolerance: int) -> Difference | None:
+def _first_value(
+    name: str, mine: Series | None, theirs: Series | None, tolerance: int, n_steps: int | None
+) -> Difference | None:
     """The first value in the main loop that differs or is missing in one run; else the first outside of it."""
     outside: Difference | None = None
-    for n_equal, (step, one, other) in enumerate(_side_by_side(mine, theirs)):
+    for n_equal, (step, one, other) in enumerate(_side_by_side(mine, theirs, n_steps)):
         if one is not None and other is not None:
             if is_same(one, other) or (tolerance and are_within(one, other, tolerance)):
                 continue
@@ -160,11 +174,18 @@ def _first_value(name: str, mine: Series | None, theirs: Series | None, toleranc
 
 
 def _side_by_side(
-    mine: Series | None, theirs: Series | None
+    mine: Series | None, theirs: Series | None, n_steps: int | None
 ) -> Iterator[tuple[int | None, float | None, float | None]]:
-    """Values of both series at the same position within a main-loop step, and at the same one outside of the loop."""
+    """Values of both series at the same position within a main-loop step, and at the same one outside of the loop.
+
+    Args:
+        n_steps: steps of which values that both have are compared, and no others; None for all values.
+    """
     one, other = _by_place(mine), _by_place(theirs)
-    for place in sorted(one.keys() | other.keys()):
+    places = one.keys() | other.keys()
+    if n_steps is not None:
+        places = {place for place in one.keys() & other.keys() if not place[0] and place[1] < n_steps}
+    for place in sorted(places):
         yield None if place[0] else place[1], one.get(place), other.get(place)
 
 

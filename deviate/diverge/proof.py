@@ -237,7 +237,8 @@ class Prover:
         return Pair((self.pair.names[0], *pair.names), (first, run), traces, pair.snapshots)
 
     def _judge(self, pair: Pair, sources: Sequence[str]) -> bool:
-        ends = compare_ends(pair, self.metrics, tolerance=self.request.tolerance)
+        is_ended = any(trace.until is not None for trace in pair.traces[1]) and pair.runs[0] is self.pair.runs[0]
+        ends = compare_ends(pair, self.metrics, tolerance=self.request.tolerance, is_second_ended=is_ended)
         is_equal = bool(ends.is_equal) or self._is_beyond(ends)
         text = self._text(pair, ends, is_equal=is_equal)
         label = describe(sources)
