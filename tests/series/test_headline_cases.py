@@ -2,13 +2,14 @@
 
 import ast
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from headline import Case, ask_deviate, find_problems, read_cases
 
 CASES = read_cases(Path(__file__).parent / "cases")
-DEVIATE = (sys.executable, "-m", "deviate")
 QUICK = frozenset({
     "best-printed-each-epoch", "columns-once", "unknown-measure",
 })  # fmt: skip
@@ -30,8 +31,10 @@ def as_parameter(case: Case):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("case", [as_parameter(case) for case in CASES])
-def test_the_result_that_a_script_announces_is_the_headline(case: Case, tmp_path: Path) -> None:
-    said = ask_deviate(case, tmp_path / case.name, DEVIATE, bin_folder=Path(sys.executable).parent)
+def test_the_result_that_a_script_announces_is_the_headline(
+    case: Case, tmp_path: Path, deviate_in: Callable[[Path], Callable[..., Any]]
+) -> None:
+    said = ask_deviate(case, tmp_path / case.name, deviate_in)
     problems = find_problems(case, said)
     assert not problems, "\n- ".join([f"{case.name}, headline {said.headline}:", *problems, "", said.terminal])
 

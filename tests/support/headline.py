@@ -15,20 +15,17 @@ A case is a folder with `train.py` and `want.json`, and with other files that th
 import csv
 import io
 import json
-import os
 import pickle
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 RUNS = 1
-SECONDS = 600.0
-"""For each command."""
 
 KEEP = """
 import shutil as _s, uuid as _u, os as _o
@@ -103,15 +100,8 @@ def read_cases(folder: Path) -> list[Case]:
     return [Case(path.parent, json.loads(path.read_text(encoding="utf-8"))) for path in wants]
 
 
-def ask_deviate(case: Case, folder: Path, deviate: Sequence[str], *, bin_folder: Path | None = None) -> Said:
-    """Run a case in a folder that does not exist yet, with this command of deviate.
-
-    Args:
-        case: the case.
-        folder: becomes the project.
-        deviate: the program, and what comes before its arguments.
-        bin_folder: goes first on PATH: its `python` is that of the script.
-    """
+def ask_deviate(case: Case, folder: Path, deviate_in: Callable[[Path], Callable[..., Any]]) -> Said:
+    """Run a case in a folder that does not exist yet, which becomes the project."""
     kept = folder / "truth"
     other = shutil.ignore_patterns("want.json", "__pycache__", str(case.want.get("prepare", "")))
     shutil.copytree(case.folder, folder, ignore=other)
@@ -120,28 +110,11 @@ def ask_deviate(case: Case, folder: Path, deviate: Sequence[str], *, bin_folder:
         kept.mkdir()
         with (folder / "train.py").open("a", encoding="utf-8") as script:
             script.write(KEEP.format(file=file, folder=str(kept)))
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("DEVIATE_")}
-    if bin_folder is not None:
-        environment["PATH"] = f"{bin_folder}{os.pathsep}{environment['PATH']}"
-
-    def ask(*words: str) -> str:
-        done = subprocess.run(
-            [*deviate, *words],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=SECONDS,
-            check=False,
-        )
-        return done.stdout + done.stderr * (words[0] == "run")
-
     if prepare := case.want.get("prepare"):
-        command = [sys.executable, str((case.folder / prepare).resolve())]
-        subprocess.run(command, cwd=folder, env=environment, check=True)
-    terminal = ask("run", "train.py", "--runs", str(RUNS), "--name", "a", *case.want.get("args", ()))
-    table = ask("report", "a", "--csv", "-", "-q")
+        subprocess.run([sys.executable, str((case.folder / prepare).resolve())], cwd=folder, check=True)
+    ask = deviate_in(folder)
+    terminal = ask("run", "train.py", "--runs", str(RUNS), "--name", "a", *case.want.get("args", ())).both
+    table = ask("report", "a", "--csv", "-", "-q").out
     stream = case.want.get("stream", "stdout")
     written = sorted(folder.glob(f".deviate/experiments/a/runs/*/attempt-1/{stream}.log"))
     logs = [path.read_text(encoding="utf-8", errors="replace") for path in written]
