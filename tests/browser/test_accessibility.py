@@ -21,7 +21,7 @@ VISITS: list[tuple[str, Literal["light", "dark"], int, dict[str, Any]]] = [
     ("unfolded", "dark", 1280, COLOURS),
 ]
 """Both states, colours and widths. An unfolded page has all that it opens with, and other rules know no colours."""
-WIDE = frozenset({*LONG, "many_candidates"})
+WIDE = frozenset({*LONG, "many_candidates", "tasks"})
 """Reports that axe-core reads for half a minute, as they open only; what unfolds in them does in others."""
 
 

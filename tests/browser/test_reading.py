@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from browsing import LOOKS, Look, await_frame, keep_picture, parts_of, visit
-from kinds import KINDS, LONG
+from kinds import KINDS
 from playwright.sync_api import Browser
 from tiers import slow_but
 
@@ -18,8 +18,8 @@ MORE = {
     "noise_study": ["noise"],
     "hostile_many": ["many", "tasks"],
 }
-VISITS = [(kind, look) for kind in KINDS for look in (LOOKS if kind not in LONG else LOOKS[::3])]
-"""Long reports wide with scripts and narrow without, the others in every look."""
+VISITS = [(kind, look) for i, kind in enumerate(KINDS) for look in (LOOKS[:2] if i % 2 else LOOKS[2:])]
+"""Each report in both colours and widths, every other one with scripts; what scripts change is tested for all."""
 QUICK = [("two_with_a_verdict", LOOKS[0]), ("noise_study", LOOKS[1]), ("failures", LOOKS[3])]
 """One visit in most looks; of different parts."""
 
