@@ -1,6 +1,7 @@
-"""A guest does no harm: each example leaves the same bytes with taps on and off, and in `as-is` as in a plain run.
+"""A guest does no harm: each example leaves the same bytes in `as-is`, with taps, as in a plain run.
 
-The last says as well that the seed of an example fixes what it does.
+That says as well that the seed of an example fixes what it does. Where seeds are replaced there is no plain run to
+compare with: there the smallest example leaves the same bytes with taps on and off.
 """
 
 import dataclasses
@@ -49,7 +50,7 @@ def test_runs_leave_the_same_with_taps_on_and_off_and_as_is_as_plain_runs(
     shutil.copytree(examples, root, ignore=shutil.ignore_patterns("__pycache__", ".deviate"))
     script = Path(example.script)
     project = Replayed(root, example.script, (sys.executable, script.name, *example.arguments), str(script.parent))
-    for variant in ("algo+impl", "control") if example.module == "sys" else ("control",):
+    for variant in ("algo+impl", "control") if example.module == "sys" else ():
         off = project.run(is_tapped=False, variant=variant)
         on = project.run(variant=variant)
         assert masked(on.left) == masked(off.left), f"taps change what a run in {variant} leaves"
