@@ -112,7 +112,7 @@ def test_genuine_implementation_noise_shows_in_impl_and_is_switched_off_in_contr
     require("torch")
     shutil.copy(examples / "factors_torch" / "train.py", project / "train.py")
     out, document = study(
-        "--runs", "4", "--variants", "impl,control", "--jobs", "1", "--", "--epochs", "10", "--size", "128"
+        "--runs", "3", "--variants", "impl,control", "--jobs", "1", "--", "--epochs", "10", "--size", "128"
     )
     assert equal(document) == {"control"}
     by_variant = {it["variant"]: it for it in document["noise"]["repeatability"]}
