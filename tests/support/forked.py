@@ -46,6 +46,7 @@ MEMBERS = {
     **{name: (name,) for name in GROUPS},
     "lightning": ("lightning", "pytorch_lightning"),
     "jax": ("jax", "flax", "haiku", "optax"),
+    "sklearn": ("sklearn", "lightgbm", "xgboost", "catboost"),
 }
 """Packages that ask for a server."""
 

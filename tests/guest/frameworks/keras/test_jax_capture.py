@@ -97,7 +97,13 @@ def run(tmp_path_factory: pytest.TempPathFactory, require) -> Kept:  # type: ign
     require("keras")
     require("jax")
     folder = tmp_path_factory.mktemp("keras-jax")
-    return kept(folder, lambda own: Child(own, SCRIPT), KERAS_BACKEND="jax", JAX_PLATFORMS="cpu", JAX_DISABLE_MOST_OPTIMIZATIONS="1")
+    return kept(
+        folder,
+        lambda own: Child(own, SCRIPT),
+        KERAS_BACKEND="jax",
+        JAX_PLATFORMS="cpu",
+        JAX_DISABLE_MOST_OPTIMIZATIONS="1",
+    )
 
 
 def test_nothing_changes_for_what_is_kept(run: Kept) -> None:
