@@ -59,7 +59,8 @@ FREE = ("PYTHONPATH", "PATH", "PWD", "OLDPWD", "COLUMNS", "LINES", "PYTEST_CURRE
 Others are a server's from its beginning.
 """
 
-IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
+IMPORT = re.compile(r"(?:^|;)[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+"""The package of `from`, or all that follows `import`."""
 SET = re.compile(r"""^os\.environ\["(\w+)"\] = "([^"{}]*)"$""", re.MULTILINE)
 CHANGE = re.compile(
     r"\bos\.environ\[[^]]+\]\s*\S?=(?!=)|\bputenv\b|\benviron\.(?:update|setdefault|pop)\b|\bdel os\.env"
@@ -189,13 +190,20 @@ def run(
 
 def find_group(texts: Sequence[str], variables: Mapping[str, str]) -> str | None:
     """The name of the server that has what a script imports; None where that is nothing, or is to be imported anew."""
-    packages = {name for text in texts for name in IMPORT.findall(text)}
+    packages = set().union(*map(packages_of, texts))
     group = next((name for name, members in MEMBERS.items() if not packages.isdisjoint(members)), None)
     if group == "keras" and variables.get("KERAS_BACKEND", "tensorflow") == "tensorflow":
         group = "tensorflow"
     cold = os.environ.get(COLD, "").split(",")
     is_cold = group in cold or "all" in cold or any(COMPILES.search(text) for text in texts)
     return None if is_cold else group
+
+
+def packages_of(text: str) -> set[str]:
+    """The packages that a script names in its imports."""
+    found = IMPORT.findall(text)
+    modules = [module.strip() for package, several in found for module in (package or several).split(",")]
+    return {re.split(r"\W", module)[0] for module in modules}
 
 
 def variables_at_import(environment: Mapping[str, str], texts: Sequence[str]) -> dict[str, str] | None:
