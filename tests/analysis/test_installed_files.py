@@ -19,14 +19,14 @@ def answers(examine: Callable[[Path], Answer], files: Iterable[Path]) -> list[An
 
 @pytest.mark.slow
 def test_files_each_in_a_project_of_its_own_are_answered() -> None:
-    files = installed_files(120)
-    assert len(files) >= 117
-    assert len({path.parts[-2] for path in files}) > 40  # spread over packages
+    files = installed_files(60)
+    assert len(files) >= 58
+    assert len({path.parts[-2] for path in files}) > 30  # spread over packages
     found = answers(examine_alone, files)
     faults = [f"{answer.path}: {answer.fault}" for answer in found if answer.fault]
     assert not faults, "\n".join(faults)
-    assert sum(bool(answer.refusal) for answer in found) < 4
-    assert sum(answer.n_sites for answer in found) > 90
+    assert sum(bool(answer.refusal) for answer in found) < 3
+    assert sum(answer.n_sites for answer in found) > 45
     assert sum(answer.n_metrics > 0 for answer in found) > 0
 
 

@@ -131,7 +131,7 @@ def test_generated_projects_are_answered(random: Random) -> None:
 
 
 @pytest.mark.slow
-@always
+@settings(always, max_examples=30)
 @given(st.randoms(use_true_random=True), st.deferred(lambda: st.sampled_from(installed_files(1_020)[::40])))
 def test_installed_files_in_disorder_are_answered(random: Random, path: Path) -> None:
     check({"train.py": shuffled(path, random)})

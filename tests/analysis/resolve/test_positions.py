@@ -28,7 +28,7 @@ def differences(tree: cst.Module, text: str) -> list[str]:
 @pytest.mark.slow
 def test_every_node_of_installed_files_has_the_range_that_libcst_gives_it() -> None:
     n_compared = 0
-    for path in installed_files(1_020)[::20]:
+    for path in installed_files(1_020)[::40]:
         try:
             source = read_source(path, path.name)
         except InputError:
@@ -36,7 +36,7 @@ def test_every_node_of_installed_files_has_the_range_that_libcst_gives_it() -> N
         if source.tree.code == source.text:  # else libcst counts what it has lost as not there
             assert differences(source.tree, source.text) == [], path
             n_compared += 1
-    assert n_compared > 40
+    assert n_compared > 20
 
 
 @pytest.mark.parametrize(
