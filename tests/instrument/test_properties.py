@@ -22,7 +22,7 @@ from deviate.instrument.rewrite import instrument_text
 from deviate.model.analysis import Loop, Site
 
 CHECKS = settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,

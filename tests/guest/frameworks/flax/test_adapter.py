@@ -92,7 +92,7 @@ def called_with(result: Result) -> list[list]:
 @pytest.mark.slow
 def test_streams_of_linen_are_apart(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("flax")
-    runs = replicates(tmp_path, LINEN, 2)
+    runs = replicates(tmp_path, LINEN, 1)
     assert moved(runs) == {
         "": set(),
         "init": {"init", "final", "weights"},

@@ -71,7 +71,8 @@ def train(rank, method):
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     for step in range(2):
         model(torch.ones(4, 6) + rank).sum().backward(); optimizer.step(); optimizer.zero_grad()
-    print(json.dumps([rank, unseeded, orders, torch.nn.functional.dropout(torch.ones(16)).tolist()]), flush=True)
+    mask = torch.nn.functional.dropout(torch.ones(16)).tolist()
+    os.write(1, json.dumps([rank, unseeded, orders, mask]).encode() + b"\\n")  # at once: two write to one pipe
     dist.destroy_process_group()
 
 if __name__ == "__main__":
@@ -247,7 +248,7 @@ def test_weights_that_no_process_holds_as_a_whole_are_refused_and_others_kept(
     assert [event[1] for event in whole.of("artifact")] == ["exit"]
 
 
-@pytest.mark.parametrize("left", [{"RANK": ""}, {"RANK": "3"}, {"RANK": "3", "WORLD_SIZE": "2"}, {"RANK": "one"}])
+@pytest.mark.parametrize("left", [{"RANK": "3"}, {"RANK": "3", "WORLD_SIZE": "2"}, {"RANK": "one"}])
 def test_a_variable_that_no_launcher_set_does_not_make_a_process_one_of_several(
     tmp_path: Path, left: dict[str, str | None]
 ) -> None:
