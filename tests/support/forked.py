@@ -46,7 +46,8 @@ MEMBERS = {
     **{name: (name,) for name in GROUPS},
     "lightning": ("lightning", "pytorch_lightning"),
     "jax": ("jax", "flax", "haiku", "optax"),
-    "sklearn": ("sklearn", "lightgbm", "xgboost", "catboost"),
+    "torch": ("torch", "stable_baselines3"),
+    "sklearn": ("sklearn", "lightgbm", "xgboost", "catboost", "scipy", "pandas"),
 }
 """Packages that ask for a server."""
 
