@@ -75,17 +75,22 @@ QUICK = ("analysis", "base", "diverge", "instrument", "records", "report", "sink
 
 
 LONGEST = (
-    "test_same_as.py",
+    "test_accessibility.py",
+    "test_cases.py",
+    "test_contract.py",
+    "test_diverge_long.py",
+    "test_fidelity.py",
+    "test_headline_cases.py",
+    "test_noise.py",
     "test_observers.py",
+    "test_readme.py",
+    "test_reading.py",
+    "test_routes.py",
     "test_survival.py",
     "test_tutorial.py",
-    "test_installed_files.py",
-    "test_noise.py",
-    "test_headline_cases.py",
-    "test_one_score.py",
-    "test_cases.py",
+    "test_untrusted_project.py",
 )
-"""Files of the slow tier that take a minute or more; one that is begun last leaves the other core without work."""
+"""Files of the slow tier that take half a minute or more; one that is begun last leaves the other core without work."""
 
 
 @pytest.hookimpl(trylast=True)  # `-m` has chosen its tier by then
