@@ -16,9 +16,11 @@ Source: CPython, `random.Random.seed` asks in C, `random.SystemRandom` calls `_u
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 from _random import Random
+from importlib.util import find_spec
 from itertools import islice
 from linecache import getline
 from sys import _getframe
@@ -74,6 +76,8 @@ class DrawnEntropy:
             os.register_at_fork(before=self._count_fork, after_in_child=self._begin_anew)
         context.seeding.before_seed = self.end
         context.recorder.at_close.append(self._close)
+        if self.watched:
+            context.part(FirstDraws)  # before the first import of the program
 
     def _count_fork(self) -> None:
         self.n_forks += 1
@@ -115,7 +119,7 @@ class DrawnEntropy:
                 return "%s:%d" % (file, frame.f_lineno)
             if frame.f_code.co_filename.startswith(IMPORTING):
                 is_import = True
-            elif is_import:
+            elif is_import and frame.f_code.co_name != "import_quietly":
                 return str(frame.f_globals.get("__name__")).partition(".")[0]
             frame = frame.f_back
         return ""
@@ -199,10 +203,32 @@ class FirstDraws:
         self.states: dict[str, tuple[Callable[[], object], object]] = {}
         self.last: tuple[str, int] | None = None
         self.file = ""
+        self.is_importing = False
+        builtins.__import__ = self._untraced(builtins.__import__)
+
+    def _untraced(self, original: Any) -> Any:
+        """`__import__`: what a library does while it is imported is not followed, which doubles the time it takes."""
+
+        def import_quietly(name: str, *args: Any, **kwargs: Any) -> Any:
+            top = name.partition(".")[0]
+            if self.is_importing or top in sys.modules or (args[3:] and args[3]):
+                return original(name, *args, **kwargs)
+            spec = find_spec(top)
+            if spec is None or spec.origin is None or self.context.project.file(spec.origin) is not None:
+                return original(name, *args, **kwargs)
+            self.is_importing = True
+            sys.settrace(None)
+            try:
+                return original(name, *args, **kwargs)
+            finally:
+                self.is_importing = False
+                sys.settrace(self._enter if self.states else None)
+
+        return wraps_like(import_quietly, original)
 
     def watch(self, library: str, state: Callable[[], object]) -> None:
         self.states[library] = state, state()
-        sys.settrace(self._enter)
+        sys.settrace(None if self.is_importing else self._enter)
         for frame in outwards(_getframe(1)):
             if self.context.project.place(frame.f_code) is not None:
                 frame.f_trace, frame.f_trace_opcodes = self._follow, True

@@ -19,7 +19,7 @@ PATCHES = {
     "multiprocessing.queues": ((RECORD, queues.record_process_queues),),
     "queue": ((RECORD, queues.record_queues),),
     "threading": ((ORDER, one_by_one.run_threads_in_turn), (RECORD, queues.number_threads)),
-    "asyncio.tasks": ((ORDER, asynchronous.order_waits), (RECORD, asynchronous.record_waits)),
+    "asyncio.tasks": (),
     "joblib.parallel": ((ORDER, one_by_one.limit_workers), (RECORD, completion.record_joblib)),
     "ray": ((RECORD, completion.record_ray),),
     "torch.utils.data.dataloader": ((ORDER, one_by_one.limit_workers), (RECORD, completion.record_loaders)),

@@ -1,11 +1,10 @@
-"""`asyncio`: the order in which `as_completed` and `wait` give results."""
+"""`asyncio`: the order in which `as_completed` gives results."""
 
 from __future__ import annotations
 
 import sys
 from functools import partial
 from sys import _getframe
-from weakref import WeakSet
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
@@ -84,36 +83,6 @@ class Results:
 
     async def __anext__(self) -> Any:
         return self.tasks[await self.results.__anext__()]
-
-
-def record_waits(module: Any, context: AdapterContext) -> None:
-    orders, original = context.part(Orders), module.wait
-
-    async def wait(fs: Any, **options: Any) -> Any:
-        place = orders.own_place(_getframe(1))
-        done, pending = await original(fs, **options)
-        orders.record_some("asyncio.wait", place, done, pending, _number)
-        return done, pending
-
-    replace(module, "wait", wait)
-
-
-def order_waits(module: Any, context: AdapterContext) -> None:
-    """Where the program waits for the first task, it gets that which was created first."""
-    wait, seen = module.wait, WeakSet()  # type: ignore[var-annotated]
-
-    async def wait_in_order(fs: Any, *, timeout: Any = None, return_when: Any = "ALL_COMPLETED", **options: Any) -> Any:
-        are_tasks = isinstance(fs, (list, tuple, set)) and all(map(module.futures.isfuture, fs))
-        first = next((task for task in _sorted(fs) if task not in seen), None) if are_tasks else None
-        if return_when == "FIRST_COMPLETED" and first is not None:
-            await wait([first], timeout=MOST_S if timeout is None else min(timeout, MOST_S))
-            if first.done():
-                seen.add(first)
-                done = {task for task in fs if task in seen}
-                return done, set(fs) - done
-        return await wait(fs, timeout=timeout, return_when=return_when, **options)
-
-    replace(module, "wait", wait_in_order)
 
 
 def _is_valid(module: Any, fs: Any) -> bool:
