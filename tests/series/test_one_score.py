@@ -16,14 +16,15 @@ ONES = {
     "what is announced after training": CASES / "cv-auc",
     "a copy in a file": CASES / "epsilon-in-csv",
     "tiny.py": EXAMPLES / "tiny.py",
+    **{path.parent.name: path for path in sorted(EXAMPLES.glob("*/train.py"))},
 }
-"""Results that a script reports in different ways; outputs know nothing of its framework."""
+PACKAGES = ("jax", "keras", "sklearn", "tensorflow", "torch")
 
 
 def as_parameter(name: str):  # type: ignore[no-untyped-def]
     text = "".join(path.read_text() for path in [ONES[name], *ONES[name].glob("*.py")] if path.is_file())
-    marks = [*[pytest.mark.requires("sklearn")] * ("sklearn" in text), pytest.mark.slow]
-    return pytest.param(ONES[name], id=name, marks=marks)
+    packages = [package for package in PACKAGES if f"import {package}" in text or f"from {package}" in text]
+    return pytest.param(ONES[name], id=name, marks=[pytest.mark.requires(*packages), pytest.mark.slow])
 
 
 @pytest.mark.parametrize("source", [as_parameter(name) for name in ONES])
