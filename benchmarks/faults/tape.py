@@ -10,7 +10,7 @@ y = tf.constant((rng.normal(size=(96, 1)) > 0).astype("float32"))
 tf.random.set_seed(0)
 weights = tf.Variable(tf.random.normal((5, 1)))
 bias = tf.Variable(tf.zeros(1))
-optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
+optimizer = tf.keras.optimizers.SGD(2.0, momentum=0.9)
 
 for step in range(10):
     begin = 16 * (step % 6)

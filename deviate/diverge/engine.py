@@ -240,9 +240,9 @@ class Search:
             self.findings = dataclasses.replace(self.findings, causes=self._causes(first))
 
     def _causes(self, first: Difference) -> tuple[Cause, ...]:
-        if self.proof is not None and self.proof.sources:
-            return tuple(Namer(self._calls, find_suspects(first, self._evidence())).name(self.proof))
-        return find_causes(first, self._evidence())
+        evidence = self._evidence()
+        named = Namer(self._calls, find_suspects(first, evidence)).name(self.proof) if self.proof else ()
+        return tuple(named) or find_causes(first, evidence)
 
     def _notes(self, *, is_equal: bool | None) -> Iterator[str]:
         """Limitations of the result."""

@@ -19,7 +19,6 @@ UNKNOWN = {
     "listing": "file-order",
     "clock": "clock",
     "workers": "thread-updates",
-    KERNELS: "torch-kernels",
     THREADS: "thread-sums",
 }
 """The sources that are named for what was held, where neither the runs nor the source show one."""
@@ -50,16 +49,23 @@ class Namer:
                 cause = self._shared(held, proof)
             elif ":" in held:
                 cause = self._drawn(held)
+            elif (found := self._held(held)) is not None:
+                cause = found
             else:
-                cause = self._held(held)
+                continue
             yield replace(cause, why=f"{cause.why}{together}", certainty=certainty)
 
-    def _held(self, held: str) -> Cause:
-        """What two runs are equal without: what is suspected of all that it holds."""
+    def _held(self, held: str) -> Cause | None:
+        """What two runs are equal without: what is suspected of all that it holds.
+
+        Deterministic kernels round otherwise, which can hide a small difference: they are named where one is known.
+        """
         for suspect in self.suspects:
             is_rounded = held == THREADS and suspect.source.group == "kernels"
             if suspect.held == held or is_rounded:
                 return (self._made(suspect) if suspect.source.name == "uninitialised" else suspect).cause()
+        if held == KERNELS:
+            return None
         source = SOURCES[UNKNOWN[held]]
         return cause_of(source, f"runs that have the same of it are equal: {source.title.removesuffix('.')}", ())
 

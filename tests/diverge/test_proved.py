@@ -93,5 +93,6 @@ def test_what_was_held_is_named_by_what_is_suspected_of_all_that_it_holds(namer:
         "uninitialised",
         "thread-updates",
     ]
+    assert name(namer, "kernels") == [], "deterministic kernels can hide a small difference by rounding otherwise"
     memory = name(known, "kernels")[0]
     assert (memory.places[0].line, memory.cure.partition("\n")[2]) == (12, "np.zeros(3)")
