@@ -363,15 +363,14 @@ def quality(experiment: Experiment) -> tuple[str, ...]:
     Other numbers than results count where both runs report them: what has the number of a run in its name does not, nor
     clocks, and what the system gives each process.
     """
-    metrics = [metric for metric in experiment.metrics if metric.role == "quality"]
-    metrics += [
+    metrics = [
         metric
         for metric in experiment.metrics
-        if metric.role == "other"
-        and all(metric.name in run.series for run in experiment.runs)
-        and VOLATILE.isdisjoint(metric.name.split("_"))
+        if metric.role == "quality"
+        or (metric.role == "other" and all(metric.name in run.series for run in experiment.runs))
     ]
-    return tuple(metric.name for metric in sorted(metrics, key=lambda metric: not metric.is_primary))
+    metrics = [metric for metric in metrics if VOLATILE.isdisjoint(metric.name.split("_"))]
+    return tuple(metric.name for metric in sorted(metrics, key=lambda one: (not one.is_primary, one.role != "quality")))
 
 
 def findings_of(

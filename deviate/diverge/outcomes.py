@@ -8,6 +8,7 @@ from typing import Literal
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Unit
 from deviate.diverge.levels import Window
+from deviate.diverge.moments import Moments
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import Trace
@@ -38,7 +39,7 @@ def compare_ends(
     reported = tuple(name for name in metrics if name in mine.series or name in theirs.series)
     reported, n_steps = (in_both, _last_step(theirs, in_both)) if is_second_ended else (reported, None)
     comparison = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
-    loss, metric = comparison.difference, _first_metric(mine, theirs, reported, tolerance, n_steps)
+    loss, metric = comparison.difference, _first_metric(pair, reported, tolerance, n_steps)
     if loss is not None and is_cut(loss, pair):
         loss = None
     if metric is not None:
@@ -49,7 +50,7 @@ def compare_ends(
     first, n_printed = _earlier(loss, metric), 0
     if not tolerance and first is None:
         if not pair.failed:
-            n_printed, first = compare_printed(mine.folder, theirs.folder)
+            n_printed, first = compare_printed(pair)
         if first is None and weights == "differ":
             first = Difference("metrics", "update", None, None, "weights", END)
     parts = {
@@ -137,13 +138,12 @@ def _last_step(run: Run, names: Sequence[str]) -> int:
     return max((step for name in names for step in run.series[name].steps if step is not None), default=0)
 
 
-def _first_metric(
-    mine: Run, theirs: Run, names: Sequence[str], tolerance: int, n_steps: int | None
-) -> Difference | None:
+def _first_metric(pair: Pair, names: Sequence[str], tolerance: int, n_steps: int | None) -> Difference | None:
+    (mine, theirs), moments = pair.runs, Moments(pair)
     candidates: list[tuple[float, int, Difference]] = []
     for order, name in enumerate(names):
         difference = _first_value(name, mine.series.get(name), theirs.series.get(name), tolerance, n_steps)
-        if difference is not None:
+        if difference is not None and not (difference.values and moments.explain(difference.values)):
             step = difference.main_step
             candidates.append((math.inf if step is None else step, order, difference))
     return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None

@@ -5,6 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from deviate.diverge.findings import Difference
+from deviate.diverge.moments import Moments
+from deviate.diverge.requests import Pair
 from deviate.diverge.ulps import value_ulps
 from deviate.model.metric_vocabulary import snake
 from deviate.records.layout import log_files
@@ -16,16 +18,16 @@ VOLATILE = frozenset({"pid", "process", "port", "address", "host", "tmp", "tempo
 """Words of numbers that the system gives each run."""
 
 
-def compare_printed(first: Path, second: Path) -> tuple[int, Difference | None]:
+def compare_printed(pair: Pair) -> tuple[int, Difference | None]:
     """Compare standard output number by number, without clocks and what the system gives each process.
 
     Args:
-        first, second: the attempts. The first one tells what numbers are, as the second may have ended early.
+        pair: two runs. The first one tells what numbers are, as the second may have ended early.
 
     Returns: how many numbers were compared, up to the first difference, and that one. Other text is not compared: a
         line that has other words ends the comparison.
     """
-    n_compared, (mine, theirs) = 0, map(_lines, (first, second))
+    n_compared, (mine, theirs), moments = 0, [_lines(run.folder) for run in pair.runs], Moments(pair)
     for at, (line, captions) in enumerate(zip(mine, captions_of(mine), strict=True)):
         if at >= len(theirs) or _words(line) != _words(theirs[at]):
             break
@@ -34,7 +36,7 @@ def compare_printed(first: Path, second: Path) -> tuple[int, Difference | None]:
             is_clock = kind_of(words, number.unit, is_whole=number.is_whole) == "time"
             if is_clock or words_of(words) & VOLATILE:
                 continue
-            if values[0] != values[1] and not all(map(math.isnan, values)):
+            if values[0] != values[1] and not all(map(math.isnan, values)) and not moments.explain(values):
                 name, size = snake(words) or f"number in line {at + 1}", value_ulps(*values)
                 return n_compared, Difference("metrics", "metric", None, None, "metric", name, values=values, ulps=size)
             n_compared += 1

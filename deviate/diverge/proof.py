@@ -116,7 +116,8 @@ class Prover:
         seen = [source for source in given if source in suspects]
         entered = [likely, seen, given if given != seen else []]
         computed = [[name] for name in others]
-        is_computed = self.phase in COMPUTED and self.phase != "metric"  # from equal numbers, as far as was compared
+        # From equal numbers, as far as was compared; numbers of the system are likelier to matter where some entered.
+        is_computed = self.phase in COMPUTED and self.phase != "metric" and {*given} <= {HASH}
         sets = [*computed, *entered] if is_computed else [*entered, *computed]
         for sources in (*sets, [*likely, *given, *others]):
             if sources and (found := self._reduce(sources)):

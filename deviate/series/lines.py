@@ -41,7 +41,7 @@ NO_NUMBER = re.compile(
     r"|\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?!\d*\s*[a-z]*=)"  # times of day, durations
     r"|\b\d+\s?h(?:ours?)?\s*\d+\s?m\w*(?:\s*\d+(?:\.\d+)?\s?s\w*)?|\b\d+\s?m(?:in\w*)?\s*\d+(?:\.\d+)?\s?s\b"
     r"|\d+\.\d+\.\d+[\w.]*"  # versions, addresses
-    r"|0x[0-9a-fA-F]+"
+    r"|0x[0-9a-fA-F]+|\b(?=\w*[a-df])(?=\w*\d)[0-9a-f]{6,}\b"  # addresses, names
     r"|\b\d+(?:-\w+)*-(?:[a-zA-Z]+\d|\d+[a-zA-Z])\w*"  # names of runs: 9925-f780cc61
     r"|(?:[A-Za-z]+://|(?<![\w)%])~?/(?=[A-Za-z_.])|(?<![\w.])\.{1,2}/)[^\s,;:'\"]*"  # addresses and paths
     r"|[\w.-]*[A-Za-z_][\w.-]*/(?:[\w.-]+/)+[\w.-]*|[\w.-]+/[\w.-]*\.[A-Za-z]\w{0,5}\b"  # paths below this folder

@@ -3,11 +3,53 @@
 from pathlib import Path
 
 import pytest
+from traced import a_trace
 
+from deviate.diverge.findings import Place
 from deviate.diverge.printed import compare_printed
+from deviate.diverge.requests import Pair
+from deviate.diverge.traces import InputEvent
+from deviate.model.records import Run
 from deviate.records.layout import log_files
 
 WHOLE = "trees 2 test_loss 2.59\ntrees 4 test_loss 1.05\ntrees 8 test_loss 0.56\n"
+
+
+def pair(folder: Path, *texts: str, inputs: tuple[tuple[InputEvent, ...], ...] = ((), ())) -> Pair:
+    runs, traces = [], []
+    for name, text, events in zip(("first", "second"), texts, inputs, strict=True):
+        path, _ = log_files(folder / name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        runs.append(Run(name, 0, "as-is", "completed", 0, 1.7e9, 5.0, folder / name, {}))
+        traces.append((a_trace([], pid=4000 + len(text), inputs=list(events)),))
+    return Pair(("it",), (runs[0], runs[1]), (traces[0], traces[1]))
+
+
+def reading(shown: str) -> InputEvent:
+    return InputEvent("clock", "time.time()", 1, shown, Place("train.py", 1))
+
+
+CLOCKS = ((reading("100.000000"), reading("100.400000")), (reading("200.000000"), reading("200.440000")))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_equal"),
+    [
+        ("at 1700000003.25", "at 1700000004.5", True),
+        ("at 1700000003250", "at 1700000004500", True),
+        ("model 140234567890128", "model 140234599990016", True),
+        ("avg 0.1", "avg 0.11", True),
+        ("avg 0.1", "avg 0.12", False),
+        ("sum 1690000000.5", "sum 1690000001.5", False),
+        ("sum 94", "sum 96", False),
+    ],
+)
+def test_times_addresses_and_parts_of_intervals_are_no_difference(
+    one: str, other: str, tmp_path: Path, *, is_equal: bool
+) -> None:
+    _, difference = compare_printed(pair(tmp_path, one, other, inputs=CLOCKS))
+    assert (difference is None) is is_equal
 
 
 @pytest.mark.parametrize(
@@ -22,10 +64,6 @@ WHOLE = "trees 2 test_loss 2.59\ntrees 4 test_loss 1.05\ntrees 8 test_loss 0.56\
 def test_what_a_run_that_ended_early_printed_is_compared_line_by_line(
     other: str, n_compared: int, values: tuple[float, float] | None, tmp_path: Path
 ) -> None:
-    for name, text in (("first", WHOLE), ("second", other)):
-        path, _ = log_files(tmp_path / name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    found, difference = compare_printed(tmp_path / "first", tmp_path / "second")
+    found, difference = compare_printed(pair(tmp_path, WHOLE, other))
     assert found == n_compared
     assert (None if difference is None else difference.values) == values
