@@ -15,6 +15,7 @@ class Calls:
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
         self._files: dict[str, list[ast.Call]] = {}
+        self._statements: dict[str, list[ast.stmt]] = {}
 
     def of_file(self, file: str) -> list[ast.Call]:
         """All calls of a file, the outer before the inner; none if it cannot be parsed."""
@@ -23,6 +24,7 @@ class Calls:
                 tree = ast.parse("\n".join(self.texts.lines(file)))
             except SyntaxError:
                 tree = ast.Module([], [])
+            self._statements[file] = tree.body
             self._files[file] = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         return self._files[file]
 
@@ -35,6 +37,11 @@ class Calls:
         for call in self.of_file(file):
             if call.func.end_lineno == line and (not names or last_name(call) in names):
                 yield call
+
+    def begin_of(self, file: str, line: int) -> int:
+        """The first line of the statement of the module that a line belongs to."""
+        self.of_file(file)
+        return max((one.lineno for one in self._statements[file] if one.lineno <= line), default=line)
 
     def is_seeded(self, file: str, line: int) -> bool:
         """Whether a line asks the system for numbers only to make a generator with a seed, which does not use them."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
+from deviate.base.notebooks import place_text
 from deviate.base.redaction import redact_words
 from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces
@@ -26,6 +27,7 @@ from deviate.records.layout import snapshot_folder
 from deviate.records.read import TAP_FAILED
 from deviate.replay.slots import slots
 from deviate.report.format import counted, duration
+from deviate.sources.catalogue import SOURCES
 from deviate.workflows import read
 
 FACTS = (
@@ -250,6 +252,11 @@ class Search:
         if tolerance and is_equal is False:
             yield f"differences within {counted(tolerance, 'ulp')} count as equal"
         yield from notes_of(self.pair, self.ends, self.request.labels)
+        hazards = self.request.sides[0].prepared.analysis.hazards if is_equal else ()
+        idle = idle_lines(trace for side in self.pair.traces for trace in side)
+        lines = {(one.file, one.line): None for one in hazards if SOURCES[one.name].held == "workers"}
+        for file, line in [line for line in lines if line not in idle]:
+            yield f"the order of parallel work was the same in both runs, which may be chance ({place_text(file, line)})"
         if tolerance and self.ends.weights != "not reached":
             yield "final weights are recorded as a hash, which cannot be compared within a tolerance"
 

@@ -1,6 +1,7 @@
 """Causes for what was proved: the source of the catalogue, its line, and the cure for this line."""
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,8 @@ UNKNOWN = {
 }
 """The sources that are named for what was held, where neither the runs nor the source show one."""
 TITLES = {"random": "Python", "numpy": "NumPy", "torch": "PyTorch", "tensorflow": "TensorFlow"}
+KERAS = re.compile(r"\b(keras|layers)\.")
+"""What draws its seeds from Python's generator."""
 LONGEST = 100
 
 
@@ -99,8 +102,12 @@ class Namer:
             f"the generator of {TITLES[library]} {state}{where}",
             () if place is None else (place,),
         )
-        before = "" if place is None else f"  # before {place_text(place.file, place.line)}"
-        return replace(cause, cure=f"{cause.cure}\n{SEEDING[library]}{before}")
+        before = ""
+        if place is not None:
+            before = f"  # before {place_text(place.file, self.calls.begin_of(place.file, place.line))}"
+        is_keras = library == "random" and place is not None and KERAS.search(place.text)
+        seeding = "keras.utils.set_random_seed(0)" if is_keras else SEEDING[library]
+        return replace(cause, cure=f"{cause.cure}\n{seeding}{before}")
 
     def _without_state(self, name: str, file: str, line: int) -> Cause:
         """An object of scikit-learn whose `random_state` is None."""

@@ -23,11 +23,17 @@ CHANGING_SOURCES = CLOCKS | word_set(
 WITH_SEED = dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})")
 
 
+def _with_constant(node: ast.expr) -> str:
+    """A constant seed; `seed()` of a generator of PyTorch takes none."""
+    is_bare = isinstance(node, ast.Call) and not node.args and getattr(node.func, "attr", "") == "seed"
+    return instead(seed="{owner}.manual_seed(0)")(node) if is_bare else instead("0", **WITH_SEED)(node)
+
+
 @source(
     "changing-seed",
     group="seeds",
     observed=("seed", "clock", "process-id"),
-    cure=instead("0", **WITH_SEED),
+    cure=_with_constant,
 )
 def changing_seed(survey: Survey) -> Matches:
     """A seed that is another number in each run.
@@ -50,6 +56,8 @@ def changing_seed(survey: Survey) -> Matches:
     for node, call in changing.items():
         if _is_seed(node, survey):
             yield node, _describe_seed(call, "is used as a seed")
+    for call in survey.calls(["torch.Generator().seed"]):
+        yield call.node, "seed() takes a seed from the operating system"
 
 
 def _calls_in_seeds(survey: Survey) -> Iterator[tuple[Called, cst.Call, Function]]:
@@ -169,12 +177,13 @@ NUMERIC_PARTS = word_set("int bytes fields time node")
     held="entropy",
     cure=instead(
         **dict.fromkeys(("urandom", "getrandom", "token_bytes"), "random.Random(0).randbytes({first})"),
-        **dict.fromkeys(("uuid1", "uuid4"), "uuid.UUID(int=random.Random(0).getrandbits(128))"),
+        **dict.fromkeys(("uuid1", "uuid4"), "uuid.UUID(int=random.getrandbits(128))"),
         **dict.fromkeys(BIT_GENERATORS, "{callee}(0)"),
-        token_hex="random.Random(0).randbytes({first}).hex()",  # noqa: S106
+        token_hex="random.randbytes({first}).hex()",  # noqa: S106
         randbits="random.Random(0).getrandbits({first})",
         randbelow="random.Random(0).randrange({first})",
         SystemRandom="random.Random(0)",
+        seed="{owner}.manual_seed(0)",
     ),
 )
 def entropy(survey: Survey) -> Matches:
@@ -183,7 +192,7 @@ def entropy(survey: Survey) -> Matches:
     `os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and unseeded bit generators of NumPy return different
     numbers in each run, regardless of seeds.
 
-    Advice: draw from a generator that the script seeds
+    Advice: draw from a generator that the script seeds once, at its beginning (`random.seed(0)`)
 
     Example:
         import os
@@ -397,7 +406,7 @@ def unrouted_draws() -> None:
     These are states of generators that were loaded, devices whose generator deviate does not route, and what else a run
     reports as uncontrolled.
 
-    Advice: draw from a generator that the script seeds
+    Advice: draw from a generator that the script seeds once, at its beginning (`random.seed(0)`)
 
     Source: this manual, "Variants".
     """

@@ -2,8 +2,8 @@
 
 It reaches `os.urandom`, `os.getrandom`, `uuid.uuid4`, `secrets`, `random.SystemRandom`, and generators of Python,
 NumPy, PyTorch and TensorFlow that are made or begin without a seed. It does not reach C and C++ code that asks the
-system itself, such as `torch.seed`, nor `uuid.uuid1`. Names of temporary files and keys of `multiprocessing` stay
-random.
+system itself, such as `torch.Generator().seed`, nor `uuid.uuid1`. Names of temporary files and keys of
+`multiprocessing` stay random.
 
 Every place of the project that asks has numbers of its own, so that those of one place can be given again without
 those of another. The generators that all code of a library shares have one place each: the name of the library. The
@@ -171,10 +171,19 @@ class DrawnEntropy:
             if module.backends.cuda.is_built():
                 module.cuda.manual_seed_all(seed)
             self.watch(name, lambda: module.default_generator.get_state().numpy().tobytes())
+            module.seed = module.random.seed = wraps_like(self._seed_of_torch(module), module.seed)
         else:
             seed = self.bits(BITS_OF_TENSORFLOW, name)
             self.context.seeding.carry_out(module.random.set_seed, (seed,), {})
             self.watch(name, object)  # it has no state that could be compared: it counts as drawn from
+
+    def _seed_of_torch(self, torch: Any) -> Callable[[], int]:
+        def seed() -> int:
+            number = self.bits(BITS_OF_TORCH, self.place(_getframe(1)))
+            torch.manual_seed(number)
+            return number
+
+        return seed
 
     def watch(self, library: str, state: Callable[[], object]) -> None:
         """Take down the state with which a shared generator begins."""
