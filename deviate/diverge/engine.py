@@ -256,7 +256,7 @@ class Search:
         idle = idle_lines(trace for side in self.pair.traces for trace in side)
         lines = {(one.file, one.line): None for one in hazards if SOURCES[one.name].held == "workers"}
         for file, line in [line for line in lines if line not in idle]:
-            yield f"the order of parallel work was the same in both runs, which may be chance ({place_text(file, line)})"
+            yield f"parallel work ended in the same order in both runs, maybe by chance ({place_text(file, line)})"
         if tolerance and self.ends.weights != "not reached":
             yield "final weights are recorded as a hash, which cannot be compared within a tolerance"
 

@@ -397,7 +397,13 @@ def _by_words(_: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """What a run itself reported: draws beyond control, operations without a deterministic version, old checkpoints."""
     for run in evidence.runs:
         for phrase in run.uncontrolled:
-            name = "entropy" if SYSTEM.match(phrase) else "parallel-draws" if "thread" in phrase else "unrouted-draws"
+            name = (
+                "entropy"
+                if SYSTEM.match(phrase)
+                else "parallel-draws"
+                if "thread" in phrase or "tasks" in phrase
+                else "unrouted-draws"
+            )
             yield Suspect(SOURCES[name], TOLD, f"a run reported: {phrase}")
         for phrase in run.operations:
             yield Suspect(SOURCES["torch-kernels"], TOLD, f"{phrase} ran without a deterministic version")

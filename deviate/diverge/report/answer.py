@@ -11,6 +11,7 @@ from deviate.diverge.report.words import (
     over,
     place_text,
     size,
+    step_text,
     what,
     where,
 )
@@ -88,12 +89,13 @@ def _what(difference: Difference, findings: DivergenceFindings) -> Iterator[str]
 
 
 def _ranks(findings: DivergenceFindings) -> Iterator[Point]:
-    """The first rank that diverges; what the others show stands on the page."""
+    """The first rank that diverges, and the first difference of two others."""
     if findings.ranks > 1 and findings.first is not None:
         # A process that only evaluates is compared as well, but is not one of the training ranks.
-        others = {difference.rank for rung in findings.rungs for difference in rung.by_rank}
-        n_ranks = max(findings.ranks, len(others | {findings.first.rank}))
-        yield Point("Ranks", f"rank {findings.first.rank} of {n_ranks} diverged first")
+        found = {one.rank: one for rung in findings.rungs for one in rung.by_rank if one.rank != findings.first.rank}
+        parts = [f"rank {findings.first.rank} of {max(findings.ranks, 1 + len(found))} diverged first"]
+        parts += [f"rank {one.rank} {step_text(one)}, {what(one)}" for one in list(found.values())[:2]]
+        yield Point("Ranks", "; ".join(parts))
 
 
 def _causes(findings: DivergenceFindings) -> Iterator[Point]:

@@ -1,13 +1,11 @@
 """The document on where two runs diverge: the answer, then figures, inputs, source, levels, causes and proof."""
 
-import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from deviate.base.notebooks import line_text
 from deviate.base.redaction import redact_words
-from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Growth, Place, RungFindings, Ulps
-from deviate.diverge.levels import LEVEL_OF
+from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Growth, Place, Ulps
 from deviate.diverge.report.answer import answer_of, paste_text
 from deviate.diverge.report.words import (
     apart,
@@ -15,11 +13,7 @@ from deviate.diverge.report.words import (
     code_text,
     input_time,
     place_text,
-    rough_text,
     shown_values,
-    size,
-    step_text,
-    what,
     where,
 )
 from deviate.report.data.published import Shape, document_data, publish
@@ -28,7 +22,6 @@ from deviate.report.data.tables import shield_rows
 from deviate.report.document import (
     Absent,
     Document,
-    Entry,
     Excerpt,
     ExcerptLine,
     Fact,
@@ -40,8 +33,8 @@ from deviate.report.document import (
     Table,
     cell,
 )
-from deviate.report.format import clean, counted_of, name_text
-from deviate.report.numbers import Number, duration_of, whole
+from deviate.report.format import clean, name_text
+from deviate.report.numbers import whole
 from deviate.report.plots import GrowthPanel, GrowthPlot
 
 DIVERGE_SCHEMA = 4
@@ -108,9 +101,6 @@ def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
     if diverged.is_equal is False:
         excerpts = tuple(_excerpts(diverged))
         yield Section("source", "Source", excerpts[:MOST_EXCERPTS] or (Absent(NO_SOURCE),))
-    yield _levels_section(diverged)
-    if diverged.ranks > 1:
-        yield _ranks_section(diverged)
     if not diverged.is_equal:
         absent = (
             "Not found: no known source of difference was seen."
@@ -168,24 +158,7 @@ def _growth_section(findings: DivergenceFindings) -> Section:
     if not reported:
         return Section("growth", heading, (Absent("The runs reported no loss or metric at the same steps."),))
     plots = [_plot(growth, number, findings.runs) for number, growth in enumerate(reported[:MOST_PLOTS])]
-    columns = ("Quantity", "first difference", "size", "at the end", "largest")
-    table = Table("Differences in reported values", columns, tuple(map(_row, reported)))
-    return Section("growth", heading, (*(Figure(plot, f"{plot.title}. {plot.caption}") for plot in plots), table))
-
-
-def _row(growth: Growth) -> Row:
-    differing, name = apart(growth), f"{name_text(growth.name)}, by {growth.unit}"
-    if not differing:
-        return Row(name, (cell(f"equal at each of {counted_of(len(growth.steps), 'step')}"), NONE, NONE, NONE))
-    first = differing[0]
-    sizes = [math.inf if math.isnan(size) else size for size in growth.differences]
-    most = max(differing, key=sizes.__getitem__)
-    cells = (
-        cell(f"{growth.unit} ", Number(growth.steps[first], 0), value=float(growth.steps[first])),
-        cell(rough_text(growth.differences[first])),
-        *(cell(f"{rough_text(growth.differences[at])}, at {growth.steps[at]}") for at in (-1, most)),
-    )
-    return Row(name, cells)
+    return Section("growth", heading, tuple(Figure(plot, f"{plot.title}. {plot.caption}") for plot in plots))
 
 
 def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
@@ -254,52 +227,6 @@ def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
         for place in cause.places:
             if (place.file, place.line) not in known:
                 yield place, f"{cause.certainty} cause ({clean(cause.title)})"
-
-
-def _levels_section(findings: DivergenceFindings) -> Section:
-    columns = ("Level", "first difference", "updates", "compared", "window", "time")
-    rows = tuple(map(_rung, findings.rungs))
-    caption = "Levels of detail at which the runs were compared; time: of the runs"
-    return Section("levels", "Levels", (Table(caption, columns, rows) if rows else Absent("No level was compared."),))
-
-
-def _rung(rung: RungFindings) -> Row:
-    if rung.why_not and not rung.n_runs:
-        cells: Sequence[Entry] = (Absent("not compared"), *(NONE for _ in range(4)))
-        return Row(rung.rung, tuple(cells), note=f"not compared: {clean(rung.why_not)}")
-    equal = Absent("unknown") if rung.why_not else cell("equal")
-    difference = rung.difference
-    cells = (
-        equal if difference is None else cell(f"{step_text(difference)}: {what(difference)}"),
-        *(cell(*whole(n), value=float(n)) for n in (rung.n_steps, rung.n_compared)),
-        cell(f"from update {rung.first}" if rung.until is None else f"updates {rung.first} to {rung.until - 1}"),
-        cell(*duration_of(rung.wall_time_s), value=rung.wall_time_s) if rung.n_runs else Absent("from records"),
-    )
-    ended = f"; ended: {clean(rung.why_not)}" if rung.why_not else ""
-    return Row(rung.rung, tuple(cells), note=f"compares {LEVEL_OF[rung.rung].compares}{ended}")
-
-
-def _ranks_section(findings: DivergenceFindings) -> Section:
-    rung = next((rung for rung in reversed(findings.rungs) if rung.difference is not None), None)
-    by_rank = {} if rung is None else {difference.rank: difference for difference in rung.by_rank}
-    ranks = range(max(findings.ranks, 1 + max(by_rank, default=0)))
-    rows = tuple(_rank(rank, by_rank.get(rank), findings.first) for rank in ranks)
-    columns = ("Rank", "diverges", "first difference", "line", "size")
-    caption = f"The first difference of each rank{f' on level {rung.rung}' if rung is not None else ''}"
-    return Section("ranks", "Ranks", (Table(caption, columns, rows),))
-
-
-def _rank(rank: int, difference: Difference | None, first: Difference | None) -> Row:
-    if difference is None:
-        return Row(str(rank), (cell("equal"), NONE, NONE, NONE))
-    is_first = first is not None and first.rank == rank
-    cells = (
-        cell(f"{step_text(difference)}{', first' if is_first else ''}"),
-        cell(what(difference)),
-        Absent("unknown") if difference.place is None else cell(place_text(difference.place)),
-        Absent("not measured") if difference.ulps is None else cell(size(difference.ulps)),
-    )
-    return Row(str(rank), cells)
 
 
 def _cause(cause: Cause) -> Remark:

@@ -164,7 +164,3 @@ def apart(growth: Growth) -> list[int]:
     """Indices at which the two values differ."""
     pairs = enumerate(zip(growth.first, growth.second, strict=True))
     return [at for at, (a, b) in pairs if a != b and not (math.isnan(a) and math.isnan(b))]
-
-
-def rough_text(value: float) -> str:
-    return rough(value) if math.isfinite(value) else "not finite"

@@ -53,7 +53,6 @@ INPUTS = {
     "queue": ("parallel",),
     "asyncio": ("parallel",),
     "joblib": ("parallel",),
-    "ray": ("parallel",),
     "torch": ("inputs.seeded_entropy", "parallel"),
     "numpy": ("inputs.seeded_entropy",),
     "tensorflow": ("inputs.seeded_entropy",),

@@ -147,18 +147,11 @@ def test_processes_that_are_compared_though_they_did_not_train_are_counted_among
     rungs = tuple(dataclasses.replace(it, by_rank=more) if it is rung else it for it in found.rungs)
     text = " ".join(render(dataclasses.replace(several, rungs=rungs), "terminal").split())
     assert "rank 1 of 3 diverged first" in text
-    assert "other rank" not in text
-    page = diverge_document(dataclasses.replace(several, rungs=rungs))
-    (section,) = [it for it in page.sections if it.key == "ranks"]
-    assert [row.label for row in section.tables[0].rows] == ["0", "1", "2"]
 
 
-def test_each_rank_has_its_difference_in_the_table() -> None:
-    (section,) = [it for it in diverge_document(CASES["ranks"]()).sections if it.key == "ranks"]
-    rows = {row.label: [cell.text for cell in row.cells] for row in section.tables[0].rows}
-    assert rows["1"][0].endswith(", first")
-    assert rows["0"][1] == "gradient of module.fc.weight"
-    assert rows["2"] == rows["3"] == ["equal", "none", "none", "none"]
+def test_two_other_ranks_are_told_with_their_differences() -> None:
+    text = " ".join(render(CASES["ranks"](), "terminal").split())
+    assert "rank 1 of 4 diverged first; rank 0 at update 3 (main-loop step 0), gradient of module.fc.weight" in text
 
 
 @pytest.mark.parametrize(
@@ -202,7 +195,6 @@ def test_the_figure_draws_both_runs_and_the_difference_on_logarithmic_axes() -> 
 def test_runs_whose_loss_never_differs_have_one_panel() -> None:
     page = render(CASES["equal"](), "html")
     assert "difference of loss" not in page
-    assert "equal at each of 120 steps" in page
 
 
 def test_values_that_are_no_numbers_are_drawn_as_gaps_and_kept_in_the_data() -> None:
@@ -210,8 +202,6 @@ def test_values_that_are_no_numbers_are_drawn_as_gaps_and_kept_in_the_data() -> 
     gaps = (0.0, math.inf, math.nan, math.nan)
     odd = Growth("loss", "update", (0, 1, 2, 3), gaps, first, second)
     found = parted(growth=(odd,))
-    (table,) = diverge_document(found).sections[0].tables
-    assert [cell.text for cell in table.rows[0].cells][1:] == ["not finite", "not finite, at 3", "not finite, at 1"]
     assert "<svg" in render(found, "html")
     assert list(schema_flaws(render(found, "json"), diverge_schema)) == []
     table = list(csv.reader(io.StringIO(render(found, "csv"))))

@@ -48,7 +48,7 @@ with ThreadPool(4) as pool:
     jobs = [pool.apply_async(nap, [i], callback=seen.append) for i in range(4)]  # apply_async
     print([job.get() for job in jobs], pool.map(nap, range(4)))
     print(seen)
-numbers, objects = queue.Queue(), queue.SimpleQueue()
+numbers, objects = queue.Queue(), queue.Queue()
 def put(i):
     numbers.put((nap(i), [i]))
     objects.put([[i]])
@@ -185,7 +185,7 @@ def test_nothing_is_patched_without_a_trace_and_without_the_control(tmp_path: Pa
         from multiprocessing import pool
         functions = (futures.as_completed, futures.wait, futures.Future.__init__, futures.Future.set_result)
         functions += (futures.ThreadPoolExecutor.submit, pool.IMapUnorderedIterator._set, pool.Pool.apply_async)
-        functions += (queue.Queue.get, queue.SimpleQueue, threading.Thread.start, asyncio.as_completed)
+        functions += (queue.Queue.get, threading.Thread.start, asyncio.as_completed)
         print([function for function in functions if hasattr(function, "__deviate__")])
         """
     assert Child(tmp_path, textwrap.dedent(script)).run().stdout == "[]\n"

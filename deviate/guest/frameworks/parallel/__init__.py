@@ -21,7 +21,6 @@ PATCHES = {
     "threading": ((ORDER, one_by_one.run_threads_in_turn), (RECORD, queues.number_threads)),
     "asyncio.tasks": (),
     "joblib.parallel": ((ORDER, one_by_one.limit_workers), (RECORD, completion.record_joblib)),
-    "ray": ((RECORD, completion.record_ray),),
     "torch.utils.data.dataloader": ((ORDER, one_by_one.limit_workers), (RECORD, completion.record_loaders)),
 }
 """Patches of each module, inner ones first: what is recorded is the order that the program sees."""

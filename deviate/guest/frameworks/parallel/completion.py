@@ -166,15 +166,6 @@ def record_joblib(module: Any, context: AdapterContext) -> None:
     callback._register_outcome = wraps_like(_register_outcome, register)
 
 
-def record_ray(module: Any, context: AdapterContext) -> None:
-    """The results that `ray.wait` gives, by their position among its arguments."""
-
-    def parts(result: Any, ray_waitables: Any, **options: Any) -> Any:
-        return (*result, list(ray_waitables).index)
-
-    context.part(Orders).record_wait(module, "ray.wait", parts, replace)
-
-
 def record_loaders(module: Any, context: AdapterContext) -> None:
     """The order of batches of a `DataLoader` with `in_order=False`."""
     iterator = module._MultiProcessingDataLoaderIter

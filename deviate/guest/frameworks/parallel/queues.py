@@ -48,8 +48,6 @@ def number_of_thread() -> str:
 def record_queues(module: Any, context: AdapterContext) -> None:
     _record_puts(module.Queue, context)
     _record_gets(module.Queue, context)
-    if hasattr(module, "SimpleQueue"):
-        module.SimpleQueue = _subclass(module.SimpleQueue, context)
 
 
 def record_process_queues(module: Any, context: AdapterContext) -> None:
@@ -104,22 +102,6 @@ def _record_gets(queue: Any, context: AdapterContext) -> None:
 def _caller(queue: Any, frame: FrameType | None) -> FrameType | None:
     """Who calls a method of a queue, maybe through another of its methods."""
     return beyond((queue.__module__,), frame)
-
-
-def _subclass(simple_queue: Any, context: AdapterContext) -> Any:
-    """A subclass for the simple queues of the program, as the methods of the class are in C."""
-    orders = context.part(Orders)
-
-    class SimpleQueue(simple_queue):  # type: ignore[misc]
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            if cls is SimpleQueue and not orders.is_in_project(_getframe(1)):
-                return simple_queue(*args, **kwargs)
-            return simple_queue.__new__(cls, *args, **kwargs)
-
-    wraps_like(SimpleQueue, simple_queue)
-    _record_puts(SimpleQueue, context)
-    _record_gets(SimpleQueue, context)
-    return SimpleQueue
 
 
 def text_of(item: Any) -> str:
