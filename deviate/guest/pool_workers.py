@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import CodeType, FrameType
 
 POOLS = (
     "multiprocessing.pool",
@@ -11,6 +12,8 @@ POOLS = (
     "torch.utils.data._utils.worker",
 )
 """Ends of the names of modules whose functions such a process runs."""
+SHARED = ("multiprocessing.pool", "concurrent.futures.process", "concurrent.futures.thread", "loky.process_executor")
+"""Those of pools in which chance decides who takes which task. Loaders of PyTorch deal out their batches in turn."""
 
 
 def is_pool_worker() -> bool:
@@ -23,6 +26,18 @@ def is_pool_worker() -> bool:
     processes = sys.modules.get("multiprocessing.process")
     target = getattr(processes.current_process(), "_target", None) if processes is not None else None
     return str(getattr(target, "__module__", "")).endswith(POOLS)
+
+
+def task_call(frame: FrameType | None) -> tuple[CodeType, int] | None:
+    """Where a pool calls what runs in this frame; None outside of pools.
+
+    It is the same for all tasks of a pool, and another one for the initializer of its workers and for imports.
+    """
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).endswith(SHARED):
+            return frame.f_code, frame.f_lasti
+        frame = frame.f_back
+    return None
 
 
 def leave_pool() -> None:

@@ -8,7 +8,7 @@ from types import FrameType
 from .annotations import Any, Callable
 from .project import Project
 from .recorder import Recorder
-from .streams import Streams, spell_seed
+from .streams import UNSEEDED, Streams, spell_seed
 
 MOST_RECORDED = 100
 """Seeds that are recorded of one call in one line: some scripts make a generator for every example."""
@@ -102,7 +102,8 @@ class Seeding:
             return spell_seed(seed)
         self.unseeded += 1
         rank = self.streams.unseeded_key()
-        return "none-%d" % self.unseeded if rank is None else "none-%d of %s" % (self.unseeded, rank)
+        key = "%s%d" % (UNSEEDED, self.unseeded)
+        return key if rank is None else "%s of %s" % (key, rank)
 
     def record(self, call: str, seed: object, *, is_replaced: bool = True) -> None:
         """Record the project line that set a seed; library frames in between are skipped.

@@ -10,12 +10,14 @@ the places of their draws in the spec.
 
 from __future__ import annotations
 
+import os
 import sys
 from types import CodeType, FrameType, ModuleType
 
 from .adapter_context import AdapterContext
 from .annotations import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 from .first_values import FirstValues
+from .pool_workers import is_pool_worker, task_call
 from .project import beyond, outwards
 from .regions import INIT, Region
 from .seeds import wraps_like
@@ -44,6 +46,7 @@ class EarlyDraws:
         self.recorder = context.recorder
         self.purposes: dict[tuple[int, ...], Purpose] = {}
         self.varied_places = frozenset(filter(None, context.controls.get(VARY, "").split(",")))
+        self.looked_at: set[tuple[CodeType, int, int]] = set()
         self.has_training = bool(context.project.training_loops)
         self._flows: Any = None
         is_varied = INIT in self.streams.varied  # else they are what the first run drew
@@ -88,8 +91,15 @@ class EarlyDraws:
                     or not streams.is_routed_thread()
                     or is_passing()
                 ):
+                    if streams.seeds and not (recorder.is_training or streams.paused or streams.is_routed_thread()):
+                        self._tell_shared(sys._getframe(1), "threads", None)
                     return _original(*args, **kwargs)
                 stream = self.stream(sys._getframe(1), _call, is_order=is_order)
+                if stream == SPLIT and kwargs.get("generator") is None:  # PyTorch has functions with a generator
+                    twins = getattr(args[0] if args else None, "_twins", None)
+                    twins = getattr(twins, "bits", twins)
+                    own = streams.seeded_in.get(library.partition(".")[0]) if twins is None else twins.seeded_in
+                    self._tell_shared(sys._getframe(1), "worker processes", own)
                 if stream is None or stream == OTHER:
                     return _original(*args, **kwargs)
                 if stream == INIT:  # in the first run this was drawn as an example: those after it stay the same
@@ -105,6 +115,23 @@ class EarlyDraws:
             if isinstance(owner, ModuleType):  # functions of modules are pickled by their qualified name
                 draw.__module__, draw.__qualname__ = owner.__name__, name
             setattr(owner, name, draw)
+
+    def _tell_shared(self, frame: FrameType, where: str, seeded_in: tuple[CodeType, int] | None) -> None:
+        """Report a draw of a task, once per place, if it depends on chance: on the worker that takes the task.
+
+        Args:
+            seeded_in: where the generator got its seed. A task that gives it draws the same in all workers.
+        """
+        place = frame.f_code, frame.f_lasti, os.getpid()
+        if place in self.looked_at:
+            return
+        self.looked_at.add(place)
+        call, caller = task_call(frame), beyond(BETWEEN, frame)
+        if call is None or call == seeded_in or caller is None or self.project.place(caller.f_code) is None:
+            return
+        if where == "threads" or is_pool_worker():
+            text = "draws in %s, which share the tasks by chance" % where
+            self.recorder.event("uncontrolled", text, *self.project.nearest(caller))
 
     def at_rest(self, function: Any) -> Any:
         """Wrap a function that reads or sets the state of a generator: that of the stream of draws without a region."""

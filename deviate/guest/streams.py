@@ -11,11 +11,14 @@ initialised from `init`.
 from __future__ import annotations
 
 import operator
+from sys import _getframe
 from threading import get_ident
 
 from .annotations import TYPE_CHECKING, Any, Callable
+from .pool_workers import is_pool_worker, task_call
 
 if TYPE_CHECKING:
+    from types import CodeType
     from typing import ContextManager, Protocol
 
     from .recorder import Recorder
@@ -38,6 +41,8 @@ MOST_PLACES = 50
 """Lines that draw outside of the main loop, of which a process tells."""
 OTHER = "other"
 """Where a process starts, and what no region explains."""
+UNSEEDED = "none-"
+"""How the keys of generators begin for which the script has no seed."""
 
 
 def derive(*parts: object) -> int:
@@ -59,6 +64,10 @@ def spell_seed(seed: Any) -> str:
         return repr(seed)
 
 
+def _task() -> tuple[CodeType, int] | None:
+    return task_call(_getframe(1)) if is_pool_worker() else None
+
+
 class Streams:
     """Tracks the stream that draws are currently routed to.
 
@@ -71,6 +80,7 @@ class Streams:
 
     Attributes:
         paused: above zero while all generators stay as they are: their states are somebody else's affair.
+        seeded_in: library to the task call in which the script seeded it last; none outside of pools.
     """
 
     def __init__(self, seeds: dict[str, int], recorder: Recorder, varied: frozenset[str] = frozenset()) -> None:
@@ -80,6 +90,7 @@ class Streams:
         self.routed_stream = OTHER
         self.thread = get_ident()
         self.paused = 0
+        self.seeded_in: dict[str, tuple[CodeType, int] | None] = {}
         self.banks: list[Bank] = []
         self.counts: dict[tuple[str, ...], int] = {}
         self.drawn: dict[str, set[str]] = {}
@@ -179,6 +190,7 @@ class Streams:
         a region it is the region's own affair, so that seeds drawn for augmentation do not move the shuffling.
         """
         banks = [bank for bank in self.banks if library in (bank.library, bank.follows)]
+        self.seeded_in.update(dict.fromkeys([bank.library for bank in banks], _task()))
         for bank in banks:
             bank.before_seeding(script_seed, self.now)
         result = set_seed()
@@ -313,6 +325,7 @@ class StreamGenerators:
 
     Attributes:
         saved: what belongs to the states that the script has read, see `saved_states`.
+        seeded_in: the task call of a pool in which the script gave the seed; None outside of pools and without a seed.
     """
 
     def __init__(self, streams: Streams, library: str, key: str, make: Callable[[int], Any]) -> None:
@@ -325,6 +338,7 @@ class StreamGenerators:
     def begin(self, key: str) -> None:
         """Reset all generators, keyed by another seed."""
         self.key = key
+        self.seeded_in = None if key.startswith(UNSEEDED) else _task()
         self.generators: dict[str, Any] = {}
 
     def now(self) -> Any:

@@ -319,6 +319,8 @@ UNROUTED = (
     "jax.experimental.pallas.",
 )  # fmt: skip
 """How the guest begins a phrase on draws that it does not route."""
+SHARED = "share the tasks by chance"
+"""What it says of draws in workers, which are held if each task sets a seed of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What a noise study says, and what it may not claim: sentences without rounded figures, and notes in its tables."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from deviate.base.notebooks import place_text
@@ -22,6 +23,8 @@ from deviate.stats.study import (
 )
 
 MOST_LISTED = 5
+MOST_RECORDED = 100
+"""Seeds of one call that a process records."""
 
 
 def statements(study: Study) -> tuple[str, ...]:
@@ -172,7 +175,11 @@ def _run_time_seeds(study: Study) -> Iterator[str]:
 
 
 def _calls_with_other_values(experiment: Experiment) -> list[str]:
-    """Seeding calls whose k-th value is not the same in all runs; runs may make them more or less often."""
+    """Seeding calls whose values are not the same in all runs; runs may make them more or less often.
+
+    The same values in another order are no other seeds: workers share the tasks by chance. Where so many were made that
+    a run records only some of them, those of one run have none in common with those of another.
+    """
     by_call: dict[tuple[str, str, int], list[list[str]]] = {}
     for run in select_completed(experiment):
         calls: dict[tuple[str, str, int], list[str]] = {}
@@ -183,8 +190,15 @@ def _calls_with_other_values(experiment: Experiment) -> list[str]:
     return [
         f"{call} at {place_text(file, line)}"
         for (call, file, line), runs in by_call.items()
-        if any(len(set(together)) > 1 for together in zip(*runs, strict=False))
+        if any(len(set(together)) > 1 for together in zip(*runs, strict=False)) and _are_other_values(runs)
     ]
+
+
+def _are_other_values(runs: Sequence[Sequence[str]]) -> bool:
+    fewest, *others = sorted(runs, key=len)
+    if len(fewest) >= MOST_RECORDED:
+        return any(set(fewest).isdisjoint(other) for other in others)
+    return any(not Counter(fewest) <= Counter(other) for other in others)
 
 
 def _draws(study: Study) -> Iterator[str]:

@@ -116,7 +116,8 @@ ENOUGH = 2
 class SameData:
     """Accepts updates on runs, and reports if the first runs of a variant had different test data.
 
-    Data that is not known to be examples is ignored, as are variants that vary the split.
+    Data that is not known to be examples is ignored, as are variants that vary the split, and experiments of `diverge`,
+    which says itself why runs differ.
     """
 
     experiments: Sequence[PreparedExperiment]
@@ -138,6 +139,7 @@ class SameData:
 
     def _variant(self, update: RunUpdate) -> Variant | None:
         plans = [experiment.plan for experiment in self.experiments if update.experiment == experiment.folder.name]
+        plans = [plan for plan in plans if "trace" not in dict(plan.capture)]
         variants = (variant.definition for plan in plans for variant in plan.variants if variant.name == update.variant)
         return next(variants, None)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from deviate.base.notebooks import place_text
 from deviate.base.texts import first_few
-from deviate.model.records import IMPORTED_AS, ControlEvent, DrawEvent, Experiment, Run
+from deviate.model.records import IMPORTED_AS, SHARED, ControlEvent, DrawEvent, Experiment, Run
 from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
 from deviate.report.format import clean, counted, group_pairs, instant, name_text, number, replicates
 from deviate.report.numbers import Pieces, duration_of
@@ -49,8 +49,11 @@ UNROUTED_LEFT_OUT = ", except draws that are not routed"
 def freedom(experiment: Experiment) -> str:
     """What differs between the runs, in words for someone who has not met the variants; empty for a part of a group."""
     text = _freedom(experiment)
-    if text and any(run.unrouted for run in experiment.runs):
+    if text and any(SHARED not in phrase for run in experiment.runs for phrase in run.unrouted):
         text += UNROUTED_LEFT_OUT
+    if text and (shared := _shared_draws(experiment)):
+        draws = [f"{words} ({first_few(places, MOST_HELD)})" for words, places in shared.items()]
+        text += f"; not held: {', '.join(draws)}; seed each task: default_rng(task)"
     held = held_draws(experiment)
     is_varied = bool(text and held and STREAMS.intersection(experiment.varied))
     return f"{text}; data held: {held}; --vary NAME or FILE:LINE" if is_varied else text
@@ -60,12 +63,21 @@ def held_draws(experiment: Experiment) -> str:
     """What makes or divides the data, equal in all runs: `train_test_split (train.py:7), normal (train.py:8)`."""
     events = dict.fromkeys(event for run in experiment.runs for event in run.drawn)
     weights = {(event.file, event.line) for event in events if event.stream == "init"}
+    shared = {place for places in _shared_draws(experiment).values() for place in places}
     texts = dict.fromkeys(
         f"{clean(event.call.rpartition('.')[2])} ({place_text(clean(event.file), event.line)})"
         for event in events
         if event.stream == "split" and "split" in experiment.held and (event.file, event.line) not in weights
+        if place_text(clean(event.file), event.line) not in shared
     )
     return first_few(list(texts), MOST_HELD)
+
+
+def _shared_draws(experiment: Experiment) -> dict[str, list[str]]:
+    """Draws in workers that no stream holds, as words with their places."""
+    phrases = dict.fromkeys(clean(phrase) for run in experiment.runs for phrase in run.unrouted if SHARED in phrase)
+    parts = (phrase.removesuffix(")").rpartition(" (") for phrase in phrases)
+    return group_pairs((words, place) for words, _, place in parts)
 
 
 def _freedom(experiment: Experiment) -> str:
