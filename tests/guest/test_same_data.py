@@ -70,3 +70,46 @@ def test_a_script_that_trains_nothing_varies_all_it_draws(tmp_path: Path, requir
     text = "import numpy as np\nx = np.random.default_rng(0).normal(size=9)\ny = np.exp(x)\nprint('mean', y.mean())\n"
     first, second = (printed(run(tmp_path / str(k), text, k)) for k in range(2))
     assert first != second
+
+
+POOLED = """\
+import numpy as np
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+def seed():
+    np.random.seed(3)
+
+def make(block):
+    return DRAW
+
+if __name__ == "__main__":
+    with POOL as pool:
+        x = np.array(list(pool.map(make, range(8))))
+    w = np.zeros(2)
+    for epoch in range(2):
+        w -= 0.1 * (w - x.mean(0))
+        print("loss", w.sum())
+"""
+PROCESSES, THREADS = "ProcessPoolExecutor(2)", "ThreadPoolExecutor(2)"
+
+
+@pytest.mark.parametrize(
+    ("pool", "draw", "where"),
+    [
+        (PROCESSES, "np.random.randn(2)", "worker processes"),
+        (PROCESSES, "np.random.default_rng().normal(size=2)", "worker processes"),
+        ("ProcessPoolExecutor(2, initializer=seed)", "np.random.randn(2)", "worker processes"),
+        (THREADS, "np.random.randn(2)", "threads"),
+        (PROCESSES, "np.random.RandomState(block).randn(2)", None),
+        (PROCESSES, "np.random.default_rng(block).normal(size=2)", None),
+        (PROCESSES, "(np.random.seed(block), np.random.randn(2))[1]", None),
+        (THREADS, "np.random.RandomState(block).randn(2)", None),
+    ],
+)
+def test_draws_that_depend_on_who_takes_the_task_are_told_with_their_line(
+    tmp_path: Path, pool: str, draw: str, where: str | None, require
+) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    result = run(tmp_path / "0", POOLED.replace("DRAW", draw).replace("POOL as", f"{pool} as"), 0)
+    told = {tuple(event) for event in result.of("uncontrolled")}
+    assert told == ({(f"draws in {where}, which share the tasks by chance", "train.py", 8)} if where else set())

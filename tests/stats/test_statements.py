@@ -211,3 +211,15 @@ def test_equal_inputs_that_may_be_the_models_own_are_called_inputs() -> None:
     told = _told(equal("impl", 2, evaluation=data), equal("control", 2, evaluation=data))
     assert "Same inputs: all 4 runs called the model with the same inputs in the first evaluation, by hash." in told
     assert "Same split" not in told
+
+
+def test_seeds_of_workers_that_share_the_tasks_do_not_differ_by_their_order() -> None:
+    assert "seed differs" not in _told(_seeded("control", ("0", "1", "2"), ("1", "0", "2"), ("2", "1")))
+    assert "seed differs" in _told(_seeded("control", ("0", "1", "2"), ("0", "1", "3")))
+    assert "seed differs" in _told(_seeded("control", ("0", "1"), ("0", "0")))
+
+
+def test_seeds_of_which_a_run_recorded_only_some_differ_if_it_has_none_of_another_run() -> None:
+    first, second, third = (tuple(map(str, range(start, start + 100))) for start in (0, 50, 500))
+    assert "seed differs" not in _told(_seeded("control", first, second))
+    assert "seed differs" in _told(_seeded("control", first, third))

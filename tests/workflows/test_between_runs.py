@@ -13,11 +13,11 @@ from deviate.workflows import SameData
 from deviate.workflows.execute import PreparedExperiment
 
 
-def begun(folder: Path, *variants: str) -> PreparedExperiment:
+def begun(folder: Path, *variants: str, capture: tuple[tuple[str, str], ...] = ()) -> PreparedExperiment:
     plans = tuple(VariantPlan(name, 5, VARIANTS[name]) for name in variants)
     plan = Plan(
         name="train", created=0.0, root=folder, command=("python", "train.py"), cwd=".", seed=0, sources_hash="0" * 64,
-        variants=plans, selection=Selection(()),
+        variants=plans, selection=Selection(()), capture=capture,
     )  # fmt: skip
     return PreparedExperiment("train", folder / "train", Snapshot(folder, folder, "0" * 64), plan)
 
@@ -74,6 +74,11 @@ def test_nothing_is_said_of_inputs_that_may_be_the_models_own_or_where_the_split
     tmp_path: Path, variant: str, evidence: str
 ) -> None:
     assert told(tmp_path, variant, evidence) == [None, None, None]
+
+
+def test_diverge_says_itself_why_its_runs_differ(tmp_path: Path) -> None:
+    data = SameData([begun(tmp_path, "algo", capture=(("trace", "1"),))])
+    assert [data.take(ended(tmp_path, "algo", replicate, "labels")) for replicate in range(2)] == [None, None]
 
 
 def test_runs_that_failed_do_not_count(tmp_path: Path) -> None:

@@ -6,12 +6,16 @@ from experiments import experiment, run, scored, selected, single, trained, with
 
 from deviate.model.findings import Findings
 from deviate.model.plan import PrimaryChoice
-from deviate.model.records import Experiment, Series
+from deviate.model.records import DrawEvent, Experiment, Series
+from deviate.replay.variants import VARIANTS
 from deviate.report.document import Absent, Figure, Report, Section, Table
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
+from deviate.report.parts.provenance import freedom
 from deviate.report.plots import CurvePlot
 from deviate.stats import judge
+
+VARIED = VARIANTS["algo+impl"].varied
 
 
 def _mock_up() -> Findings:
@@ -255,3 +259,15 @@ def test_of_very_many_runs_a_report_shows_a_part_and_says_of_how_many() -> None:
 def _tables(report: Report) -> list[Table]:
     parts = [part for section in report.sections for part in (section, *section.parts)]
     return [block for part in parts for block in part.blocks if isinstance(block, Table)]
+
+
+def test_draws_in_workers_are_not_said_to_be_held() -> None:
+    shared = "draws in worker processes, which share the tasks by chance"
+    drawn = tuple(DrawEvent("numpy.random.randn", "split", "train.py", line) for line in (7, 8, 80))
+    uncontrolled = tuple(f"{shared} (train.py:{line})" for line in (8, 9))
+    whole = scored("train", np.array([0.1, 0.2]))
+    runs = tuple(replace(each, drawn=drawn, uncontrolled=uncontrolled) for each in whole.runs)
+    assert freedom(replace(whole, runs=runs, varied=VARIED, held=("split",))) == (
+        f"training varies: seeds and kernels; not held: {shared} (train.py:8, train.py:9); seed each task: "
+        "default_rng(task); data held: randn (train.py:7), randn (train.py:80); --vary NAME or FILE:LINE"
+    )
