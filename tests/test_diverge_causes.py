@@ -136,7 +136,7 @@ def test_numbers_from_the_system_are_proved_with_their_line(diverge: Diverge) ->
 
 
 def test_the_first_draw_from_what_nobody_seeds_is_named(diverge: Diverge) -> None:
-    assert proved(diverge(UNSEEDED)) == [(5, "np.random.seed(0)  # before train.py:5")]
+    assert proved(diverge(UNSEEDED)) == [(5, "np.random.seed(0)  # before train.py:4")]
     assert diverge(UNSEEDED, "--variant", "control")["is_equal"] is True
 
 

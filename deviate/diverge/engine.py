@@ -315,8 +315,7 @@ class Search:
 
 def announce(level: Level) -> str:
     """`Level 4, operations: each operation`."""
-    extent = " to the end of both runs" if level is LEVELS[0] else ""
-    return f"Level {level.number}, {level.rung}: {level.compares}{extent}"
+    return f"Level {level.number}, {level.rung}: {level.compares}{' to the end' * (level is LEVELS[0])}"
 
 
 def why_no_further(pair: Pair, level: Level) -> str:

@@ -30,9 +30,8 @@ class Moments:
         """Whether both values of a quantity are times, numbers of the process, or addresses."""
         if all(value.is_integer() for value in values):
             numbers = tuple(map(int, values))
-            if all(number in self._numbers[at] for at, number in enumerate(numbers)):
-                return True
-            if all(not number % 8 and any(low <= number < high for low, high in HEAPS) for number in numbers):
+            are_addresses = all(not one % 8 and any(low <= one < high for low, high in HEAPS) for one in numbers)
+            if are_addresses or all(number in self._numbers[at] for at, number in enumerate(numbers)):
                 return True
         return all(map(self._is_stamp, (0, 1), values)) or self._are_intervals(values)
 
@@ -42,9 +41,7 @@ class Moments:
 
     def _are_intervals(self, values: tuple[float, float]) -> bool:
         """Whether both values are the same part, one of n equal ones, of the time between the same two readings."""
-        if min(values) <= 0:
-            return False
-        for one, other in zip(*self._intervals, strict=False):
+        for one, other in zip(*self._intervals, strict=False) if min(values) > 0 else ():
             n = round(one / values[0])
             parts = zip((one, other), values, strict=True)
             if 0 < n <= MOST_PARTS and all(abs(interval - n * value) <= EXACT_S for interval, value in parts):

@@ -333,10 +333,7 @@ class _Reader:
 
     def start(self, number: int, facts: dict[str, Any]) -> None:
         if number != SCHEMA:
-            raise RecordError(
-                f"{self.path} has schema {number}; this deviate reads {SCHEMA}",
-                "read it with the version of deviate that wrote it",
-            )
+            raise RecordError(f"{self.path} has schema {number} and not {SCHEMA}", "use the deviate that wrote it")
         trace = self.trace
         trace.rank, trace.pid = int(facts["rank"]), int(facts["pid"])
         trace.level, trace.first = int(facts["level"]), int(facts["from"])
