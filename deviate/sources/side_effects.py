@@ -62,7 +62,7 @@ def _target(call: Called) -> cst.BaseExpression | None:
 
 
 def _writes(mode: cst.BaseExpression | None) -> bool:
-    return bool(set("wax+") & set(constant_text(mode) or "r"))
+    return bool(set("wax") & set(constant_text(mode) or "r"))  # what is opened by "r+" is there
 
 
 # ---------------------------------------------------------------- rules

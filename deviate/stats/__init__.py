@@ -116,6 +116,7 @@ if TYPE_CHECKING:
     from deviate.stats.interim_analysis import next_look as next_look
     from deviate.stats.interim_analysis import progress as progress
     from deviate.stats.judge import judge as judge
+    from deviate.stats.lookup import require_metric as require_metric
     from deviate.stats.multiple.many import all_pairs as all_pairs
     from deviate.stats.multiple.many import anova as anova
     from deviate.stats.multiple.many import benjamini_hochberg as benjamini_hochberg

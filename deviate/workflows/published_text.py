@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deviate.errors import InputError
 from deviate.model.estimates import Unavailable
 from deviate.model.published_results import PublishedResult, PublishedSpread, SpreadKind
-from deviate.stats.lookup import require_metric
+from deviate.stats import require_metric
 
 OPTION = "--against"
 EXAMPLE = f"write it as {OPTION} 'test_acc=94.2±0.3, n=5, SD, ddof=1'"

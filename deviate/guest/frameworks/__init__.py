@@ -41,9 +41,7 @@ PACKAGES = {
 """Adapters by the packages that their modules lie in."""
 
 INPUTS = {
-    "os": (
-        "inputs.seeded_entropy", "inputs.listings", "inputs.questions", "inputs.files", "inputs.network",
-    ),
+    "os": ("inputs.seeded_entropy", "inputs.listings", "inputs.questions", "inputs.files"),
     "pathlib": ("inputs.listings", "inputs.questions"),
     "glob": ("inputs.listings",),
     "time": ("inputs.clocks",),

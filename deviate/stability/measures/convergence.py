@@ -16,8 +16,7 @@ from deviate.model.records import Experiment, Run, Series
 from deviate.model.stability import Convergence, ConvergenceRow, WeakModels
 from deviate.series.headline import find_primary
 from deviate.series.score import score_of
-from deviate.stats import is_accuracy, main_loop, mean_of, range_of, relative_range, sd_of
-from deviate.stats.lookup import require_metric
+from deviate.stats import is_accuracy, main_loop, mean_of, range_of, relative_range, require_metric, sd_of
 
 TOLERANCE = 0.01
 PATIENCE = 5
