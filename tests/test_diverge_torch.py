@@ -206,4 +206,4 @@ def test_what_removes_it_is_tried(told: tuple[str, dict[str, Any]]) -> None:
     confirmed = told[1]["confirmations"][-1]
     assert (confirmed["given"], confirmed["is_equal"]) == ("with deterministic kernels", True)
     assert "equal over 40 updates: metrics, losses, weights" in confirmed["what"]
-    assert told[1]["causes"][0]["certainty"] == "proved"
+    assert told[1]["causes"] == [], "deterministic kernels of a CPU also round otherwise: no source is known here"
