@@ -16,13 +16,9 @@ HAS_CLASS = sys.version_info >= (3, 13)
 """`as_completed` is a function that returns an iterator, also an asynchronous one; before, it is a generator."""
 
 
-def patch_as_completed(module: Any, context: AdapterContext, *, is_held: bool) -> None:
-    """Record the order of results, or give them in the order of the arguments.
-
-    Args:
-        is_held: whether each task counts as done only after those before it.
-    """
-    orders, wait = context.part(Orders), module.wait
+def patch_as_completed(module: Any, context: AdapterContext) -> None:
+    """Record the order of results; with one worker, each task counts as done only after those before it."""
+    orders, wait, is_held = context.part(Orders), module.wait, context.controls.get("workers") == "one"
 
     async def after(before: Any, task: Any) -> Any:
         await wait([task])

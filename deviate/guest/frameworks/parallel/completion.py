@@ -6,6 +6,7 @@ import sys
 from collections import deque
 from itertools import count
 from sys import _getframe
+from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
@@ -51,11 +52,11 @@ def record_futures(module: Any, context: AdapterContext) -> None:
             del future  # the program may want it to be freed
             yield held.pop()
 
-    def parts(result: Any, *args: Any, **kwargs: Any) -> Any:
-        return result.done, result.not_done, number_of
+    def record_wait(frame: FrameType, result: Any, *args: Any, **kwargs: Any) -> None:
+        orders.record_some("concurrent.futures.wait", orders.own_place(frame), result.done, result.not_done, number_of)
 
     replace(module, "as_completed", as_completed)
-    orders.record_wait(module, "concurrent.futures.wait", parts, replace)
+    orders.callers.observe(module, "wait", record_wait, replace)
     _record_callbacks(module.Future, "add_done_callback", 0, "fn", orders)
 
 

@@ -79,19 +79,6 @@ class Orders:
             self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end)
         return self.orders[key]
 
-    def record_wait(self, module: Any, call: str, parts: Callable[..., Any], put: Callable[..., object]) -> None:
-        """Record which of some requests have a result, where others have none yet, when `wait` of a module returns.
-
-        Args:
-            parts: gives those with a result, those without, and what tells in which order they were requested, from
-                the result of `wait` and its arguments.
-        """
-
-        def record(frame: FrameType, result: Any, *args: Any, **kwargs: Any) -> None:
-            self.record_some(call, self.own_place(frame), *parts(result, *args, **kwargs))
-
-        self.callers.observe(module, "wait", record, put)
-
     def record_some(
         self, call: str, place: int, done: Iterable[Any], rest: Iterable[Any], number_of: Callable[[Any], int]
     ) -> None:
