@@ -51,11 +51,7 @@ def remember_states(
         if kept is None:
             return
         bank.note_draws(streams.now)
-        for stream in [stream for stream in bank.states if stream != streams.now]:
-            if stream in kept:
-                thaw(bank.states[stream], kept[stream])
-            else:  # it begins anew, as it did behind the saved state
-                del bank.states[stream]
+        _bring_back(bank.states, kept, streams.now, lambda stream, state: thaw(bank.states[stream], state))
 
     setattr(owner, read, wraps_like(get, get_state))
     setattr(owner, write, wraps_like(put, set_state))
@@ -80,13 +76,17 @@ def write_state(generators: Any, state: Any, write: Callable[[Any, Any], object]
     write(generators.now(), state)
     base = getattr(generators, "bits", generators)
     kept = base.saved and base.saved.get(_spell(state))
-    if not kept:
-        return
-    for stream in [one for one in base.generators if one != base.streams.now]:
+    if kept:
+        _bring_back(base.generators, kept, base.streams.now, lambda stream, its: write(generators.of(stream), its))
+
+
+def _bring_back(streams: dict[str, Any], kept: dict[str, Any], now: str, put: Callable[[str, Any], object]) -> None:
+    """Set all streams but the current one to what they were; one that was not there begins anew, as it did then."""
+    for stream in [stream for stream in streams if stream != now]:
         if stream in kept:
-            write(generators.of(stream), kept[stream])
-        else:  # it begins anew, as it did behind the saved state
-            del base.generators[stream]
+            put(stream, kept[stream])
+        else:
+            del streams[stream]
 
 
 def _spell(state: object) -> bytes:

@@ -98,8 +98,9 @@ class EarlyDraws:
                 if stream == SPLIT and kwargs.get("generator") is None:  # PyTorch has functions with a generator
                     twins = getattr(args[0] if args else None, "_twins", None)
                     twins = getattr(twins, "bits", twins)
-                    own = streams.seeded_in.get(library.partition(".")[0]) if twins is None else twins.seeded_in
-                    self._tell_shared(sys._getframe(1), "worker processes", own)
+                    library_seed = streams.seeded_in.get(library.partition(".")[0])
+                    seeded_in = library_seed if twins is None else twins.seeded_in
+                    self._tell_shared(sys._getframe(1), "worker processes", seeded_in)
                 if stream is None or stream == OTHER:
                     return _original(*args, **kwargs)
                 if stream == INIT:  # in the first run this was drawn as an example: those after it stay the same

@@ -347,9 +347,9 @@ class Routed:
             seed = carried_seed(state)
             bank.script_seeds.update(dict.fromkeys(STREAMS, None if seed == UNSEEDED else str(seed)))
             bank.forget_streams()
-        elif bank.streams.is_routed_thread() and state_bytes(state) in bank.saved:
+        elif bank.streams.is_routed_thread() and (kept := bank.saved.get(state_bytes(state))) is not None:
             bank.note_draws(bank.streams.now)
-            bank.states = {**bank.saved[state_bytes(state)], bank.streams.now: state}
+            bank.states = {**kept, bank.streams.now: state}
         return self
 
     def clone_state(self) -> Any:
