@@ -51,7 +51,11 @@ DRAW = (
 )
 ENTRY = r"lift_fresh(_copy)?|to_copy|copy|scalar_tensor|fill|full(_like)?|new_full|from_file|tensor|set"
 """Operations that create tensors from values that PyTorch did not compute."""
-SYSTEM = re.compile(r"os\.(urandom|getrandom)|secrets\.|uuid\.|random\.SystemRandom")
+UNCONTROLLED = (
+    (re.compile(r"^(os\.(urandom|getrandom)|secrets\.|uuid\.|random\.SystemRandom)"), "entropy"),
+    (re.compile(r"thread|tasks"), "parallel-draws"),
+)
+"""Phrases of runs on draws beyond control, and their sources."""
 SYSTEM_SEED = "None"
 """Recorded value of a seeding call without an argument."""
 VERBS = {"environment": " was", "set-order": " had", "completion": ":", "thread-order": ":"}
@@ -397,13 +401,7 @@ def _by_words(_: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """What a run itself reported: draws beyond control, operations without a deterministic version, old checkpoints."""
     for run in evidence.runs:
         for phrase in run.uncontrolled:
-            name = (
-                "entropy"
-                if SYSTEM.match(phrase)
-                else "parallel-draws"
-                if "thread" in phrase or "tasks" in phrase
-                else "unrouted-draws"
-            )
+            name = next((name for pattern, name in UNCONTROLLED if pattern.search(phrase)), "unrouted-draws")
             yield Suspect(SOURCES[name], TOLD, f"a run reported: {phrase}")
         for phrase in run.operations:
             yield Suspect(SOURCES["torch-kernels"], TOLD, f"{phrase} ran without a deterministic version")

@@ -45,8 +45,8 @@ class Destinations:
         """The string or number that an expression always is."""
         values = [value for value, _ in self.survey.values(node, function)] if node is not None else []
         texts = [value.value if isinstance(value, cst.Integer) else constant_text(value) for value in values]
-        known = [text for text in texts if text is not None]
-        return known[0] if len(known) == 1 else None
+        constants = [text for text in texts if text is not None]
+        return constants[0] if len(constants) == 1 else None
 
     def _paths(self, node: cst.BaseExpression, function: Function, depth: int, *, is_home: bool = False) -> list[str]:
         """What an expression can be, up to its first part that is unknown.

@@ -374,8 +374,8 @@ def _own_generator_name(call: Called, survey: Survey) -> str | None:
         used = {part.value for part in walk(method.node) if isinstance(part, cst.Name)} if method else set()
         for name, bound in data_class.attributes.items():
             for binding, function in bound if name in used else ():
-                made = binding.value.func if isinstance(binding.value, cst.Call) and function is not method else None
-                if made is not None and resolver.qualified_name(made, function) in OWN_GENERATORS:
+                maker = binding.value.func if isinstance(binding.value, cst.Call) and function is not method else None
+                if maker is not None and resolver.qualified_name(maker, function) in OWN_GENERATORS:
                     return name
     return None
 

@@ -111,8 +111,8 @@ def chosen_on_test(survey: Survey) -> Matches:
             is_here = len(words) == 2 and survey.nodes.function_of(node) is function
             if is_here and any("best" in one and "test" in other for one, other in (words, words[::-1])):
                 yield node, message
-    given = {name for function in survey.functions for call in function.calls for name in keywords(call)}
-    if not STOPPING.isdisjoint({name.rpartition(".")[2] for name in survey.names} | given):
+    keyword_names = {name for function in survey.functions for call in function.calls for name in keywords(call)}
+    if not STOPPING.isdisjoint({name.rpartition(".")[2] for name in survey.names} | keyword_names):
         shown = [value for name in SCORING for call in survey.method_calls(name) for value in positional(call.node)]
         scored = {value.value for value in shown if isinstance(value, cst.Name)}
         for method in ("fit", "train"):

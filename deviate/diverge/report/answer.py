@@ -92,9 +92,10 @@ def _ranks(findings: DivergenceFindings) -> Iterator[Point]:
     """The first rank that diverges, and the first difference of two others."""
     if findings.ranks > 1 and findings.first is not None:
         # A process that only evaluates is compared as well, but is not one of the training ranks.
-        found = {one.rank: one for rung in findings.rungs for one in rung.by_rank if one.rank != findings.first.rank}
-        parts = [f"rank {findings.first.rank} of {max(findings.ranks, 1 + len(found))} diverged first"]
-        parts += [f"rank {one.rank} {step_text(one)}, {what(one)}" for one in list(found.values())[:2]]
+        rank = findings.first.rank
+        others = {one.rank: one for rung in findings.rungs for one in rung.by_rank if one.rank != rank}
+        parts = [f"rank {rank} of {max(findings.ranks, 1 + len(others))} diverged first"]
+        parts += [f"rank {one.rank} {step_text(one)}, {what(one)}" for one in list(others.values())[:2]]
         yield Point("Ranks", "; ".join(parts))
 
 

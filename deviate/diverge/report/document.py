@@ -52,7 +52,6 @@ CAPTION = (
 EQUAL = "Both runs; they are equal at every step."
 NO_SOURCE = "No source line: the records do not lead to one, or the file could not be read."
 MOST_EXCERPTS = 6
-NONE = Absent("none")
 
 publish(
     {
