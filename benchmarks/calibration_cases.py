@@ -13,10 +13,35 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from deviate import stats
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.stats.estimates.bootstrap import (
+    difference_bootstrap,
+    glass_delta_bootstrap,
+    mean_bootstrap,
+    mean_percentile,
+    median_bootstrap,
+    sd_bootstrap,
+    sd_ratio_bootstrap,
+)
+from deviate.stats.estimates.cost import mean_ratio_interval
+from deviate.stats.estimates.effect import (
+    cliffs_delta_interval,
+    hedges_g_interval,
+    sd_ratio_interval,
+    superiority_interval,
+)
+from deviate.stats.estimates.one_sample import mean_interval, sd_interval, variation_interval
+from deviate.stats.estimates.spread import (
+    brown_forsythe,
+    f_test,
+    levene,
+    variance_excess_interval,
+    variance_share_interval,
+)
 from deviate.stats.multiple.many import anova, dunnett, dunnett_intervals, kruskal_wallis, welch_anova
 from deviate.stats.registry import STATISTICS
+from deviate.stats.tests.paired import paired_interval, paired_t, wilcoxon
+from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 
 ALPHA = 0.05
 Generator = np.random.Generator
@@ -152,7 +177,7 @@ def superiority_of(population: Population, shift: float) -> float:
 def excess(rng: Generator, population: Population, n: int) -> bool | None:
     """Two parts, and a whole whose variance is their sum."""
     one, other, whole = (population.draw(rng, n) for _ in range(3))
-    return covers(stats.variance_excess_interval(math.sqrt(2) * whole, one, other), 0.0)
+    return covers(variance_excess_interval(math.sqrt(2) * whole, one, other), 0.0)
 
 
 def dunnett_covers(rng: Generator, population: Population, n: int) -> bool | None:
@@ -194,52 +219,52 @@ def _cliff(population: Population, shift: float) -> float:
 
 
 INTERVALS = (
-    Case("mean, Student t", "interval", 2, of_one(stats.mean_interval, _mean)),
-    Case("SD, chi-square", "interval", 2, of_one(stats.sd_interval, _sd)),
-    Case("CV, of the SD over the mean", "interval", 3, of_one(stats.variation_interval, lambda it: it.sd / it.mean)),
-    Case("difference, Welch", "interval", 2, of_two(stats.welch_interval, _shift)),
-    Case("difference, Welch; spread 3 : 1", "interval", 2, of_two(stats.welch_interval, _shift, spread=3)),
-    Case("paired difference, t", "interval", 2, in_pairs(lambda b, a, _: covers(stats.paired_interval(b, a), 0.0))),
-    Case("Hedges g, noncentral t; no effect", "interval", 3, of_two(stats.hedges_g_interval, _standard), 2000),
-    Case("Hedges g, noncentral t; 1 SD", "interval", 3, of_two(stats.hedges_g_interval, _standard, shift=1), 2000),
-    Case("Hedges g, noncentral t; 2 SD", "interval", 3, of_two(stats.hedges_g_interval, _standard, shift=2), 2000),
-    Case("superiority; no effect", "interval", 5, of_two(stats.superiority_interval, superiority_of)),
-    Case("superiority; 1 SD", "interval", 5, of_two(stats.superiority_interval, superiority_of, shift=1)),
-    Case("Cliff's delta; 1 SD", "interval", 5, of_two(stats.cliffs_delta_interval, _cliff, shift=1)),
-    Case("SD ratio, F", "interval", 5, of_two(stats.sd_ratio_interval, _one)),
-    Case("share of variance, F", "interval", 5, of_two(stats.variance_share_interval, _one)),
+    Case("mean, Student t", "interval", 2, of_one(mean_interval, _mean)),
+    Case("SD, chi-square", "interval", 2, of_one(sd_interval, _sd)),
+    Case("CV, of the SD over the mean", "interval", 3, of_one(variation_interval, lambda it: it.sd / it.mean)),
+    Case("difference, Welch", "interval", 2, of_two(welch_interval, _shift)),
+    Case("difference, Welch; spread 3 : 1", "interval", 2, of_two(welch_interval, _shift, spread=3)),
+    Case("paired difference, t", "interval", 2, in_pairs(lambda b, a, _: covers(paired_interval(b, a), 0.0))),
+    Case("Hedges g, noncentral t; no effect", "interval", 3, of_two(hedges_g_interval, _standard), 2000),
+    Case("Hedges g, noncentral t; 1 SD", "interval", 3, of_two(hedges_g_interval, _standard, shift=1), 2000),
+    Case("Hedges g, noncentral t; 2 SD", "interval", 3, of_two(hedges_g_interval, _standard, shift=2), 2000),
+    Case("superiority; no effect", "interval", 5, of_two(superiority_interval, superiority_of)),
+    Case("superiority; 1 SD", "interval", 5, of_two(superiority_interval, superiority_of, shift=1)),
+    Case("Cliff's delta; 1 SD", "interval", 5, of_two(cliffs_delta_interval, _cliff, shift=1)),
+    Case("SD ratio, F", "interval", 5, of_two(sd_ratio_interval, _one)),
+    Case("share of variance, F", "interval", 5, of_two(variance_share_interval, _one)),
     Case("excess of variance, recovery", "interval", 2, excess),
-    Case("ratio of means, Fieller", "interval", 2, of_two(stats.mean_ratio_interval, _relative)),
+    Case("ratio of means, Fieller", "interval", 2, of_two(mean_ratio_interval, _relative)),
     Case("three candidates, Dunnett, together", "interval", 5, dunnett_covers),
-    Case("mean, BCa bootstrap", "cross-check", 10, of_one(stats.mean_bootstrap, _mean), 600),
-    Case("mean, percentile bootstrap", "cross-check", 10, of_one(stats.mean_percentile, _mean), 600),
-    Case("SD, BCa bootstrap", "cross-check", 10, of_one(stats.sd_bootstrap, _sd), 600),
-    Case("median, percentile bootstrap", "cross-check", 5, of_one(stats.median_bootstrap, lambda it: it.median), 600),
-    Case("difference, BCa bootstrap", "cross-check", 10, of_two(stats.difference_bootstrap, _shift), 600),
-    Case("SD ratio, BCa bootstrap", "cross-check", 10, of_two(stats.sd_ratio_bootstrap, _one), 600),
-    Case("Glass's delta, BCa bootstrap", "cross-check", 10, of_two(stats.glass_delta_bootstrap, _standard), 600),
+    Case("mean, BCa bootstrap", "cross-check", 10, of_one(mean_bootstrap, _mean), 600),
+    Case("mean, percentile bootstrap", "cross-check", 10, of_one(mean_percentile, _mean), 600),
+    Case("SD, BCa bootstrap", "cross-check", 10, of_one(sd_bootstrap, _sd), 600),
+    Case("median, percentile bootstrap", "cross-check", 5, of_one(median_bootstrap, lambda it: it.median), 600),
+    Case("difference, BCa bootstrap", "cross-check", 10, of_two(difference_bootstrap, _shift), 600),
+    Case("SD ratio, BCa bootstrap", "cross-check", 10, of_two(sd_ratio_bootstrap, _one), 600),
+    Case("Glass's delta, BCa bootstrap", "cross-check", 10, of_two(glass_delta_bootstrap, _standard), 600),
 )
 TESTS = (
-    Case("Welch", "test", 2, null(stats.welch)),
-    Case("Welch; spread 3 : 1", "test", 2, null(stats.welch, spread=3)),
-    Case("Mann-Whitney", "test", 4, null(stats.mann_whitney), 2000, "exact, conservative with few runs"),
-    Case("paired t", "test", 2, in_pairs(lambda b, a, _: rejects(stats.paired_t(b, a)))),
+    Case("Welch", "test", 2, null(welch)),
+    Case("Welch; spread 3 : 1", "test", 2, null(welch, spread=3)),
+    Case("Mann-Whitney", "test", 4, null(mann_whitney), 2000, "exact, conservative with few runs"),
+    Case("paired t", "test", 2, in_pairs(lambda b, a, _: rejects(paired_t(b, a)))),
     Case(
         "Wilcoxon signed rank",
         "test",
         5,
-        in_pairs(lambda b, a, rng: rejects(stats.wilcoxon(b, a, rng=rng))),
+        in_pairs(lambda b, a, rng: rejects(wilcoxon(b, a, rng=rng))),
         2000,
         "exact; five pairs never reach .05",
     ),
-    Case("Brown-Forsythe", "test", 10, null(stats.brown_forsythe), remark="conservative"),
-    Case("Kolmogorov-Smirnov", "test", 5, null(stats.kolmogorov_smirnov), remark="exact, conservative"),
+    Case("Brown-Forsythe", "test", 10, null(brown_forsythe), remark="conservative"),
+    Case("Kolmogorov-Smirnov", "test", 5, null(kolmogorov_smirnov), remark="exact, conservative"),
     Case("three candidates, Dunnett, any", "test", 5, dunnett_rejects),
     Case("ANOVA of four", "test", 2, null(anova, 4)),
     Case("Welch's ANOVA of four", "test", 2, null(welch_anova, 4)),
     Case("Kruskal-Wallis of four", "test", 4, null(kruskal_wallis, 4), 1000),
-    Case("Student", "for comparison", 2, null(stats.student)),
-    Case("Levene, centred at the mean", "for comparison", 10, null(stats.levene)),
-    Case("F of two variances", "for comparison", 5, null(stats.f_test)),
+    Case("Student", "for comparison", 2, null(student)),
+    Case("Levene, centred at the mean", "for comparison", 10, null(levene)),
+    Case("F of two variances", "for comparison", 5, null(f_test)),
 )
 CASES = (*INTERVALS, *TESTS)

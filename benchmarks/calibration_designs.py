@@ -9,14 +9,15 @@ import numpy as np
 from samples import experiment, metric, run
 from scipy import stats as distributions
 
-from deviate import stats
 from deviate.model.estimates import Test, Unavailable
+from deviate.stats.describe import describe
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.estimates.stratified import improvement_interval, interquartile_mean_interval
 from deviate.stats.multiple.tasks import friedman, nemenyi
 from deviate.stats.tests.curves import compare_curves
 from deviate.stats.tests.failures import rate_interval, rate_test, worst_rank
 from deviate.stats.tests.survival import kaplan_meier, log_rank, survival_median_interval
+from deviate.stats.tests.two_sample import welch
 
 ALPHA = 0.05
 N_TASKS = 5
@@ -49,7 +50,7 @@ def declared(plan: SpendingPlan, rng: Generator) -> bool:
     """Whether any look finds a difference where there is none."""
     b, a = (rng.normal(0, 1, plan.numbers[-1]).tolist() for _ in range(2))
     for k, n in enumerate(plan.numbers, 1):
-        test = stats.welch(b[:n], a[:n])
+        test = welch(b[:n], a[:n])
         if not isinstance(test, Unavailable) and test.p_value < at_look(plan, k):
             return True
     return False
@@ -57,7 +58,7 @@ def declared(plan: SpendingPlan, rng: Generator) -> bool:
 
 def unplanned(numbers: tuple[int, ...], rng: Generator) -> bool:
     b, a = (rng.normal(0, 1, numbers[-1]).tolist() for _ in range(2))
-    tests = (stats.welch(b[:n], a[:n]) for n in numbers)
+    tests = (welch(b[:n], a[:n]) for n in numbers)
     return any(not isinstance(test, Unavailable) and test.p_value < 0.05 for test in tests)
 
 
@@ -116,7 +117,7 @@ def log_rank_rejects(rng: Generator, n: int, horizon: float = 30.0) -> bool | No
 def worst_rank_rejects(rng: Generator, n: int) -> bool | None:
     """A fifth of the runs fail."""
     sides = [np.where(rng.random(n) < 0.2, np.nan, rng.normal(0, 1, n)).tolist() for _ in range(2)]
-    b, a = (stats.describe(side, direction="max") for side in sides)
+    b, a = (describe(side, direction="max") for side in sides)
     return rejects(worst_rank(b, a, rng=rng))
 
 

@@ -21,11 +21,20 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from samples import experiment, metric
 
-from deviate import stats
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import N_RESAMPLES
 from deviate.model.records import Experiment
-from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.estimates.bootstrap import (
+    Resamples,
+    difference_bootstrap,
+    glass_delta_bootstrap,
+    mean_bootstrap,
+    mean_percentile,
+    median_bootstrap,
+    sd_bootstrap,
+    sd_ratio_bootstrap,
+)
+from deviate.stats.judge import judge
 
 Result = TypeVar("Result")
 MOST_SECONDS = 3.0
@@ -39,7 +48,7 @@ def main() -> int:
     given = settings.parse_args()
     sides = [made(name, given.metrics, given.runs, shift) for name, shift in (("baseline", 0.0), ("candidate", 0.3))]
     # The shorter of two: other programs on the machine take their share, and the first call loads what it needs.
-    complete, findings = min((timed(lambda: stats.judge(sides)) for _ in range(2)), key=lambda it: it[0])
+    complete, findings = min((timed(lambda: judge(sides)) for _ in range(2)), key=lambda it: it[0])
     comparisons = findings.pairs[0].comparisons
     ours, _ = timed(lambda: [by_us(it) for it in comparisons])
     theirs, _ = timed(lambda: [by_scipy(it) for it in comparisons])
@@ -78,8 +87,8 @@ RESAMPLES = Resamples(np.random.default_rng(0))
 def by_us(comparison: Comparison) -> list[object]:
     """Every bootstrap interval of a comparison."""
     b, a = scores_of(comparison)
-    of_one = (stats.mean_bootstrap, stats.mean_percentile, stats.sd_bootstrap, stats.median_bootstrap)
-    of_two = (stats.difference_bootstrap, stats.sd_ratio_bootstrap, stats.glass_delta_bootstrap)
+    of_one = (mean_bootstrap, mean_percentile, sd_bootstrap, median_bootstrap)
+    of_two = (difference_bootstrap, sd_ratio_bootstrap, glass_delta_bootstrap)
     return [of(side, rng=RESAMPLES) for side in (b, a) for of in of_one] + [of(b, a, rng=RESAMPLES) for of in of_two]
 
 

@@ -20,8 +20,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from deviate import workflows
 from deviate.model.records import Run
+from deviate.workflows.sources import read_variants
 
 FOLDER = Path(__file__).parent / "devices"
 SHARED = "network.py"
@@ -97,7 +97,7 @@ def measure(name: str, python: str, n_runs: int) -> Table:
         fixed = {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
         environment = {**dict(program.environment), **os.environ, **fixed}
         answer = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-        experiments = workflows.read_variants(folder / ".deviate", "devices") if not answer.returncode else ()
+        experiments = read_variants(folder / ".deviate", "devices") if not answer.returncode else ()
         table = {experiment.variant: [hashes_of(run) for run in experiment.runs] for experiment in experiments}
     if set(table) != set(DEPENDENT):
         sys.exit(f"{name}: exit code {answer.returncode}:\n{answer.stdout}{answer.stderr}")

@@ -22,13 +22,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from deviate import workflows
 from deviate.model.plan import Settings
-from deviate.project import PreparedScript, find_target, prepare
+from deviate.project.prepare import PreparedScript, find_target, prepare_script
 from deviate.records.layout import deviate_folder, log_files
 from deviate.replay.execute import execute_orders
 from deviate.replay.variants import choose_variants
-from deviate.workflows import PreparedExperiment, Request
+from deviate.workflows.begin import begin_experiment
+from deviate.workflows.execute import PreparedExperiment, Request, fair_order, make_executor
+from deviate.workflows.sources import read_variants
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "digits_torch"
@@ -90,7 +91,7 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     words = ["train.py", "--epochs", str(options.epochs), "--workers", str(options.workers)]
     target = find_target(words, folder, sys.executable, default=None, then=())
-    prepared = prepare(target)
+    prepared = prepare_script(target)
     settings = Settings(jobs=1)
     begun = {level: begin(prepared, level, settings, options.rounds) for level in KINDS}
     found = []
@@ -98,8 +99,8 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
         started = time.perf_counter()
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
         bare = Times(epochs_of(done.stdout), time.perf_counter() - started)
-        orders = workflows.fair_order(list(begun.values()), runs=number + 1)
-        execute_orders(orders, workflows.make_executor(settings), settings, drains=True)
+        orders = fair_order(list(begun.values()), runs=number + 1)
+        execute_orders(orders, make_executor(settings), settings, drains=True)
         found.append((bare, {level: times_of(it, number) for level, it in begun.items()}))
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
     return found
@@ -115,11 +116,11 @@ def begin(prepared: PreparedScript, level: int, settings: Settings, runs: int) -
         settings=settings,
         capture=(("trace", str(level)),) if level else (),
     )
-    return workflows.begin(prepared, request, deviate_folder(prepared.target.root))
+    return begin_experiment(prepared, request, deviate_folder(prepared.target.root))
 
 
 def times_of(begun: PreparedExperiment, number: int) -> Times:
-    (experiment,) = workflows.read_variants(begun.folder.parents[1], begun.name)
+    (experiment,) = read_variants(begun.folder.parents[1], begun.name)
     run = next(it for it in experiment.runs if it.replicate == number)
     if run.status != "completed":
         sys.exit(f"{begun.name}, run {number}: {run.status}: {run.reason}")

@@ -29,7 +29,7 @@ from deviate.records.read import read_experiment
 from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 SCRIPT = """\
 import sys

@@ -26,7 +26,7 @@ from stabilities import stability
 from deviate.model.records import Experiment
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 MOST_SECONDS, MOST_BYTES = 8.0, 4_000_000
 

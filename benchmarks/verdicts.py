@@ -27,8 +27,9 @@ import scipy
 
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Unavailable
-from deviate.stats import describe, sd_ratio
+from deviate.stats.describe import describe
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
+from deviate.stats.estimates.effect import sd_ratio
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.tests.two_tests import ask

@@ -11,17 +11,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from deviate import workflows
 from deviate.errors import InputError
 from deviate.model.findings import Findings
 from deviate.model.plan import Settings
 from deviate.model.published_results import PublishedFindings
 from deviate.model.records import Experiment
 from deviate.report.format import clean
-from deviate.workflows import AnalysisOptions, PreparedExperiment, Request
+from deviate.workflows.begin import begin_experiment, keep_settings, refuse_misfit, resume_notes
+from deviate.workflows.between_runs import StoppingRule
+from deviate.workflows.execute import PreparedExperiment, Request, record_comparison, record_report
+from deviate.workflows.first_run import with_resolved_metric
+from deviate.workflows.judge import AnalysisOptions, describe_variants, judge_experiments, refuse_disjoint
+from deviate.workflows.published_results import judge_published
+from deviate.workflows.sources import read, read_any, split_columns
 
 if TYPE_CHECKING:  # what compares and reports does without them
-    from deviate.project import PreparedScript
+    from deviate.project.prepare import PreparedScript
     from deviate.replay.protocol import Order, Outcome
 
 Requests = Mapping[str | None, "tuple[PreparedScript, Request]"]
@@ -62,10 +67,10 @@ class Answer:
     def record(self) -> None:
         """Write down that these results were shown: to look at an experiment that still grows has a price."""
         if self.is_comparison:
-            workflows.record_comparison(self.findings)
+            record_comparison(self.findings)
         else:
             places = [experiment.folder for experiment in self.experiments if experiment.folder is not None]
-            workflows.record_report(places, is_comparison=False)
+            record_report(places, is_comparison=False)
 
 
 def run(
@@ -84,8 +89,8 @@ def run(
     """
     for name, (script, request) in requests.items():
         if name is not None:
-            workflows.refuse_misfit(script, request, folder, name)
-    experiments = [workflows.begin(script, request, folder, name=name) for name, (script, request) in requests.items()]
+            refuse_misfit(script, request, folder, name)
+    experiments = [begin_experiment(script, request, folder, name=name) for name, (script, request) in requests.items()]
     for note in [note for experiment in experiments for note in experiment.notes]:
         display.say(f"Note     {note}")
     if not is_plan_only:
@@ -97,7 +102,7 @@ def run(
             variants=variants,
             runs=request.runs,
             budget_s=request.budget_s,
-            more=workflows.StoppingRule(experiments, variants, request, options),
+            more=StoppingRule(experiments, variants, request, options),
         )
     return experiments
 
@@ -115,8 +120,8 @@ def resume(
     Args:
         origins: of the settings that were said now, as in `Plan.origins`.
     """
-    workflows.keep_settings(experiment, settings, origins)
-    for note in workflows.resume_notes(experiment):
+    keep_settings(experiment, settings, origins)
+    for note in resume_notes(experiment):
         display.say(f"Note     {note}")
     display.execute([experiment], settings, budget_s=budget_s)
 
@@ -138,8 +143,8 @@ def conclude(
     is_comparison = len(experiments) > 1
     chosen = variants[:1] if is_comparison else variants
     names = [f"{experiment.name}:{variant}" for experiment in experiments for variant in chosen]
-    options = workflows.with_resolved_metric(options, experiments[0].folder)
-    return answer(workflows.read(folder, names), options, is_comparison=is_comparison)
+    options = with_resolved_metric(options, experiments[0].folder)
+    return answer(read(folder, names), options, is_comparison=is_comparison)
 
 
 def compare(
@@ -162,8 +167,8 @@ def compare(
     """
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"{twice} cannot be compared with itself", "name each experiment once")
-    read = workflows.read_any(folder, names, form=form)
-    experiments = _baseline_first(workflows.split_columns(read[0]) if len(read) == 1 else read, baseline)
+    found = read_any(folder, names, form=form)
+    experiments = _baseline_first(split_columns(found[0]) if len(found) == 1 else found, baseline)
     if len(experiments) < 2:
         raise InputError(
             f"one experiment, {experiments[0].name}, cannot be compared",
@@ -172,7 +177,7 @@ def compare(
     _say_sources(experiments, display)
     shared = [options.matches.get(name, name) for name in _reported(experiments[0])]
     metrics = [(experiments[0].name, shared), *((other.name, _reported(other)) for other in experiments[1:])]
-    workflows.refuse_disjoint(metrics, "say which correspond:")
+    refuse_disjoint(metrics, "say which correspond:")
     return answer(experiments, options, is_comparison=True)
 
 
@@ -193,12 +198,12 @@ def compare_published(
     Raises:
         InputError: there is more than one experiment, it cannot be read, or a result is not understood.
     """
-    experiment, *others = workflows.read_any(folder, [name], form=form)
+    experiment, *others = read_any(folder, [name], form=form)
     if others:
         choices = ", ".join(choice.name for choice in (experiment, *others))
         raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
     _say_sources([experiment], display)
-    return experiment, workflows.judge_published(experiment, results, options)
+    return experiment, judge_published(experiment, results, options)
 
 
 def report(
@@ -209,7 +214,7 @@ def report(
     Raises:
         InputError: an experiment cannot be read.
     """
-    experiments = workflows.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
+    experiments = read_any(folder, names, form=form, has_all_variants=len(names) == 1)
     _say_sources(experiments, display)
     is_comparison = len({experiment.name for experiment in experiments}) > 1  # a file, too, may hold several
     return answer(experiments, options, is_comparison=is_comparison)
@@ -222,7 +227,7 @@ def _reported(experiment: Experiment) -> list[str]:
 
 def answer(experiments: Sequence[Experiment], options: AnalysisOptions, *, is_comparison: bool) -> Answer:
     """What experiments say that have been read."""
-    judge = workflows.judge if is_comparison else workflows.describe
+    judge = judge_experiments if is_comparison else describe_variants
     return Answer(tuple(experiments), judge(experiments, options), is_comparison)
 
 

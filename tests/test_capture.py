@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import deviate as package
-from deviate import workflows
 from deviate.stability.captures.collect import captured_of
+from deviate.workflows.cleanup import clean_up
+from deviate.workflows.judge import AnalysisOptions, describe_variants
+from deviate.workflows.sources import read
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -72,7 +74,7 @@ def test_what_will_be_kept_is_told_before_the_runs(done) -> None:  # type: ignor
 
 
 def test_accuracies_of_captured_predictions_are_those_that_the_script_printed(folder: Path, done) -> None:  # type: ignore[no-untyped-def]
-    (experiment,) = workflows.read(folder / ".deviate", ["train"])
+    (experiment,) = read(folder / ".deviate", ["train"])
     captured = captured_of(experiment)
     printed = np.array([run.series["test_acc"].values for run in experiment.runs])
     (last,) = captured.sets
@@ -83,10 +85,10 @@ def test_accuracies_of_captured_predictions_are_those_that_the_script_printed(fo
 
 
 def test_runs_disagree_as_the_findings_say(folder: Path, done) -> None:  # type: ignore[no-untyped-def]
-    (experiment,) = workflows.read(folder / ".deviate", ["train"])
+    (experiment,) = read(folder / ".deviate", ["train"])
     labels = captured_of(experiment).sets[0].labels
     assert labels is not None
-    (found,) = workflows.describe([experiment], workflows.AnalysisOptions()).stability.sets
+    (found,) = describe_variants([experiment], AnalysisOptions()).stability.sets
     churn = next(it.value for it in found.measures if it.name == "churn")
     assert churn == pytest.approx((labels[0] != labels[1]).mean())
 
@@ -95,7 +97,7 @@ def test_the_same_command_without_capture_adds_runs_that_keep_the_same(folder: P
     more = deviate("run", "train.py", "-r", "3")
     assert more.code == 0, more.both
     assert "Note     runs go on keeping predictions and weights" in more.out
-    (experiment,) = workflows.read(folder / ".deviate", ["train"])
+    (experiment,) = read(folder / ".deviate", ["train"])
     assert [len(run.artifacts) > 0 for run in experiment.runs] == [True] * 3
 
 
@@ -120,9 +122,9 @@ def test_groups_and_weak_runs_reach_the_report(folder: Path, deviate) -> None:  
     told = deviate("report", "train", "--groups", "groups.csv", "--weak-below", "test_acc=0.1", "--json", "-")
     assert told.code == 0, told.both
     assert '"first"' in told.out
-    (experiment,) = workflows.read(folder / ".deviate", ["train"])
-    options = workflows.AnalysisOptions(groups=(str(folder / "groups.csv"),), weak_below=("test_acc", 2.0))
-    found = workflows.describe([experiment], options).stability
+    (experiment,) = read(folder / ".deviate", ["train"])
+    options = AnalysisOptions(groups=(str(folder / "groups.csv"),), weak_below=("test_acc", 2.0))
+    found = describe_variants([experiment], options).stability
     assert [(it.column, it.value, it.n_examples) for it in found.sets[0].groups] == [
         ("", "All", 100), ("half", "first", 50), ("half", "second", 50)
     ]  # fmt: skip
@@ -130,12 +132,12 @@ def test_groups_and_weak_runs_reach_the_report(folder: Path, deviate) -> None:  
 
 
 def test_groups_without_predictions_are_refused(folder: Path, done) -> None:  # type: ignore[no-untyped-def]
-    (experiment,) = workflows.read(folder / ".deviate", ["train"])
+    (experiment,) = read(folder / ".deviate", ["train"])
     bare = dataclasses.replace(
         experiment, runs=tuple(dataclasses.replace(run, artifacts=()) for run in experiment.runs)
     )
     with pytest.raises(package.errors.InputError, match="no predictions were captured") as caught:
-        workflows.describe([bare], workflows.AnalysisOptions(groups=("half",)))
+        describe_variants([bare], AnalysisOptions(groups=("half",)))
     assert "--capture predictions" in caught.value.hint
 
 
@@ -160,11 +162,11 @@ def test_clean_keeps_what_was_captured_unless_it_is_asked_for(folder: Path, devi
         return list(folder.glob(".deviate/experiments/train/runs/*/attempt-1/artifacts/*.npz"))
 
     before = files()
-    workflows.clean_up(folder / ".deviate", "train")
+    clean_up(folder / ".deviate", "train")
     assert len(files()) == len(before) > 0
     gone = deviate("clean", "train", "--captured")
     assert f"captured files of {len({it.parent for it in before})} runs" in gone.out
     assert files() == []
-    (experiment,) = workflows.read(folder / ".deviate", ["train"])
+    (experiment,) = read(folder / ".deviate", ["train"])
     assert all("missing" in run.warnings[-1] for run in experiment.runs)
     assert all("missing" in reason for reason in captured_of(experiment).reasons)

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from deviate import workflows
 from deviate.records.runs import read_claim, write_claim
 from deviate.replay.adopt import temporary_prefix
-from deviate.workflows.cleanup import disk_space
+from deviate.workflows.cleanup import clean_up, disk_space, size
 
 TRAIN = """\
 import os, sys, time
@@ -57,7 +56,7 @@ def test_work_copies_go_and_all_else_stays(project: Path, deviate) -> None:  # t
     assert deviate("run", "train.py", "-q", "-r", "5", "-j", "2").code == 3
     folder = project / ".deviate/experiments/train"
     before, report = files(folder), deviate("report", "train").out
-    space = workflows.size(folder)
+    space = size(folder)
     tried = deviate("clean", "--dry-run")
     assert tried.out.endswith(" would be freed; nothing was removed.\n")
     assert "train  5 work copies  " in tried.out
@@ -67,9 +66,9 @@ def test_work_copies_go_and_all_else_stays(project: Path, deviate) -> None:  # t
     assert copies(project) == []
     assert files(folder) == before
     assert deviate("report", "train").out == report
-    told = workflows.clean_up(project / ".deviate", "train")
+    told = clean_up(project / ".deviate", "train")
     assert (told.n_copies, told.n_bytes) == (0, 0)
-    freed = space - workflows.size(folder)
+    freed = space - size(folder)
     assert freed >= 1_000_000
     number, unit = done.out.split()[-3:-1]
     assert float(number) * {"kB": 1e3, "MB": 1e6}[unit] == pytest.approx(freed, rel=0.06)
@@ -168,7 +167,7 @@ def test_files_that_have_another_name_give_no_space_back(tmp_path: Path) -> None
     (folder / "link").hardlink_to(tmp_path / "data")
     (folder / "pointer").symlink_to(tmp_path)
     (folder / "own").write_bytes(b"x" * 100_000)
-    assert 1_100_000 <= workflows.size(folder) < 1_200_000
+    assert 1_100_000 <= size(folder) < 1_200_000
     assert 100_000 <= disk_space(folder) < 200_000
 
 

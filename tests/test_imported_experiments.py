@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deviate import workflows
 from deviate.records.importing import read_files, write_imported
+from deviate.workflows.sources import read_any, records_folder
 
 SCORES = "method,seed,acc\n" + "".join(
     f"{method},{seed},{0.9 + 0.003 * seed + 0.05 * (method == 'new')}\n"
@@ -20,7 +20,7 @@ def deviate(project: Path, deviate_in):  # type: ignore[no-untyped-def]
     table = project / "results.csv"
     table.write_text(SCORES)
     for imported in read_files([table]):
-        write_imported(workflows.records_folder(project), imported, imported.name)
+        write_imported(records_folder(project), imported, imported.name)
     return deviate_in(project)
 
 
@@ -108,7 +108,7 @@ def test_a_pilot_is_one_experiment(project: Path, deviate) -> None:  # type: ign
 def test_a_report_in_json_that_is_read_again_knows_its_tasks(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "tasks.csv").write_text(SCORES.replace("method,", "task,"))
     assert deviate("report", "tasks.csv", "--json", "report.json").code == 0
-    (experiment,) = workflows.read_any(project / ".deviate", [str(project / "report.json")])
+    (experiment,) = read_any(project / ".deviate", [str(project / "report.json")])
     assert experiment.tasks == ("old: acc", "new: acc")
 
 

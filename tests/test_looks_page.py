@@ -6,9 +6,9 @@ import pytest
 from classical import classical_bounds
 from scipy import special
 
-from deviate import stats
 from deviate.model.design import Question
 from deviate.model.records import Spending
+from deviate.stats.design.design import inflation
 from deviate.stats.design.group_sequential import spending_bounds
 
 PAGE = Path(__file__).parents[1] / "docs/explanation/looks.md"
@@ -44,5 +44,5 @@ def test_critical_p_values_and_costs_on_the_page_are_those_of_the_code() -> None
         bounds = spending_bounds(tuple((i + 1) / n_looks for i in range(n_looks)), 0.05, spending)
         p_values = [2 * float(special.ndtr(-bound)) for bound in bounds]
         assert [float(it) for it in critical.split()] == [pytest.approx(p, rel=0.05) for p in p_values]
-        cost = stats.inflation(n_looks, spending, Question())
+        cost = inflation(n_looks, spending, Question())
         assert (float(most), float(mean)) == (pytest.approx(cost[0], abs=0.0006), pytest.approx(cost[1], abs=0.0006))

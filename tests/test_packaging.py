@@ -73,7 +73,9 @@ from deviate.report.document import Document, Report
 from deviate.report.forms.registry import document_form, render
 from deviate.report.parts.build import build_report
 from deviate.sinks import Message, Record, Row, Scalar, Summary, Table, Template, by_keyword, given, methods, sink
-from deviate.stats import Statistic, hedges_g, statistic, welch_interval
+from deviate.stats.estimates.effect import hedges_g
+from deviate.stats.registry import Statistic, statistic
+from deviate.stats.tests.two_sample import welch_interval
 
 import deviate
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from deviate import workflows
+from deviate.workflows.live_estimates import LiveEstimates
+from deviate.workflows.states import expected_runs
 
 TRAIN = """\
 import os, random, sys, time
@@ -243,13 +244,13 @@ def test_a_run_that_ended_in_nan_has_diverged_and_counts_in_no_mean(project: Pat
 def test_a_record_that_is_read_run_by_run_tells_the_same_in_the_end(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     assert deviate("run", "train.py", "-q", "-r", "4", "-j", "2").code == 0
     folder = project / ".deviate/experiments/train"
-    hasty = workflows.LiveEstimates([folder], patience_s=0.0)
+    hasty = LiveEstimates([folder], patience_s=0.0)
     counts = [[mean.n for mean in hasty()] for _ in range(5)]
     assert counts == [[1], [2], [3], [4], [4]]
-    assert hasty() == workflows.LiveEstimates([folder], patience_s=60.0)()
+    assert hasty() == LiveEstimates([folder], patience_s=60.0)()
     more = deviate("run", "train.py", "-r", "6", "-j", "1")
     assert re.findall(r"^\[(\d)/(\d)\]", more.out, re.MULTILINE) == [("5", "6"), ("6", "6")]
-    told = workflows.expected_runs(folder, runs=3)
+    told = expected_runs(folder, runs=3)
     assert (told.n_runs, told.n_done, told.n_steps) == (3, 3, 5)
     assert told.mean_s is not None
 

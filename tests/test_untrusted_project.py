@@ -15,7 +15,6 @@ import pytest
 from frozen import analysis_of
 from recorded import edit_record
 
-from deviate import workflows
 from deviate.analysis.analyze import analyze
 from deviate.analysis.entries import project_files
 from deviate.errors import RecordError
@@ -26,7 +25,7 @@ from deviate.records.importers import Imported, ImportedRun
 from deviate.records.importing import write_imported
 from deviate.records.plans import read_plan
 from deviate.workflows.cleanup import clean_up, clean_up_cache
-from deviate.workflows.sources import report_folder
+from deviate.workflows.sources import read, report_folder
 
 TRAIN = "for epoch in range(2):\n    acc = epoch / 2\n    print('acc', acc)\n"
 
@@ -200,7 +199,7 @@ def test_the_records_of_a_stranger_name_no_file_outside(shipped: Path) -> None:
     (attempt,) = (shipped / "experiments/x/runs").glob("*/attempt-1")
     for name in ("../../../../../../../../etc/passwd", "/etc/passwd"):
         edit_record(attempt / "result.json", files={name: [0, hashlib.sha256().hexdigest()]})
-        (experiment,) = workflows.read(shipped, ["x"])
+        (experiment,) = read(shipped, ["x"])
         assert experiment.runs[0].reason.startswith("damaged: result.json")
 
 

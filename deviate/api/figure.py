@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.report import figures
 from deviate.report.figures.pictures import Picture
+from deviate.report.figures.write import page_figure, paper_pdf, paper_png, paper_svg
 from deviate.report.medium import COLUMN_IN
 
 SHOWN: Counter[str] = Counter()
@@ -49,7 +49,7 @@ class Figure:
         Raises:
             InputError: the width is not between 2 and 40 inches.
         """
-        return figures.paper_pdf(self._picture.plot, _check_width(width_in))
+        return paper_pdf(self._picture.plot, _check_width(width_in))
 
     def to_svg(self, width_in: float = COLUMN_IN) -> str:
         """The same as SVG with letters as outlines, so that it needs no font.
@@ -57,7 +57,7 @@ class Figure:
         Raises:
             InputError: the width is not between 2 and 40 inches.
         """
-        return figures.paper_svg(self._picture.plot, _check_width(width_in))
+        return paper_svg(self._picture.plot, _check_width(width_in))
 
     def savefig(self, path: str | PathLike[str], width_in: float = COLUMN_IN) -> None:
         """Write it as its suffix says: `.pdf`, `.svg`, or `.png` in 300 dots per inch on white.
@@ -71,7 +71,7 @@ class Figure:
         elif suffix == ".svg":
             written = self.to_svg(width_in).encode()
         elif suffix == ".png":
-            written = figures.paper_png(self._picture.plot, _check_width(width_in))
+            written = paper_png(self._picture.plot, _check_width(width_in))
         else:
             raise InputError(f"a figure cannot be saved as {fspath(path)}", "end the name in .pdf, .svg or .png")
         try:
@@ -91,7 +91,7 @@ class Figure:
     def _repr_html_(self) -> str:
         digest = hashlib.sha256(repr(self).encode("utf-8", "replace")).hexdigest()[:10]
         SHOWN[digest] += 1
-        svg = figures.page_figure(self._picture.plot, salt=f"d{digest}-{SHOWN[digest]}-")
+        svg = page_figure(self._picture.plot, salt=f"d{digest}-{SHOWN[digest]}-")
         shrinking = svg.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
         colours = "; ".join(f"--series-{index}: {colour}" for index, colour in enumerate(COLOURS))
         return f'<div style="--ground: {GROUND}; {colours}; max-width: 36em; overflow-x: auto">{shrinking}</div>'

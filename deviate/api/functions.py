@@ -5,13 +5,14 @@ from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
-from deviate import pipeline, workflows
+from deviate import pipeline
 from deviate.api.inputs import experiments_of, is_name
 from deviate.api.results import Results
 from deviate.errors import InputError
 from deviate.model.analysis import Direction
 from deviate.model.records import Experiment
-from deviate.workflows import AnalysisOptions
+from deviate.workflows.judge import AnalysisOptions
+from deviate.workflows.sources import read_any, records_folder, split_columns
 
 Directions = Direction | Mapping[str, Direction]
 
@@ -62,7 +63,7 @@ def compare(
     sources: tuple[object, ...] = (baseline, *candidates)
     if is_name(baseline) and not candidates:  # a table may hold several
         experiments_read = read(baseline, folder=folder)
-        sources = workflows.split_columns(experiments_read[0]) if len(experiments_read) == 1 else experiments_read
+        sources = split_columns(experiments_read[0]) if len(experiments_read) == 1 else experiments_read
     experiments = experiments_of(sources, names, _folder(folder))
     if len(experiments) < 2:
         raise InputError(
@@ -103,7 +104,7 @@ def describe(
     """
     where = _folder(folder)
     if is_name(scores):
-        experiments_read = workflows.read_any(where, [fspath(scores)], has_all_variants=True)
+        experiments_read = read_any(where, [fspath(scores)], has_all_variants=True)
         if len({experiment.name for experiment in experiments_read}) > 1:
             names = ", ".join(experiment.name for experiment in experiments_read)
             raise InputError(f"{fspath(scores)} holds several experiments: {names}", "name one of them: FILE:NAME")
@@ -127,12 +128,12 @@ def read(*names: str | PathLike[str], folder: str | PathLike[str] | None = None)
     Raises:
         InputError: a name is neither recorded nor a file, or a file cannot be read.
     """
-    return workflows.read_any(_folder(folder), [fspath(name) for name in names])
+    return read_any(_folder(folder), [fspath(name) for name in names])
 
 
 def _folder(folder: str | PathLike[str] | None) -> Path:
     """The folder of records of the project that a folder belongs to."""
-    return workflows.records_folder(Path(folder or Path.cwd()).resolve())
+    return records_folder(Path(folder or Path.cwd()).resolve())
 
 
 def _record_results(answer: pipeline.Answer) -> Results:

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeGuard
 
-from deviate import workflows
 from deviate.errors import InputError
 from deviate.model.analysis import Metric
 from deviate.model.metric_vocabulary import item_traits
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
+from deviate.workflows.sources import read_any
 
 SCORE = "score"
 SEED = "seed"
@@ -45,7 +45,7 @@ def experiments_of(sources: Sequence[object], names: Sequence[str] | None, folde
     sources = [one for source in sources for one in (source if _are_experiments(source) else (source,))]
     paths = [fspath(source) for source in sources if is_name(source)]
     if len(paths) == len(sources):
-        experiments = list(workflows.read_any(folder, paths))
+        experiments = list(read_any(folder, paths))
     else:
         called = zip(sources, _names_of(sources), strict=True)
         experiments = [one for source, names_of_it in called for one in _experiments(source, *names_of_it, folder)]
@@ -94,7 +94,7 @@ def _with_distinct_names(experiments: Sequence[Experiment]) -> Iterable[Experime
 
 def _experiments(source: object, name: str, metric: str, folder: Path) -> tuple[Experiment, ...]:
     if is_name(source):
-        return workflows.read_any(folder, [fspath(source)])
+        return read_any(folder, [fspath(source)])
     if isinstance(source, Experiment):
         return (source,)
     notes: list[str] = []

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from deviate import workflows
 from deviate.api import frames
 from deviate.api.figure import Figure
 from deviate.api.frames import predictions_frame
@@ -35,7 +34,8 @@ from deviate.report.medium import COLUMN_IN
 from deviate.report.paper.files import Style, paper_files
 from deviate.report.parts.build import build_report
 from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference, verdict_word
-from deviate.workflows import AnalysisOptions, refuse_paper_folder, write_paper
+from deviate.workflows.judge import AnalysisOptions, describe_variants
+from deviate.workflows.report_files import refuse_paper_folder, write_paper
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -372,7 +372,7 @@ def experiment_html(experiment: Experiment) -> str:
 
 
 def _described(experiment: Experiment) -> Results:
-    return Results(workflows.describe((experiment,), AnalysisOptions()))
+    return Results(describe_variants((experiment,), AnalysisOptions()))
 
 
 def comparison_html(comparison: Comparison) -> str:

@@ -1,1 +1,1 @@
-"""Utilities for all packages: lazy imports, safe use of git, digests, and redaction of secrets."""
+"""Utilities for all packages: safe use of git, digests, and redaction of secrets."""

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from deviate import pipeline, workflows
+from deviate import pipeline
 from deviate.cli.execute import Output
 from deviate.cli.options import option
 from deviate.errors import InputError
+from deviate.workflows.execute import record_report
+from deviate.workflows.sources import records_folder, report_folder
 
 if TYPE_CHECKING:  # most comparisons are of two experiments
     from deviate.cli.options.results import AnalysisFlags, Documents
@@ -58,12 +60,12 @@ def compare_against(
                 raise InputError(
                     f"--{name.replace('_', '-')} does not apply to a published number", "leave it out beside --against"
                 )
-    folder = workflows.records_folder(Path.cwd().resolve())
+    folder = records_folder(Path.cwd().resolve())
     output = Output(documents.takes_stdout, is_quiet=False)
     experiment, findings = pipeline.compare_published(
         folder, names[0], results, analysis.options(), output, form=importer
     )
-    place = workflows.report_folder(folder, [experiment.name]) / "against.html"
+    place = report_folder(folder, [experiment.name]) / "against.html"
     publish_sheet(published_document(findings), documents.targets(), place)
     if experiment.folder is not None and not experiment.n_pending:
-        workflows.record_report([experiment.folder], is_comparison=True)
+        record_report([experiment.folder], is_comparison=True)

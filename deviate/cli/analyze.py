@@ -6,8 +6,16 @@ from typing import Annotated
 
 import typer
 
-from deviate import project
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
+from deviate.project.entry_scripts import entries_document, refuse_folder, render_entries
+from deviate.project.prepare import (
+    AnalyzedScript,
+    analyze_target,
+    apply_config,
+    find_target,
+    review_analysis,
+    save_analysis,
+)
 from deviate.replay.gpus import on_this_machine
 from deviate.report.format import clean
 from deviate.report.parts.analysis_text import render_analysis
@@ -45,23 +53,23 @@ def analyze_command(
 
         entries = rank_scripts(folder)
         if save or review:
-            raise project.refuse_folder(entries, cwd, f"analyze {'--save' if save else '--review'}")
-        document = project.entries_document(entries)
+            raise refuse_folder(entries, cwd, f"analyze {'--save' if save else '--review'}")
+        document = entries_document(entries)
         as_text = form is Form.table
         typer.echo(
-            project.render_entries(entries, cwd, width(), is_whole=everything) if as_text else as_json(document),
+            render_entries(entries, cwd, width(), is_whole=everything) if as_text else as_json(document),
             nl=not as_text,
         )
         return
-    script = project.analyze_target(project.find_target(command, cwd))
+    script = analyze_target(find_target(command, cwd))
     if review:
         _review(script)
         return
     summary = ""
     if save:
-        script, saved = project.save(script)
+        script, saved = save_analysis(script)
         summary = f" ({saved})" if str(saved) else ""
-    prepared = project.apply_config(script)
+    prepared = apply_config(script)
     if form is Form.json:
         typer.echo(as_json(to_document(prepared.analysis, prepared.selection)))
     else:
@@ -74,15 +82,15 @@ def analyze_command(
         _say_saved(script, summary, is_aside=form is Form.json)
 
 
-def _review(script: project.AnalyzedScript) -> None:
-    from deviate.project import Terminal
+def _review(script: AnalyzedScript) -> None:
+    from deviate.project.review import Terminal
 
-    if project.review(script, Terminal()):
+    if review_analysis(script, Terminal()):
         _say_saved(script, "", is_aside=False)
     else:
         typer.echo("Nothing was written.")
 
 
-def _say_saved(script: project.AnalyzedScript, summary: str, *, is_aside: bool) -> None:
+def _say_saved(script: AnalyzedScript, summary: str, *, is_aside: bool) -> None:
     typer.echo(f"Saved      {nearest(script.config_path)}{summary}", err=is_aside)
     typer.echo(f"Next       deviate run {shlex.quote(script.analysis.script)}", err=is_aside)

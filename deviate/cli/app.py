@@ -143,12 +143,12 @@ def is_coloured() -> bool:
 
 def complete_experiments(incomplete: str) -> list[str]:
     """Recorded experiments, and NAME:VARIANT once the name is complete; empty if records cannot be read."""
-    from deviate import workflows
     from deviate.errors import DeviateError
     from deviate.records.plans import list_experiments
+    from deviate.workflows.sources import records_folder
 
     try:
-        plans = list_experiments(workflows.records_folder(Path.cwd().resolve()))
+        plans = list_experiments(records_folder(Path.cwd().resolve()))
     except (DeviateError, OSError):
         return []
     prefix = incomplete.partition(":")[0]

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import command, complete_experiments, complete_sources, is_coloured, width
 from deviate.cli.options import choice, flag, number_of, option, option_group
 from deviate.cli.options.results import (
@@ -28,7 +27,11 @@ from deviate.model.records import Experiment
 from deviate.report.forms.github import shield_lines
 from deviate.report.forms.registry import render
 from deviate.report.parts.check import check_document
-from deviate.workflows import AnalysisOptions, Gate, baseline_of, check
+from deviate.workflows.check import Gate, baseline_of, check
+from deviate.workflows.execute import record_report
+from deviate.workflows.judge import AnalysisOptions
+from deviate.workflows.report_files import write
+from deviate.workflows.sources import read_any, records_folder, split_columns
 
 
 @option_group
@@ -136,7 +139,7 @@ def check_command(
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
     if ref is not None and importer is not None:
         raise InputError("--format is for files, which --ref does not read", "leave one of them out")
-    folder = workflows.records_folder(Path.cwd().resolve())
+    folder = records_folder(Path.cwd().resolve())
     if save is not None:
         if ref is not None:
             raise InputError("--save and --ref exclude each other", "save what is on record: deviate check NAME --save")
@@ -152,7 +155,7 @@ def check_command(
         experiments = _read(names or (), importer, folder)
     findings = check(folder, experiments, gate, options)
     _publish(findings, documents)
-    workflows.record_report([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
+    record_report([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
     raise typer.Exit(findings.code)
 
 
@@ -161,8 +164,8 @@ def _read(names: Sequence[str], form: str | None, folder: Path) -> tuple[Experim
         raise InputError("there is nothing to check", "name a baseline and a candidate, or a script with --ref main")
     if len(set(names)) < len(names):
         raise InputError("an experiment cannot be checked against itself", "name each experiment once")
-    read = workflows.read_any(folder, names, form=form)
-    experiments = tuple(workflows.split_columns(read[0])) if len(read) == 1 else read
+    read = read_any(folder, names, form=form)
+    experiments = tuple(split_columns(read[0])) if len(read) == 1 else read
     if len(experiments) < 2:
         raise InputError(
             f"{experiments[0].name} has nothing to be checked against",
@@ -176,14 +179,14 @@ def _save(
 ) -> None:
     if len(names) != 1:
         raise InputError(f"--save takes one experiment, not {len(names)}", "name that of the baseline alone")
-    read = workflows.read_any(folder, names, form=form)
+    read = read_any(folder, names, form=form)
     if len(read) != 1:
         raise InputError(
             f"{names[0]} holds several experiments: {', '.join(experiment.name for experiment in read)}",
             f"name one of them: {names[0]}:{read[0].name}",
         )
     text = baseline_of(read[0], options, metrics=gate.metrics, margins=gate.margins)
-    workflows.write(text, target, sys.stdout)
+    write(text, target, sys.stdout)
     if str(target) != STDOUT:
         typer.echo(f"Baseline {target}   {read[0].name}, {len(read[0].runs)} runs; commit it")
 
@@ -192,7 +195,7 @@ def _publish(findings: CheckFindings, documents: CheckDocuments) -> None:
     document = check_document(findings)
     for name, target in documents.targets().items():
         text = render(document.report, "html") if name == "html" else render(document, name)
-        workflows.write(text, target, sys.stdout)
+        write(text, target, sys.stdout)
     people = sys.stderr if documents.takes_stdout else sys.stdout
     summary = render(document, "terminal", width=width(), is_coloured=is_coloured())
     typer.echo(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import width
 from deviate.cli.execute import Output
 from deviate.cli.options.origins import plan_origins
@@ -16,16 +15,24 @@ from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, 
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.model.records import Experiment
-from deviate.project import PreparedScript, project_root
+from deviate.project.command import project_root
+from deviate.project.prepare import PreparedScript
 from deviate.records.plans import Plan
+from deviate.workflows.begin import begin_experiment, refuse_misfit
+from deviate.workflows.check import Gate, asked_metrics, margins_of, warn_of_few_runs
+from deviate.workflows.execute import PreparedExperiment, Request
+from deviate.workflows.judge import AnalysisOptions
+from deviate.workflows.refs import checked_out, find_reference, prepare_at
+from deviate.workflows.sources import read
+from deviate.workflows.validate import validate_metrics, validate_request
 
 
 def run_both_sides(
     words: Sequence[str],
     ref: str,
     flags: SideFlags,
-    gate: workflows.Gate,
-    options: workflows.AnalysisOptions,
+    gate: Gate,
+    options: AnalysisOptions,
     *,
     is_quiet: bool,
     takes_stdout: bool,
@@ -41,25 +48,25 @@ def run_both_sides(
     cwd = Path.cwd().resolve()
     root = project_root(cwd)
     output = Output(takes_stdout, is_quiet)
-    reference = workflows.find_reference(root, ref)
+    reference = find_reference(root, ref)
     launch = LaunchFlags(python=[flags.python] if flags.python else None, env=flags.env)
     python = next(iter(launch.pythons()), None)
     ours = launch.prepare_target(words, cwd, python)
     request = _request(flags, launch, ours, words)
-    if too_few := workflows.warn_of_few_runs(request.runs, is_paired=options.is_paired):
+    if too_few := warn_of_few_runs(request.runs, is_paired=options.is_paired):
         typer.echo(f"Warning: {too_few}", err=True)
-    names = gate.metrics or workflows.asked_metrics(
+    names = gate.metrics or asked_metrics(
         ours.selection.metrics, gate, ours.analysis.script, options.directions, ours.selection.primary
     )
-    workflows.margins_of(names, gate.margins)
+    margins_of(names, gate.margins)
     folder = deviate_folder(root)
-    for warning in workflows.validate_request(ours, request, options, folder):
+    for warning in validate_request(ours, request, options, folder):
         typer.echo(f"Warning: {warning}", err=True)
     for name in names:
-        for warning in workflows.validate_metrics(ours, request, dataclasses.replace(options, metric=name)):
+        for warning in validate_metrics(ours, request, dataclasses.replace(options, metric=name)):
             typer.echo(f"Warning: {warning}", err=True)
-    with workflows.checked_out(root, reference, folder) as checkout:
-        theirs = workflows.prepare_at(checkout, words, cwd, python)
+    with checked_out(root, reference, folder) as checkout:
+        theirs = prepare_at(checkout, words, cwd, python)
         output.say(announcement(ours, request, width()))
         at = f"{reference.name}, commit {reference.commit[:10]}"
         output.say(f"Baseline {shlex.join(words) or theirs.analysis.script} at {at}")
@@ -67,26 +74,26 @@ def run_both_sides(
             output.say(f"Note     {note}")
         stem = flags.name or Path(ours.analysis.script).stem
         experiments = [
-            workflows.begin(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
-            workflows.begin(ours, request, folder, name=flags.name or _free(ours, request, folder, stem)),
+            begin_experiment(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
+            begin_experiment(ours, request, folder, name=flags.name or _free(ours, request, folder, stem)),
         ]
     return _carried_out(experiments, request, output, folder)
 
 
 def _carried_out(
-    experiments: Sequence[workflows.PreparedExperiment], request: workflows.Request, output: Output, folder: Path
+    experiments: Sequence[PreparedExperiment], request: Request, output: Output, folder: Path
 ) -> tuple[Experiment, ...]:
     for note in [note for experiment in experiments for note in experiment.notes]:
         output.say(f"Note     {note}")
     variants = [variant.name for variant in request.variants]
     output.execute(experiments, request.settings, variants=variants, runs=request.runs)
-    return workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in experiments])
+    return read(folder, [f"{experiment.name}:{variants[0]}" for experiment in experiments])
 
 
-def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript, words: Sequence[str]) -> workflows.Request:
+def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript, words: Sequence[str]) -> Request:
     settings = ExecutionFlags(jobs=flags.jobs, gpus=flags.gpus, timeout=flags.timeout).settings()
     return launch.complete(
-        workflows.Request(
+        Request(
             runs=flags.runs or ours.config.runs or DEFAULT_RUNS,
             variants=VariantFlags(variants=flags.variants).choose(ours),
             name=flags.name,
@@ -97,7 +104,7 @@ def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript, words:
     )
 
 
-def _free(prepared: PreparedScript, request: workflows.Request, folder: Path, stem: str) -> str:
+def _free(prepared: PreparedScript, request: Request, folder: Path, stem: str) -> str:
     """A recorded experiment that these runs can extend, or else an unused name.
 
     The code of a commit never changes, but ignored files and commands do. Runs are also not added to experiments that
@@ -110,11 +117,11 @@ def _free(prepared: PreparedScript, request: workflows.Request, folder: Path, st
     return next(name for name in names if name not in plans or _fits(plans[name], prepared, request, folder))
 
 
-def _fits(plan: Plan, prepared: PreparedScript, request: workflows.Request, folder: Path) -> bool:
+def _fits(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> bool:
     if not plan.looks and any(showing.is_comparison and showing.n_runs < request.runs for showing in plan.reported):
         return False
     try:
-        workflows.refuse_misfit(prepared, request, folder, plan.name)
+        refuse_misfit(prepared, request, folder, plan.name)
     except InputError:
         return False
     return True

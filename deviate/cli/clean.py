@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import FAILED, command, complete_experiments
 from deviate.cli.options.results import Aggregate, Metric
 from deviate.report.format import counted, size_text
+from deviate.workflows.cleanup import Cleanup, clean_up, clean_up_cache
+from deviate.workflows.sources import records_folder
 
 
 class Keep(enum.StrEnum):
@@ -48,16 +49,14 @@ def clean_command(
     """
     from deviate.records.plans import list_experiments
 
-    folder = workflows.records_folder(Path.cwd().resolve())
+    folder = records_folder(Path.cwd().resolve())
     chosen = list(dict.fromkeys(names or [plan.name for plan in list_experiments(folder)]))
     cleanups = [
-        workflows.clean_up(
-            folder, name, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run
-        )
+        clean_up(folder, name, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run)
         for name in chosen
     ]
     if not names:
-        cleanups.append(workflows.clean_up_cache(folder, is_dry=dry_run))
+        cleanups.append(clean_up_cache(folder, is_dry=dry_run))
     for cleanup in cleanups:
         if parts := _parts(cleanup):
             typer.echo(f"{cleanup.name}  {', '.join(parts)}  {size_text(cleanup.n_bytes)}")
@@ -69,7 +68,7 @@ def clean_command(
         raise typer.Exit(FAILED)
 
 
-def _parts(cleanup: workflows.Cleanup) -> list[str]:
+def _parts(cleanup: Cleanup) -> list[str]:
     copies = (cleanup.n_copies, "work copy" if cleanup.n_copies == 1 else "work copies")
     return [
         *([f"{copies[0]} {copies[1]}"] if cleanup.n_copies else []),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, workflows
+from deviate import pipeline
 from deviate.cli import against as published
 from deviate.cli import sweep
 from deviate.cli.app import command, complete_sources
@@ -15,6 +15,7 @@ from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents, Imp
 from deviate.cli.publish import publish
 from deviate.cli.trackers import To, destinations, write_to_trackers
 from deviate.errors import InputError
+from deviate.workflows.sources import records_folder
 
 
 @command(
@@ -49,7 +50,7 @@ def compare_command(
         published.compare_against(against, names, analysis, documents, baseline=baseline, importer=importer)
         return
     options = analysis.options()
-    folder = workflows.records_folder(Path.cwd().resolve())
+    folder = records_folder(Path.cwd().resolve())
     output = Output(documents.takes_stdout, is_quiet=False)
     answer = pipeline.compare(folder, names, options, output, form=importer, baseline=baseline)
     publish(answer, folder, documents)
@@ -83,7 +84,7 @@ def report_command(
     """Report recorded experiments again, without running anything."""
     options = analysis.options()
     trackers = destinations(to)
-    folder = workflows.records_folder(Path.cwd().resolve())
+    folder = records_folder(Path.cwd().resolve())
     if sweep.is_meant(folder, names, is_asked=is_sweep):
         if trackers:
             raise InputError("--to is for the report of experiments", f"name one of the sweep {names[0]}: deviate list")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deviate import project, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
 from deviate.cli.options import choice, option, seconds
@@ -23,8 +22,11 @@ from deviate.diverge.source import attach_source_context
 from deviate.errors import InputError
 from deviate.model.plan import Variant
 from deviate.model.records import Run
+from deviate.project.prepare import PreparedScript
 from deviate.report.format import clean
-from deviate.workflows import PreparedExperiment, Request
+from deviate.workflows.execute import PreparedExperiment, Request, interpreter_labels
+from deviate.workflows.sources import records_folder, report_folder
+from deviate.workflows.validate import refuse_missing_programs
 
 if TYPE_CHECKING:
     from deviate.diverge.requests import Side  # imports arrays, which other commands should not wait for
@@ -118,12 +120,12 @@ def diverge_command(
     output = Output(documents.takes_stdout, quiet)
     cwd = Path.cwd().resolve()
     goal = cast("Rung | None", choice(level, "--level", RUNGS) if level is not None else None)
-    folder = workflows.records_folder(cwd)
+    folder = records_folder(cwd)
     if is_of_records(folder, command or ()):
         findings, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)
         # A ladder may have the name of an experiment, whose page is kept.
         page = f"diverge-{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(run.partition(':')[2] for run in findings.runs))}.html"
-        where = workflows.report_folder(folder, [run.partition(":")[0] for run in findings.runs])
+        where = report_folder(folder, [run.partition(":")[0] for run in findings.runs])
         _publish(findings, tuple(zip(findings.runs, runs, strict=True)), targets, where / page, output)
         return
     launch = dataclasses.replace(launch, python=python)
@@ -145,7 +147,7 @@ def diverge_command(
     base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
     for side in sides:
-        workflows.refuse_missing_programs(side.prepared, request)
+        refuse_missing_programs(side.prepared, request)
     if not quiet or dry_run:
         apart = {f"{base}-{side.label}": side.prepared.target.command for side in sides if side.label}
         typer.echo(announcement(first, request, width(), name=base, apart=apart), file=output.people)
@@ -225,7 +227,7 @@ def _publish(
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
-def _variant(name: str | None, flags: VariantFlags, first: project.PreparedScript, *, n_sides: int) -> Variant:
+def _variant(name: str | None, flags: VariantFlags, first: PreparedScript, *, n_sides: int) -> Variant:
     """The variant of both runs. Raises InputError for several, or an unknown one."""
     if name is not None and "," in name:
         raise InputError(f"--variant {name}: both runs are of one variant", f"name one: --variant {name.split(',')[0]}")
@@ -248,7 +250,7 @@ def _sides(
     if len(pythons) == 2 and second_env:
         raise InputError("--second-env stands beside two --python", "let the two runs differ in one of them")
     if len(pythons) == 2:
-        labels = workflows.interpreter_labels(pythons)
+        labels = interpreter_labels(pythons)
         return tuple(Side(script, label) for script, label in zip(prepared, labels, strict=True))
     if second_env:
         names = "-".join(text.partition("=")[0].lower() for text in second_env)

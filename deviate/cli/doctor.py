@@ -10,7 +10,7 @@ import typer
 from deviate.cli.app import Form, as_json, command, complete_experiments, is_coloured, width
 from deviate.doctor.examine import TIMEOUT_S, examine, to_document
 from deviate.errors import InputError
-from deviate.project import default_python
+from deviate.project.command import default_python
 from deviate.report.parts.doctor_text import render_diagnosis
 
 
@@ -49,14 +49,14 @@ def doctor_command(
 
 
 def _print_report(python: str | None, timeout_s: float, experiment: str | None) -> None:
-    from deviate import workflows  # and records, which a diagnosis does without
     from deviate.cli.defects import latest_defect
+    from deviate.workflows.defect_report import defect_report  # and records, which a diagnosis does without
 
     try:
         cwd = Path.cwd()
     except OSError:  # a folder that is gone may be the very defect
         cwd = Path("/")
-    text = workflows.defect_report(
+    text = defect_report(
         python,
         cwd,
         timeout_s=timeout_s,

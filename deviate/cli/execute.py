@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, TextIO
 
 import typer
 
-from deviate import pipeline, workflows
+from deviate import pipeline
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.options.results import Documents
 from deviate.cli.publish import publish
 from deviate.model.plan import Settings
-from deviate.workflows import AnalysisOptions, PreparedExperiment
+from deviate.workflows.between_runs import SameData
+from deviate.workflows.cleanup import clean_up
+from deviate.workflows.execute import PreparedExperiment, fair_order, make_executor, places_without_weights, record_end
+from deviate.workflows.first_run import FirstRun
+from deviate.workflows.judge import AnalysisOptions
+from deviate.workflows.live_estimates import LiveEstimates
+from deviate.workflows.run_cost import FirstCost, outlook_of
+from deviate.workflows.states import expected_runs
+from deviate.workflows.sweep_effect import SweepEffect
 
 if TYPE_CHECKING:  # commands that only show records do not import these
     from deviate.replay.protocol import Order, Outcome, RunUpdate
@@ -50,11 +58,11 @@ class Output:
         from deviate.replay.execute import Listeners, execute_orders
         from deviate.replay.slots import slots
 
-        orders = workflows.fair_order(experiments, variants, runs)
-        asking = workflows.asking(experiments)
-        waits = [bool(order.spec.replicate) and order.experiment in asking for order in orders]
+        orders = fair_order(experiments, variants, runs)
+        unknown = places_without_weights(experiments)
+        waits = [bool(order.spec.replicate) and order.experiment in unknown for order in orders]
         later = list(compress(orders, waits))
-        estimates = workflows.LiveEstimates([experiment.folder for experiment in experiments])
+        estimates = LiveEstimates([experiment.folder for experiment in experiments])
         with display(
             self.people,
             n_runs=len(orders),
@@ -62,9 +70,7 @@ class Output:
             is_quiet=self.is_quiet,
             standing=estimates,
             score_text=estimates.score_text,
-            expected=[
-                workflows.expected_runs(experiment.folder, variants=variants, runs=runs) for experiment in experiments
-            ],
+            expected=[expected_runs(experiment.folder, variants=variants, runs=runs) for experiment in experiments],
         ) as watcher:
 
             def further(outcomes: "Sequence[Outcome]") -> "Sequence[Order]":
@@ -73,10 +79,10 @@ class Output:
                 watcher.expect(len(outcomes) + len(further_orders))
                 return further_orders
 
-            outlook = workflows.outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
-            cost = workflows.FirstCost(experiments, outlook, least=runs or 0)
-            same_data, effect = workflows.SameData(experiments), workflows.SweepEffect(experiments)
-            watchers = workflows.FirstRun(experiments), same_data, effect, cost
+            outlook = outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
+            cost = FirstCost(experiments, outlook, least=runs or 0)
+            same_data, effect = SameData(experiments), SweepEffect(experiments)
+            watchers = FirstRun(experiments), same_data, effect, cost
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)
@@ -87,13 +93,13 @@ class Output:
             listeners = Listeners(show, watcher.notice, further, cost.halt)
             outcomes = execute_orders(
                 [order for order, is_later in zip(orders, waits, strict=True) if not is_later],
-                workflows.make_executor(settings),
+                make_executor(settings),
                 settings,
                 listeners,
                 budget_s=budget_s,
                 drains=True,
             )
-        workflows.record_end(outcomes)
+        record_end(outcomes)
         reused = sum(outcome.is_reused for outcome in outcomes.values())
         if reused:
             where = ", ".join(str(experiment.folder) for experiment in experiments)
@@ -116,7 +122,7 @@ def conclude(
     answer.record()
     if experiments[0].plan.settings.keep == "best":
         for experiment in experiments:
-            cleanup = workflows.clean_up(
+            cleanup = clean_up(
                 folder,
                 experiment.name,
                 "best",

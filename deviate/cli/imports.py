@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import command, nearest
 from deviate.cli.options import option
 from deviate.cli.options.results import Importer
@@ -15,6 +14,7 @@ from deviate.errors import InputError
 from deviate.records.importers import Imported
 from deviate.records.trackers.groups import Grouping, RunGroup
 from deviate.report.format import clean, counted
+from deviate.workflows.sources import published_table, read_files, records_folder
 
 MOST_GROUPS = 20
 """Groups of a project that are imported without a choice."""
@@ -71,14 +71,14 @@ def import_command(
         raise InputError(
             "--group, --without and --dry-run are for projects of a tracker", "name one, such as wandb:ENTITY/PROJECT"
         )
-    table = workflows.published_table(files)
+    table = published_table(files)
     if table is not None:
         typer.echo(table, nl=False)
         return
-    folder = workflows.records_folder(Path.cwd().resolve())
+    folder = records_folder(Path.cwd().resolve())
     if name is not None:
         free_place(folder, name)
-    results = workflows.read_files(files, form=importer)
+    results = read_files(files, form=importer)
     if name is not None and len(results) > 1:
         names = ", ".join(result.name for result in results)
         raise InputError(f"--name {name}: there are {len(results)} experiments: {names}", "leave --name out")
@@ -105,7 +105,7 @@ def _import_project(
             f"{grouping.project.address} has {len(groups)} groups, of which {MOST_GROUPS} are listed above",
             "choose with --group NAME or --group KEY=VALUE; --group '*' imports all",
         )
-    folder = workflows.records_folder(Path.cwd().resolve())
+    folder = records_folder(Path.cwd().resolve())
     names = _names(grouping, groups, name)
     for group_name in names:  # before anything is fetched
         free_place(folder, group_name)

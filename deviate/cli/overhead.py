@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, workflows
+from deviate import pipeline
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
 from deviate.cli.options import option
@@ -17,6 +17,11 @@ from deviate.cli.publish import publish_sheet
 from deviate.errors import InputError
 from deviate.model.records import Experiment
 from deviate.report.parts.overhead import overhead_document
+from deviate.workflows.execute import Request, record_report
+from deviate.workflows.judge import AnalysisOptions
+from deviate.workflows.overhead import find_cost, modes_of, profiled_name, why_no_profiler, window_for
+from deviate.workflows.sources import read_variants
+from deviate.workflows.validate import validate_request
 
 MODES = "impl,control"
 PROFILED_RUNS = 3
@@ -71,40 +76,38 @@ def overhead_command(
     output = Output(documents.takes_stdout, quiet)
     launch = dataclasses.replace(launch, python=[python] if python else None)
     prepared = launch.prepare_target(command or (), Path.cwd().resolve(), next(iter(launch.pythons()), None))
-    modes = workflows.modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
+    modes = modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
     settings = dataclasses.replace(execution, jobs=jobs).settings()
     name_of_timed = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
     request = launch.complete(
-        workflows.Request(
-            runs=runs, variants=(modes.free, modes.held), name=name_of_timed, seed=seed, settings=settings
-        )
+        Request(runs=runs, variants=(modes.free, modes.held), name=name_of_timed, seed=seed, settings=settings)
     )
     window_steps = _window(window)
     folder = deviate_folder(prepared.target.root)
-    workflows.validate_request(prepared, request, workflows.AnalysisOptions(), folder, starts=not dry_run)
+    validate_request(prepared, request, AnalysisOptions(), folder, starts=not dry_run)
     if not quiet or dry_run:
         typer.echo(announcement(prepared, request, width(), name=name_of_timed), file=output.people)
     if dry_run:
         return
-    options = workflows.AnalysisOptions(confidence=confidence)
+    options = AnalysisOptions(confidence=confidence)
     experiments = pipeline.run({None: (prepared, request)}, folder, options, output)
-    timed = workflows.read_variants(folder, name_of_timed)
+    timed = read_variants(folder, name_of_timed)
     profiled: tuple[Experiment, ...] = ()
-    why = workflows.why_no_profiler(timed) if profile else "not asked for (--no-profile)"
-    steps = window_steps or (workflows.window_for(timed) if not why else "")
+    why = why_no_profiler(timed) if profile else "not asked for (--no-profile)"
+    steps = window_steps or (window_for(timed) if not why else "")
     if not why and not steps:
         why = "the runs entered no main loop"
     if not why:
         output.say(f"Profile  steps {steps} of the main loop, {profiled_runs} more runs of each mode")
         profile_window = (("profile", steps),)
         more = dataclasses.replace(
-            request, runs=profiled_runs, name=workflows.profiled_name(name_of_timed), capture=profile_window
+            request, runs=profiled_runs, name=profiled_name(name_of_timed), capture=profile_window
         )
         experiments += pipeline.run({None: (prepared, more)}, folder, options, output)
-        profiled = workflows.read_variants(folder, experiments[-1].name)
-    findings = workflows.find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
+        profiled = read_variants(folder, experiments[-1].name)
+    findings = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
     publish_sheet(overhead_document(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
-    workflows.record_report([experiment.folder for experiment in experiments], is_comparison=False)
+    record_report([experiment.folder for experiment in experiments], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import Form, as_json, command, complete_sources
 from deviate.cli.options import option
 from deviate.cli.options.results import Confidence, Metric
@@ -17,6 +16,8 @@ from deviate.model.records import Spending
 from deviate.report.data.published import plain
 from deviate.report.lines import align_columns
 from deviate.report.parts.plan_text import plan_lines, plan_notes, plan_table
+from deviate.workflows.judge import read_pilot
+from deviate.workflows.sources import records_folder
 
 MOST_SIDES = 2
 
@@ -78,7 +79,9 @@ def plan_command(
         spending=spending,
         n_candidates=candidates,
     )
-    design = workflows.design(question, spread, runs)
+    from deviate.stats.design.design import SHOWN_RUNS, find_design  # half a second of scipy, which help does not need
+
+    design = find_design(question, spread, runs or SHOWN_RUNS)
     if form is Form.json:
         typer.echo(as_json(plain(design)))
         return
@@ -93,7 +96,7 @@ def _read_pilot(names: Sequence[str], sd: float | None, metric: str | None, conf
     if names and sd is not None:
         raise InputError(f"{' and '.join(names)} and --sd both tell the spread", "leave one of them out")
     if names:
-        return workflows.pilot(workflows.records_folder(Path.cwd().resolve()), names, metric, confidence=confidence)
+        return read_pilot(records_folder(Path.cwd().resolve()), names, metric, confidence=confidence)
     if sd is None:
         return None
     if not sd > 0:

@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import Form, as_json, command
 from deviate.report.format import clean
 from deviate.report.lines import align_columns
-from deviate.workflows import PluginState
+from deviate.workflows.plugins import PluginState, inspect_plugins
 
 
 @command("plugins", epilog="Example: deviate plugins --format json")
@@ -20,7 +19,7 @@ def plugins_command(
 
     Packages are searched in the environment of deviate. A plug-in that cannot be used is left out by every verb.
     """
-    states = workflows.inspect_plugins()
+    states = inspect_plugins()
     if form is Form.json:
         typer.echo(as_json([_entry(state) for state in states]))
         return

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from deviate import workflows
 from deviate.base.decisions import timed_stage
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.results import Documents, takes_stdout
@@ -17,7 +16,8 @@ from deviate.registry import wing
 from deviate.report.document import Document, Report
 from deviate.report.forms.registry import render
 from deviate.report.medium import COLUMN_IN
-from deviate.workflows import write_paper
+from deviate.workflows.report_files import write, write_paper, write_tables
+from deviate.workflows.sources import report_path
 
 if TYPE_CHECKING:  # with statistics, which runs that are only planned do without
     from deviate.report.data.tables import TableFile
@@ -34,11 +34,11 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> Report:
     with timed_stage("report", "built the report"):
         built = build_report(answer.findings)
     for form, target in documents.targets().items():
-        workflows.write(render(built, form, has_siunitx=documents.siunitx), target, sys.stdout)
+        write(render(built, form, has_siunitx=documents.siunitx), target, sys.stdout)
     if documents.html:
         page_line = f"Report   {nearest(documents.html)}"
     else:
-        page_line = keep(built, workflows.report_path(folder, answer.experiments), table_files(answer.findings))
+        page_line = keep(built, report_path(folder, answer.experiments), table_files(answer.findings))
     if not documents.takes_stdout:
         typer.echo(render(built, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
@@ -63,7 +63,7 @@ def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) 
         place: of the page, below `.deviate/reports/`, where the user names none.
     """
     for form, target in targets.items():
-        workflows.write(render(document, form), target, sys.stdout)
+        write(render(document, form), target, sys.stdout)
     page_line = f"Report   {nearest(targets['html'])}" if "html" in targets else keep(document, place)
     if not takes_stdout(targets):
         typer.echo(render(document, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
@@ -77,9 +77,9 @@ def keep(document: Document, place: Path, tables: "Sequence[TableFile] | None" =
     try:
         make_deviate_folder(place.parents[2])
         with timed_stage("report", "wrote %s", place):
-            workflows.write(render(document, "html"), place, sys.stdout)
+            write(render(document, "html"), place, sys.stdout)
             if tables is not None:
-                workflows.write_tables(tables, place.parent)
+                write_tables(tables, place.parent)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

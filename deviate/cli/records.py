@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from deviate import workflows
 from deviate.base.redaction import redact_words
 from deviate.cli.app import Form, as_json, command
 from deviate.errors import RecordError
@@ -19,7 +18,10 @@ from deviate.records.layout import event_files, log_files
 from deviate.records.plans import Plan
 from deviate.report.format import decimals, duration, number, size_text, with_unit
 from deviate.report.lines import align_columns, name
-from deviate.workflows import Mean, RecordedRun, RunState
+from deviate.workflows import cleanup
+from deviate.workflows.live_estimates import ExperimentScores, Mean
+from deviate.workflows.sources import records_folder
+from deviate.workflows.states import RecordedRun, RunState, recorded_runs, run_states, rung_of
 
 MOST_WORDS = 12
 """Words of a command that a line of the list has room for."""
@@ -35,7 +37,7 @@ def list_command(
     """List recorded experiments, one line per variant."""
     from deviate.records.plans import find_experiment, on_record
 
-    folder = workflows.records_folder(Path.cwd().resolve())
+    folder = records_folder(Path.cwd().resolve())
     plans, damaged = on_record(folder)
     entries = [entry for plan in plans for entry in _entries(find_experiment(folder, plan.name), plan, size)]
     if form is Form.json:
@@ -67,17 +69,17 @@ def _damaged_entry(name: str, error: RecordError) -> dict[str, Any]:
 
 def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any]]:
     """One entry per variant; damage is stated in it, so that others are still listed."""
-    rung = workflows.rung_of(plan)
+    rung = rung_of(plan)
     try:
-        runs = tuple(workflows.recorded_runs(folder))
-        states, problem = workflows.run_states(folder, plan, runs), ""
+        runs = tuple(recorded_runs(folder))
+        states, problem = run_states(folder, plan, runs), ""
         scores = None if rung else _scores(folder, runs, states)
         means = {} if scores is None else {mean.variant: mean for mean in _means(scores)}
         if scores is not None and scores.damaged:
             problem = f"{len(scores.damaged)} damaged: see deviate show {plan.name}"
     except RecordError as error:
         states, means, problem = (), {}, error.message
-    n_bytes = workflows.size(folder) if has_size else None
+    n_bytes = cleanup.size(folder) if has_size else None
     for variant in plan.variants:
         variant_states = [state for state in states if state.variant == variant.name]
         yield {
@@ -97,19 +99,19 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
         }
 
 
-def _scores(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunState]) -> workflows.ExperimentScores | None:
+def _scores(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunState]) -> ExperimentScores | None:
     """The scores of an experiment, if reading them is fast."""
     completed = [state.folder for state in states if state.state == "completed" and state.folder is not None]
     files = (path for attempt in completed for path in (*event_files(attempt), *log_files(attempt)) if path.exists())
     to_read = sum(path.stat().st_size for path in files)
     if not completed or to_read > MOST_BYTES:
         return None
-    scores = workflows.ExperimentScores(folder)
+    scores = ExperimentScores(folder)
     scores.read(runs)
     return scores
 
 
-def _means(scores: workflows.ExperimentScores) -> tuple[Mean, ...]:
+def _means(scores: ExperimentScores) -> tuple[Mean, ...]:
     """The primary metric of each variant, if there is one."""
     primary = scores.primary()
     return tuple(mean for mean in scores.means(0.95, most=1, has_intervals=False) if mean.metric == primary)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, workflows
+from deviate import pipeline
 from deviate.cli.app import command, complete_experiments
 from deviate.cli.execute import Output, conclude
 from deviate.cli.options import seconds
@@ -15,7 +15,9 @@ from deviate.cli.options.origins import origins
 from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
 from deviate.cli.options.runs import Budget, Jobs, Timeout, default_jobs
 from deviate.report.format import clean, counted, replicates
-from deviate.workflows import PreparedExperiment
+from deviate.workflows.execute import PreparedExperiment, fair_order, find
+from deviate.workflows.run_cost import outlook_of
+from deviate.workflows.sources import records_folder
 
 
 @command(
@@ -49,7 +51,7 @@ def resume_command(
     from deviate.replay.slots import choose_gpus
 
     output = Output(documents.takes_stdout, quiet and not dry_run)
-    experiment = workflows.find(workflows.records_folder(Path.cwd().resolve()), name)
+    experiment = find(records_folder(Path.cwd().resolve()), name)
     before = experiment.plan.settings
     devices = choose_gpus(gpus, are_here=before.executor == "local") if gpus else before.gpus
     n_jobs = default_jobs(devices, before.per_gpu, before.gpus_per_run) if gpus else before.jobs
@@ -64,7 +66,7 @@ def resume_command(
     if dry_run:
         for line in _missing_lines(experiment):
             output.say(line)
-    outlook = workflows.outlook_of([experiment], settings, budget_s=budget_s)
+    outlook = outlook_of([experiment], settings, budget_s=budget_s)
     if cost := outlook.text(has_sources=True):
         output.say(f"Cost     {cost}")
     if shortage := outlook.shortage():
@@ -81,7 +83,7 @@ def _missing_lines(experiment: PreparedExperiment) -> Iterator[str]:
     """Which runs of each variant would be executed, damaged ones included; one line if there are none."""
     from deviate.replay.adopt import settled_attempt
 
-    orders = workflows.fair_order([experiment])
+    orders = fair_order([experiment])
     missing = [order.spec for order in orders if settled_attempt(order.run, order.spec) is None]
     if not missing:
         yield f"Missing  none: {counted(len(orders), 'run')} on record"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, project, workflows
+from deviate import pipeline
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
 from deviate.cli.execute import Output, conclude
@@ -28,8 +28,12 @@ from deviate.cli.options.runs import (
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.pipeline import Requests
-from deviate.project import PreparedScript
-from deviate.workflows import AnalysisOptions, Outlook, Request
+from deviate.project.entry_scripts import refuse_folder
+from deviate.project.prepare import PreparedScript
+from deviate.workflows.execute import Request, interpreter_labels, specs_of
+from deviate.workflows.judge import AnalysisOptions, refuse_disjoint
+from deviate.workflows.run_cost import Outlook, foresee, refuse_short_budget
+from deviate.workflows.validate import has_all_names, validate_request
 
 
 @command(
@@ -84,7 +88,7 @@ def run_command(
     if folder is not None:
         from deviate.analysis.entries import rank_scripts
 
-        raise project.refuse_folder(rank_scripts(folder), cwd, "run")
+        raise refuse_folder(rank_scripts(folder), cwd, "run")
     contenders = _contenders(command or (), versus, launch, name, cwd)
     first = next(iter(contenders.values()))
     if sample_size_flags.looks is not None and is_from_variable("runs"):
@@ -115,8 +119,8 @@ def run_command(
         requests = sweep.points(sweep_of, requests, sample_size, documents)
     folder = deviate_folder(first.target.root)
     warnings = _validate(requests, options, folder, starts=not (dry_run or plan_only))
-    outlook = workflows.foresee(requests, folder)
-    workflows.refuse_short_budget(outlook)
+    outlook = foresee(requests, folder)
+    refuse_short_budget(outlook)
     _announce(requests, output, outlook, is_silent=quiet and not dry_run)
     for warning in warnings:
         typer.echo(f"Warning: {warning}", err=True)
@@ -125,7 +129,7 @@ def run_command(
     experiments = pipeline.run(requests, folder, options, output, is_plan_only=plan_only)
     if plan_only:
         for experiment in experiments:
-            n_runs = len(workflows.specs_of(experiment.plan, experiment.snapshot))
+            n_runs = len(specs_of(experiment.plan, experiment.snapshot))
             output.say(f"Planned  {experiment.name}: deviate worker {experiment.name} --index 0 … {n_runs - 1}")
         return
     if sweep_of is not None:
@@ -144,11 +148,11 @@ def _validate(requests: Requests, options: AnalysisOptions, folder: Path, *, sta
     warnings = [
         warning
         for prepared, request in requests.values()
-        for warning in workflows.validate_request(prepared, request, options, folder, starts=starts)
+        for warning in validate_request(prepared, request, options, folder, starts=starts)
     ]
-    if all(workflows.has_all_names(prepared) for prepared, _ in requests.values()):
+    if all(has_all_names(prepared) for prepared, _ in requests.values()):
         metrics = [(side or "", [item.name for item in one.selection.metrics]) for side, (one, _) in requests.items()]
-        workflows.refuse_disjoint(metrics, "run each with --name alone, then: deviate compare")
+        refuse_disjoint(metrics, "run each with --name alone, then: deviate compare")
     n_runs = next(iter(requests.values()))[1].runs
     if options.is_paired and (len(requests) == 1 or n_runs < 2):
         if len(requests) > 1:
@@ -201,6 +205,6 @@ def _contenders(
     if len(pythons) > 1:
         contenders = [launch.prepare_target(command, folder, path) for path in pythons]
         stem = name or Path(contenders[0].analysis.script).stem
-        labels = workflows.interpreter_labels(pythons)
+        labels = interpreter_labels(pythons)
         return {f"{stem}-{label}": prepared for label, prepared in zip(labels, contenders, strict=True)}
     return {None: launch.prepare_target(command, folder, python)}

@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import Form, as_json, command, complete_experiments, width
 from deviate.cli.options.results import Confidence
 from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
 from deviate.records.layout import log_files
-from deviate.workflows import RunState
+from deviate.workflows.sources import records_folder
+from deviate.workflows.states import RunState, attempt_states, run_states
 
 PIECE_BYTES = 1 << 20
 FOLLOW_S = 0.25
@@ -47,7 +47,7 @@ def show_command(
     from deviate.records.plans import find_experiment, read_plan
 
     plain, _, variant = name.partition(":")
-    folder = find_experiment(workflows.records_folder(Path.cwd().resolve()), plain)
+    folder = find_experiment(records_folder(Path.cwd().resolve()), plain)
     variants = [variant.name for variant in read_plan(folder).variants]
     if variant and variant not in variants:
         raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {', '.join(variants)}")
@@ -57,7 +57,7 @@ def show_command(
         overview = describe_experiment(folder, variant, confidence=confidence)
         typer.echo(as_json(experiment_document(overview)) if form is Form.json else experiment_text(overview, width()))
         return
-    states = [state for state in workflows.run_states(folder, read_plan(folder)) if variant in {"", state.variant}]
+    states = [state for state in run_states(folder, read_plan(folder)) if variant in {"", state.variant}]
     matches = find_runs(states, run, name)
     if log or stderr or follow:
         if log and stderr:
@@ -93,7 +93,7 @@ def _pieces(attempt: Path, path: Path, *, follows: bool) -> Iterator[bytes]:
     at = 0
     while True:
         has_ended = not follows or not any(
-            state.is_held for state in workflows.attempt_states(attempt.parent) if state.folder == attempt
+            state.is_held for state in attempt_states(attempt.parent) if state.folder == attempt
         )  # checked first, as everything written until then is printed below
         if path.exists():
             with path.open("rb") as file:

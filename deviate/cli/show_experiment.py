@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deviate import workflows
 from deviate.base.redaction import redact_variables, redact_words
 from deviate.cli.progress.tally import mean_text
 from deviate.model.estimates import Unavailable
@@ -22,7 +21,19 @@ from deviate.report.format import clean, counted, duration, instant, replicates,
 from deviate.report.lines import align_columns, fill_lines, name
 from deviate.report.parts.divergence import run_command
 from deviate.report.parts.script_seeds import seed_sentence
-from deviate.workflows import Mean, RecordedRun, RunState
+from deviate.workflows.cleanup import size
+from deviate.workflows.live_estimates import ExperimentScores, Mean
+from deviate.workflows.states import (
+    AttemptState,
+    RecordedRun,
+    RunState,
+    attempt_states,
+    in_use,
+    n_steps_of,
+    recorded_runs,
+    run_states,
+    rung_of,
+)
 
 LABEL_WIDTH = 12
 NARROWEST = 40
@@ -61,9 +72,9 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
     from deviate.records.plans import read_plan
 
     plan = read_plan(folder)
-    runs = tuple(workflows.recorded_runs(folder))
-    states = workflows.run_states(folder, plan, runs)
-    scores = workflows.ExperimentScores(folder)
+    runs = tuple(recorded_runs(folder))
+    states = run_states(folder, plan, runs)
+    scores = ExperimentScores(folder)
     scores.read(runs)
     completed = {state.run_id for state in states if state.state == "completed"}
     scores.runs = {run: score for run, score in scores.runs.items() if run in completed}
@@ -83,10 +94,10 @@ def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95)
         ]
     )
     warnings = tuple(_warnings(folder, runs, chosen))
-    return Overview(folder, plan, variant, workflows.in_use(runs), chosen, means, warnings, seeding)
+    return Overview(folder, plan, variant, in_use(runs), chosen, means, warnings, seeding)
 
 
-def _as_scored(state: RunState, scores: workflows.ExperimentScores) -> RunState:
+def _as_scored(state: RunState, scores: ExperimentScores) -> RunState:
     """The state of a run that is damaged or diverged, which its result does not tell."""
     if state.state != "completed":
         return state
@@ -194,7 +205,7 @@ def _flag_words(flag: str, value: Any) -> list[str]:
 def _capture_text(overview: Overview) -> str:
     """What runs capture, and the size of captured files."""
     folders = [artifacts_folder(state.folder) for state in overview.states if state.folder is not None]
-    n_bytes = sum(workflows.size(folder) for folder in folders if folder.is_dir())
+    n_bytes = sum(size(folder) for folder in folders if folder.is_dir())
     return f"{describe_capture(overview.plan.capture)}; {size_text(n_bytes)} of it on record"
 
 
@@ -208,7 +219,7 @@ def runs_text(states: Sequence[RunState]) -> str:
     for state in states:
         runs_of.setdefault(state.variant, []).append(state)
     several = len(runs_of) > 1
-    n_steps = {variant: workflows.n_steps_of(runs) for variant, runs in runs_of.items()}
+    n_steps = {variant: n_steps_of(runs) for variant, runs in runs_of.items()}
     started = [state for state in states if state.attempt]
     listed = started
     if len(started) > MOST_ROWS:
@@ -313,7 +324,7 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
     for index, note in enumerate(plan.imported):
         yield "Imported" if index == 0 else "", clean(note.removeprefix("imported "))
     yield from () if plan.imported else command_lines(plan)
-    if not plan.imported and plan.variants and not workflows.rung_of(plan):
+    if not plan.imported and plan.variants and not rung_of(plan):
         yield "Run again", _again(plan, [one for one in plan.variants if overview.variant in {"", one.name}])
     if plan.environment and not plan.imported:
         yield "Environment", variables_text(dict(plan.environment))
@@ -322,7 +333,7 @@ def _head(overview: Overview) -> Iterator[tuple[str, str]]:
             definition = f": {describe_variant(variant.definition)}" if variant.definition else ""
             yield "Variant", f"{variant.name}, {counted(variant.n_runs, 'run')}{definition}"
     yield from () if plan.imported else _carried_out(overview)
-    if rung := workflows.rung_of(plan):
+    if rung := rung_of(plan):
         yield "Level", f"{rung}, a pair of deviate diverge"
     if plan.capture:
         yield "Capture", _capture_text(overview)
@@ -422,8 +433,8 @@ def _warnings(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunSta
     yield from environment_misfits(folder)
 
 
-def attempts_of(state: RunState) -> tuple[workflows.AttemptState, ...]:
-    return workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
+def attempts_of(state: RunState) -> tuple[AttemptState, ...]:
+    return attempt_states(state.folder.parent) if state.folder is not None else ()
 
 
 def _mean_document(mean: Mean) -> dict[str, Any]:

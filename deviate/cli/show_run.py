@@ -23,7 +23,8 @@ from deviate.records.runs import read_spec
 from deviate.replay.capture_options import describe_capture
 from deviate.report.format import clean, duration, instant, replicates, size_text
 from deviate.report.lines import align_columns
-from deviate.workflows import AttemptState, ExperimentScores, RunState
+from deviate.workflows.live_estimates import ExperimentScores
+from deviate.workflows.states import AttemptState, RunState
 
 CAUSES: Mapping[str, str] = {
     "exit": "the script failed",

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.options import option
 from deviate.errors import InputError
+from deviate.workflows.execute import record_report
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
     from deviate.cli.options.results import Documents
-    from deviate.project import PreparedScript
-    from deviate.workflows import AnalysisOptions, PreparedExperiment, Request, SampleSizeRule
+    from deviate.project.prepare import PreparedScript
+    from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule
+    from deviate.workflows.judge import AnalysisOptions
 
 Option = Annotated[
     str | None,
@@ -38,8 +39,9 @@ def points(
     Raises:
         InputError: it is no sweep, or stands beside what has several commands itself.
     """
-    from deviate.workflows import name_of, parse_sweep
-    from deviate.workflows import points as points_of
+    from deviate.workflows.begin import name_of
+    from deviate.workflows.sweep import parse_sweep
+    from deviate.workflows.sweep import points as points_of
 
     refuse_documents(documents)
     if len(requests) > 1 or None not in requests:
@@ -77,7 +79,7 @@ def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
         return True
     if len(names) != 1 or _is_experiment(folder, names[0]):
         return False
-    from deviate.workflows import has_sweep
+    from deviate.workflows.sweep import has_sweep
 
     return has_sweep(folder, names[0])
 
@@ -101,7 +103,7 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
     """
     from deviate.cli.publish import publish_sheet
     from deviate.report.parts.sweep import sweep_document
-    from deviate.workflows import judge_sweep, read_sweep
+    from deviate.workflows.sweep import judge_sweep, read_sweep
 
     refuse_documents(documents)
     points_on_record = read_sweep(folder, name)
@@ -109,5 +111,5 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
     publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
     experiments = [experiment for _, those in points_on_record for experiment in those]
     places = [experiment.folder for experiment in experiments if experiment.folder is not None]
-    workflows.record_report(places, is_comparison=False)
+    record_report(places, is_comparison=False)
     return all(run.status in {"completed", "cancelled"} for experiment in experiments for run in experiment.runs)

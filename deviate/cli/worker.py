@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
-from deviate import workflows
 from deviate.cli.app import IN_USE, command, complete_experiments
 from deviate.errors import InputError, InUseError
 from deviate.records.plans import find_experiment
+from deviate.workflows.execute import open_experiment, work
+from deviate.workflows.first_run import FirstRun
+from deviate.workflows.sources import records_folder
 
 
 @command(
@@ -36,15 +38,15 @@ def worker_command(
         raise InputError("one run is to be named", "give --index or --run")
     path = Path(experiment)
     cwd = Path.cwd().resolve()
-    place = path if (path / "experiment.json").is_file() else find_experiment(workflows.records_folder(cwd), experiment)
-    opened = workflows.open_experiment(place)
+    place = path if (path / "experiment.json").is_file() else find_experiment(records_folder(cwd), experiment)
+    opened = open_experiment(place)
     try:
-        outcome = workflows.work(place.absolute(), index=index, run=run)
+        outcome = work(place.absolute(), index=index, run=run)
     except InUseError as error:
         typer.echo(f"{error.message}: {error.hint}", err=True)
         raise typer.Exit(IN_USE) from None
     if outcome.status == "completed":
-        workflows.FirstRun([opened]).decide(opened)
+        FirstRun([opened]).decide(opened)
     was = " (on record already)" if outcome.is_reused else ""
     reason = f": {outcome.reason}" if outcome.reason else ""
     typer.echo(f"{outcome.spec.variant} replicate {outcome.spec.replicate} {outcome.status}{was}{reason}")

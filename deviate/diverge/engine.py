@@ -28,7 +28,7 @@ from deviate.records.read import TAP_FAILED
 from deviate.replay.slots import slots
 from deviate.report.format import counted, duration
 from deviate.sources.catalogue import SOURCES
-from deviate.workflows import read
+from deviate.workflows.sources import read
 
 FACTS = (
     "CPU", "cores", "GPU", "driver", "python", "torch", "tensorflow", "keras", "jax", "flax", "scikit-learn", "numpy",

@@ -32,7 +32,7 @@ def compare_ends(
         is_second_ended: whether deviate ended the second run early: what it lacks is no difference, nor are the values
             of its last step of the main loop, which may be those of an earlier moment.
     """
-    from deviate.stats import weights_agreement
+    from deviate.stats.estimates.proof import weights_agreement
 
     mine, theirs = pair.runs
     in_both = tuple(name for name in metrics if name in mine.series and name in theirs.series)

@@ -14,10 +14,12 @@ from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Snapshot, Variant
 from deviate.model.records import Run
-from deviate.project import PreparedScript
+from deviate.project.prepare import PreparedScript
 from deviate.records.plans import on_record
 from deviate.replay.variants import STREAMS
-from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
+from deviate.workflows.begin import begin_experiment, name_of
+from deviate.workflows.execute import PreparedExperiment, Request
+from deviate.workflows.sources import read
 
 SUFFIX = "-diverge"
 LONGEST_STEM = 60
@@ -243,7 +245,7 @@ def run_pair(
         target = side.prepared.target
         target = dataclasses.replace(target, then=target.then if level == 1 else ())
         prepared = dataclasses.replace(side.prepared, target=target)
-        experiments.append(begin(prepared, of_side, request.folder, name=name, like=like))
+        experiments.append(begin_experiment(prepared, of_side, request.folder, name=name, like=like))
     execute(experiments)
     names = [f"{experiment.name}:{chosen.name}" for experiment in experiments]
     runs = [run for experiment in read(request.folder, names) for run in experiment.runs]

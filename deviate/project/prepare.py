@@ -140,7 +140,7 @@ def _read_config(target: Target, script_analysis: Analysis) -> AnalyzedScript:
     return AnalyzedScript(target, script_analysis, settings, None if settings.metrics is None else matches, problem)
 
 
-def prepare(target: Target) -> PreparedScript:
+def prepare_script(target: Target) -> PreparedScript:
     """Analyse the script for a run, and apply the user's `deviate.toml`.
 
     Raises:
@@ -187,7 +187,7 @@ def _variants(settings: config.Config) -> tuple[Variant, ...]:
     )
 
 
-def save(script: AnalyzedScript) -> "tuple[AnalyzedScript, Saved]":
+def save_analysis(script: AnalyzedScript) -> "tuple[AnalyzedScript, Saved]":
     """Write the metrics to `deviate.toml`, or update it.
 
     Raises:
@@ -203,7 +203,7 @@ def save(script: AnalyzedScript) -> "tuple[AnalyzedScript, Saved]":
     return _read_config(script.target, script.analysis), saved
 
 
-def review(script: AnalyzedScript, screen: "Screen") -> bool:
+def review_analysis(script: AnalyzedScript, screen: "Screen") -> bool:
     """Let the user review the metrics, and write the result to `deviate.toml`; returns whether there was one.
 
     Raises:

@@ -7,9 +7,9 @@ import numpy as np
 from deviate.errors import InputError
 from deviate.model.records import Experiment
 from deviate.model.stability import StabilityFindings
-from deviate.stability import measures
 from deviate.stability.captures.collect import captured_of
 from deviate.stability.captures.groups import read_groups, refuse_unknown, with_groups
+from deviate.stability.measures import findings
 
 
 def stability(
@@ -45,7 +45,7 @@ def stability(
         if groups
         else None
     )
-    return measures.stability(
+    return findings.stability(
         captured,
         experiments,
         confidence=confidence,

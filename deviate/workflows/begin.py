@@ -15,7 +15,8 @@ from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 from deviate.model.analysis import TEXT_SINK, Analysis
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice, Selection, Settings, Snapshot
-from deviate.project import CONFIG, PreparedScript
+from deviate.project.command import CONFIG
+from deviate.project.prepare import PreparedScript
 from deviate.records.environment import environment_changed
 from deviate.records.files import lock_folder
 from deviate.records.layout import experiment_file, snapshot_folder
@@ -54,7 +55,7 @@ LAYERS = re.compile(r"\bnn\.(?:Module|Linear|Sequential|Conv\w+)\b|\bkeras\b|\bf
 """Frameworks whose layers draw their weights by calls that tell it."""
 
 
-def begin(
+def begin_experiment(
     prepared: PreparedScript, request: Request, folder: Path, *, name: str | None = None, like: Snapshot | None = None
 ) -> PreparedExperiment:
     """Freeze the project into a new experiment, or continue one with the same code and command.
@@ -91,7 +92,9 @@ def begin(
         if not experiment_file(place).exists():
             return _make(prepared, request, folder, name, like)
     read_plan(place)  # raises if it is damaged
-    return begin(prepared, request, folder, name=wanted_name, like=like)  # created by another process in the meantime
+    return begin_experiment(
+        prepared, request, folder, name=wanted_name, like=like
+    )  # created by another process in the meantime
 
 
 def refuse_misfit(prepared: PreparedScript, request: Request, folder: Path, name: str) -> None:

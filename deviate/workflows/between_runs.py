@@ -31,17 +31,21 @@ def declare(
         raise InputError("--min-runs and --max-runs are for --until", "name a target as well, or give --runs alone")
     if until is None and looks is None:
         return SampleSizeRule()
-    from deviate import stats  # half a second of scipy, which a plain run need not wait for
+    from deviate.stats.design.group_sequential import parse_looks
+    from deviate.stats.design.precision import (
+        MIN_RUNS,
+        parse_target,
+    )  # half a second of scipy, which a plain run need not wait for
 
     if until is not None and looks is not None:
         raise InputError("--until and --looks exclude each other", "precision decides one, comparisons the other")
     if until is not None:
-        first = least or runs or stats.MIN_RUNS
+        first = least or runs or MIN_RUNS
         last = most or max(MOST_RUNS, first)
         if last < first:
             raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
-        return SampleSizeRule(precision=stats.parse_target(until).text, least=first, most=last)
-    plan = stats.parse_looks(looks or "", runs, confidence=confidence)
+        return SampleSizeRule(precision=parse_target(until).text, least=first, most=last)
+    plan = parse_looks(looks or "", runs, confidence=confidence)
     if runs is not None and runs != plan.numbers[-1]:
         raise InputError(f"--runs {runs} is not the last of --looks {looks}", "leave --runs away, or let them agree")
     return SampleSizeRule(looks=plan.numbers, spending=plan.spending)
@@ -75,13 +79,17 @@ class StoppingRule:
         sample_size, n_runs = self._sample_size, self._n_runs
         if not sample_size.precision and not sample_size.looks:
             return n_runs
-        from deviate import stats
+        from deviate.stats import interim_analysis
+        from deviate.stats.design.precision import parse_target
+        from deviate.stats.interim_analysis import is_settled, next_look
 
         if sample_size.precision:
-            target = stats.parse_target(sample_size.precision)
+            target = parse_target(sample_size.precision)
             names = [f"{experiment.name}:{variant}" for experiment in self._experiments for variant in self._variants]
             far = [
-                stats.progress(experiment, target, confidence=self._options.confidence, min_runs=sample_size.least)
+                interim_analysis.progress(
+                    experiment, target, confidence=self._options.confidence, min_runs=sample_size.least
+                )
                 for experiment in read(self._folder, names)
             ]
             return (
@@ -93,8 +101,8 @@ class StoppingRule:
             compared = read(
                 self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._experiments]
             )
-            if not stats.is_settled(judge_scores(compared, self._options)):
-                return stats.next_look(sample_size.looks, n_runs) or n_runs
+            if not is_settled(judge_scores(compared, self._options)):
+                return next_look(sample_size.looks, n_runs) or n_runs
         return n_runs
 
 
@@ -145,7 +153,7 @@ class SameData:
 
 
 def _sentence(variant: Variant, logs: Sequence[ProcessLog]) -> str | None:
-    from deviate.stats import agreement, cure, hash_words  # numpy, which the report loads in any case
+    from deviate.stats.estimates.proof import agreement, cure, hash_words  # numpy, which the report loads in any case
 
     evaluations = [tuple(dict.fromkeys(log.evaluation)) for log in logs]
     if agreement(evaluations) != "differ":

@@ -72,7 +72,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
             meant cannot be told.
     """
     # commands that do not judge should not wait 0.5 s for SciPy
-    from deviate.stats import check_completion, check_control, check_metrics
+    from deviate.stats.check import check_completion, check_control, check_metrics
 
     declared = _declared_metrics(experiments, options.matches)
     names = asked_metrics(
@@ -119,7 +119,7 @@ def asked_metrics(
         InputError: there is no such metric, or which one decides cannot be told.
     """
     from deviate.series.headline import find_primary
-    from deviate.stats import require_metric
+    from deviate.stats.lookup import require_metric
 
     known_names = [metric.name for metric in metrics]
     for name in (*gate.metrics, *filter(None, gate.margins)):

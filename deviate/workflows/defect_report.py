@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from deviate import __version__, project
+from deviate import __version__
 from deviate.base.anonymity import anonymize, fenced, find_identity
 from deviate.base.git import only_there
 from deviate.base.redaction import redact_words
 from deviate.doctor.examine import examine
+from deviate.project.command import CONFIG, default_python, project_root
 from deviate.records.layout import deviate_folder, log_files
 
 HEAD = """\
@@ -68,7 +69,7 @@ def defect_report(
 
 def _root(cwd: Path) -> Path:
     try:
-        return project.project_root(cwd)
+        return project_root(cwd)
     except Exception:  # noqa: BLE001  (a report on what is broken: the folder will do)
         return cwd
 
@@ -117,7 +118,7 @@ def _git() -> str:
 
 
 def _frameworks(python: str | None, timeout_s: float, on_change: Callable[[Sequence[str], int], None]) -> str:
-    diagnosis = examine(python or project.default_python(), timeout_s=timeout_s, on_change=on_change)
+    diagnosis = examine(python or default_python(), timeout_s=timeout_s, on_change=on_change)
     lines = [f"Python {diagnosis.interpreter.version} at {diagnosis.interpreter.executable}"]
     if machine := diagnosis.machine:
         lines.append(f"{machine.system}, {machine.processor} ({' '.join(machine.instructions)})")
@@ -144,7 +145,7 @@ def _plugins() -> str:
 
 
 def _settings(root: Path) -> str:
-    path = root / project.CONFIG
+    path = root / CONFIG
     return path.read_text(encoding="utf-8-sig", errors="replace") if path.exists() else "no file"
 
 

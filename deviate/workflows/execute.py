@@ -132,7 +132,7 @@ def fair_order(
     return orders
 
 
-def asking(experiments: Sequence[PreparedExperiment]) -> frozenset[Path]:
+def places_without_weights(experiments: Sequence[PreparedExperiment]) -> frozenset[Path]:
     """Experiments whose first runs have to end before further ones begin: they tell which draws are weights."""
     return frozenset(
         experiment.folder
@@ -191,7 +191,7 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
         wanted = f"run {run}" if run is not None else f"index {index}"
         n_runs = sum(variant.n_runs for variant in plan.variants)
         raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {n_runs} runs, from index 0")
-    while spec.replicate and asking([experiment]):
+    while spec.replicate and places_without_weights([experiment]):
         first = next(variant.definition for variant in plan.variants if variant.definition and "init" in variant.varied)
         try:
             work_on(Order(place, spec_of(plan, experiment.snapshot, first, 0)), plan.settings)

@@ -10,7 +10,7 @@ from deviate.base.decisions import timed_stage
 from deviate.errors import InputError
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Description
-from deviate.model.design import Design, Pilot, PilotSide, Question
+from deviate.model.design import Pilot, PilotSide
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
@@ -52,7 +52,9 @@ class AnalysisOptions:
     weak_below: tuple[str, float] | None = None
 
 
-def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
+def judge_experiments(
+    experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True
+) -> Findings:
     """Findings of one experiment, or of a baseline and its candidates, including stability."""
     with timed_stage("stats", "judged %s", ", ".join(f"{one.name}:{one.variant}" for one in experiments)):
         findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
@@ -76,9 +78,9 @@ def judge_scores(
     Args:
         keeps: metrics that are judged even if no run reported them, or they restate another one.
     """
-    from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
+    from deviate.stats.judge import judge  # half a second of scipy, which only verbs that judge wait for
 
-    return stats.judge(
+    return judge(
         experiments,
         confidence=options.confidence,
         primary=options.metric,
@@ -111,9 +113,9 @@ def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
     ]
 
 
-def describe(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
+def describe_variants(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
     """Findings on variants of one experiment: where the spread comes from, not which is better."""
-    return judge(experiments, options, compares=False)
+    return judge_experiments(experiments, options, compares=False)
 
 
 def refuse_disjoint(metrics: Sequence[tuple[str, Iterable[str]]], advice: str) -> None:
@@ -136,7 +138,7 @@ def refuse_disjoint(metrics: Sequence[tuple[str, Iterable[str]]], advice: str) -
 # Planning: the spread of a pilot from records, and the resulting design.
 
 
-def pilot(folder: Path, names: Sequence[str], metric: str | None, *, confidence: float = 0.95) -> Pilot:
+def read_pilot(folder: Path, names: Sequence[str], metric: str | None, *, confidence: float = 0.95) -> Pilot:
     """The spread of one metric of an experiment on record or in files; of two, the pooled spread within both.
 
     Raises:
@@ -195,9 +197,9 @@ def _spread(
     sd: Estimate = first.sd
     interval: Interval | Unavailable = first.sd_interval
     if len(described) > 1:
-        from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
+        from deviate.stats.planning import pooled_spread  # scipy again
 
-        pooled = stats.pooled_spread(first.values, described[1].values, confidence=confidence)
+        pooled = pooled_spread(first.values, described[1].values, confidence=confidence)
         sd, interval = (pooled, pooled) if isinstance(pooled, Unavailable) else pooled
     if isinstance(sd, Unavailable) or sd == 0:
         reason = sd.reason if isinstance(sd, Unavailable) else reason
@@ -205,10 +207,3 @@ def _spread(
             f"{first.metric.name} in {' and '.join(names)} shows no spread: {reason}", "set an expected SD with --sd"
         )
     return sd, interval
-
-
-def design(question: Question, spread: Pilot | None, numbers: Sequence[int] | None) -> Design:
-    """Compute the design; `numbers` are the numbers of runs to report, None for defaults."""
-    from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
-
-    return stats.design(question, spread, numbers or stats.SHOWN_RUNS)

@@ -144,7 +144,7 @@ class ExperimentScores:
         Args:
             has_intervals: whether to compute half-widths, which takes scipy.
         """
-        from deviate import stats
+        from deviate.stats.estimates.sample import moments
 
         means = []
         for variant in self.plan.variants:
@@ -154,11 +154,13 @@ class ExperimentScores:
             reported = [metric for metric in self.quality() if any(metric.name in run.scores for run in scored)]
             for metric in reported[:most]:
                 values = [run.scores[metric.name] for run in scored if metric.name in run.scores]
-                sample = stats.moments(values)
+                sample = moments(values)
                 sd: Estimate = sample.sd if len(values) > 1 else SINGLE
                 half_width: Estimate = NOT_ASKED
                 if has_intervals:
-                    half_width = stats.half_width(values, confidence) if len(values) > 1 else SINGLE
+                    from deviate.stats.design import precision
+
+                    half_width = precision.half_width(values, confidence) if len(values) > 1 else SINGLE
                 names = self.plan.name, variant.name, metric.name, metric.unit
                 means.append(Mean(*names, len(values), sample.mean, sd, half_width, confidence))
         return tuple(means)

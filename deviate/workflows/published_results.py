@@ -18,7 +18,7 @@ def judge_published(experiment: Experiment, texts: Sequence[str], options: Analy
     Raises:
         InputError: a result is not understood, or the margin is in units of one of several metrics.
     """
-    from deviate import stats
+    from deviate.stats.published_results import compare_published, few_runs_note, scale_note
 
     names = [metric.name for metric in experiment.metrics]
     results = [parse_published(text, names) for text in texts]
@@ -32,14 +32,14 @@ def judge_published(experiment: Experiment, texts: Sequence[str], options: Analy
     judged = findings.experiments[0]
     described = {one.metric.name: one for one in judged.descriptions}
     comparisons = tuple(
-        stats.compare_published(
+        compare_published(
             experiment, described[result.metric], result, confidence=options.confidence, margin=options.margin
         )
         for result in results
     )
     # Which metric is the primary one is no question here, for the user has named one.
     warnings = [warning for warning in findings.warnings if "primary metric" not in warning]
-    of_numbers = [note(one) for note in (stats.scale_note, stats.few_runs_note) for one in comparisons]
+    of_numbers = [note(one) for note in (scale_note, few_runs_note) for one in comparisons]
     notes = [*filter(None, of_numbers), *warnings]
     return PublishedFindings(
         experiment=experiment.name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deviate.errors import InputError
 from deviate.model.estimates import Unavailable
 from deviate.model.published_results import PublishedResult, PublishedSpread, SpreadKind
-from deviate.stats import require_metric
+from deviate.stats.lookup import require_metric
 
 OPTION = "--against"
 EXAMPLE = f"write it as {OPTION} 'test_acc=94.2±0.3, n=5, SD, ddof=1'"
@@ -279,9 +279,9 @@ def _runs_of(statement: _Statement, text: str) -> int:
 
 
 def _sd(spread: PublishedSpread, n: int) -> float:
-    from deviate import stats
+    from deviate.stats.published_results import published_sd
 
-    return stats.published_sd(spread, n)
+    return published_sd(spread, n)
 
 
 def _assumption(spread: PublishedSpread, statement: _Statement) -> str:

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate import project
 from deviate.base.git import only_there
 from deviate.errors import InputError
 from deviate.instrument.tree import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
-from deviate.project import CONFIG, PreparedScript, default_python, with_interpreter
+from deviate.project.command import CONFIG, default_python, with_interpreter
+from deviate.project.prepare import PreparedScript, find_target, prepare_script
 from deviate.records.files import writing
 from deviate.records.plans import make_deviate_folder
 
@@ -133,7 +133,7 @@ def prepare_at(checkout: Checkout, words: Sequence[str], cwd: Path, python: str 
         str(place / Path(word).relative_to(root)) if Path(word).is_relative_to(root) else word for word in words
     ]
     try:
-        prepared = project.prepare(project.find_target(words_in_checkout, folder, python, default=default_python()))
+        prepared = prepare_script(find_target(words_in_checkout, folder, python, default=default_python()))
     except InputError as error:
         raise InputError(f"{at}: {error.message.replace(str(place), str(root))}", error.hint) from error
     interpreter = python or default_python()

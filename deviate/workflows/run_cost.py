@@ -14,7 +14,7 @@ from deviate.base.texts import first_few
 from deviate.errors import InputError, RecordError
 from deviate.model.estimates import VERDICT_RUNS
 from deviate.model.plan import Settings
-from deviate.project import PreparedScript
+from deviate.project.prepare import PreparedScript
 from deviate.records.layout import snapshot_folder
 from deviate.records.plans import Plan, find_experiment, list_experiments
 from deviate.replay.capture_options import is_trace, with_defaults

@@ -12,7 +12,7 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
-from deviate.project import project_root
+from deviate.project.command import project_root
 from deviate.records.importers import Imported
 from deviate.records.layout import deviate_folder
 from deviate.records.plans import find_experiment

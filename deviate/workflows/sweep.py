@@ -12,10 +12,10 @@ from deviate.model.findings import Findings
 from deviate.model.plan import SweptValue
 from deviate.model.records import Experiment
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
-from deviate.project import PreparedScript
+from deviate.project.prepare import PreparedScript
 from deviate.records.plans import list_experiments, on_record
 from deviate.workflows.execute import Request
-from deviate.workflows.judge import AnalysisOptions, describe
+from deviate.workflows.judge import AnalysisOptions, describe_variants
 from deviate.workflows.sources import read_variants
 
 ENVIRONMENT = "env:"
@@ -139,7 +139,7 @@ def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], opt
     """The measures of every value, each judged as a separate experiment."""
     first = points[0][0]
     values = tuple(dict.fromkeys(point.value for point, _ in points))
-    judged = [(point, describe(experiments, options)) for point, experiments in points]
+    judged = [(point, describe_variants(experiments, options)) for point, experiments in points]
     metric = next((findings.primary for _, findings in judged if findings.primary is not None), None)
     rows: list[SweepRow] = []
     unit = ""

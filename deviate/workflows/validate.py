@@ -4,10 +4,10 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-from deviate import project
 from deviate.errors import InputError
 from deviate.model.aggregates import AT_BEST, refuse_aggregate
-from deviate.project import CONFIG, PreparedScript
+from deviate.project.command import CONFIG, refuse_missing_script, refuse_unknown_program
+from deviate.project.prepare import PreparedScript
 from deviate.records.plans import place_of
 from deviate.workflows.execute import Request, make_executor
 from deviate.workflows.judge import AnalysisOptions
@@ -55,17 +55,17 @@ def refuse_missing_programs(prepared: PreparedScript, request: Request) -> None:
     if request.settings.executor != "local":
         return
     if request.wrap:
-        project.refuse_unknown_program(request.wrap, folder, "--wrap ")
+        refuse_unknown_program(request.wrap, folder, "--wrap ")
         return
     for words in request.prepare:
-        project.refuse_unknown_program(words, folder, "--prepare ")
+        refuse_unknown_program(words, folder, "--prepare ")
     for words in request.prepare[:1]:  # a later command may need what an earlier one makes
-        project.refuse_missing_script(words, folder, "--prepare ")
+        refuse_missing_script(words, folder, "--prepare ")
     if not (request.prepare and "/" in target.command[0]):  # which may be built by what prepares
-        project.refuse_unknown_program(target.command, folder)
+        refuse_unknown_program(target.command, folder)
     for words in target.then:
         if "/" not in words[0]:  # else it may be a file that the training writes
-            project.refuse_unknown_program(words, folder)
+            refuse_unknown_program(words, folder)
 
 
 def refuse_mute(prepared: PreparedScript, request: Request) -> None:
@@ -120,9 +120,9 @@ def _metrics_by_flag(request: Request, options: AnalysisOptions) -> Iterable[tup
     if options.weak_below is not None:
         yield f"--weak-below {options.weak_below[0]}", options.weak_below[0]
     if request.sample_size.precision:
-        from deviate import stats
+        from deviate.stats.design.precision import parse_target
 
-        name = stats.parse_target(request.sample_size.precision).metric
+        name = parse_target(request.sample_size.precision).metric
         yield f"--until {name}", name
 
 

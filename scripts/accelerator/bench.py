@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate import workflows
 from deviate.model.records import Experiment, Run
+from deviate.workflows.sources import read_variants
 from scripts.accelerator.machine import Machine
 from scripts.accelerator.results import Result
 
@@ -86,7 +86,7 @@ class Bench:
         return {each.variant: each.runs for each in self.experiments(folder, experiment)}
 
     def experiments(self, folder: Path, experiment: str = "check") -> tuple[Experiment, ...]:
-        return workflows.read_variants(folder / ".deviate", experiment)
+        return read_variants(folder / ".deviate", experiment)
 
     def conclude(self, figures: Sequence[str], faults: Sequence[str], evidence: str = "") -> Result:
         """The result of a check that came to its end; a fault is a claim that does not hold."""

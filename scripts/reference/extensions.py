@@ -35,7 +35,7 @@ KINDS = {
         executors.workers.worker_command executors.workers.log_folder executors.local.LocalExecutor
         """,
     ),
-    "Statistics": ("deviate.stats", "statistic Statistic"),
+    "Statistics": ("deviate.stats", "registry.statistic registry.Statistic"),
     "Forms": (
         "deviate.report",
         """

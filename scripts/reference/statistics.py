@@ -1,12 +1,14 @@
 """The page of statistics: every function of `stats` and of measures of stability that has a source, described."""
 
+import importlib
 import inspect
+import pkgutil
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from deviate import stats
-from deviate.stability import measures
+import deviate.stability.measures
+import deviate.stats
 from deviate.stats.registry import STATISTICS
 from scripts.reference.docstrings import paragraphs, signature
 
@@ -31,7 +33,14 @@ def page() -> str:
 
 def _functions() -> dict[str, Callable[..., Any]]:
     registered = {name: statistic.function for name, statistic in STATISTICS.in_tree().items()}
-    public = {name: getattr(room, name) for room in (stats, measures) for name in room.__all__}
+    rooms = (deviate.stats, deviate.stability.measures)
+    found = [it.name for room in rooms for it in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")]
+    public = {
+        name: it
+        for module in map(importlib.import_module, found)
+        for name, it in vars(module).items()
+        if not name.startswith("_") and getattr(it, "__module__", "") == module.__name__
+    }
     return {
         name: it
         for name, it in (registered | public).items()
@@ -40,7 +49,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 def _module(module: str) -> Iterator[str]:
-    title = (sys.modules[module].__doc__ or "").strip().splitlines()[0].rstrip(".")
+    title = " ".join((sys.modules[module].__doc__ or "").split("\n\n")[0].split()).rstrip(".")
     yield f"## {title}\n"
     for name, function in sorted(_functions().items()):
         if function.__module__ != module:

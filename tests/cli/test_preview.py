@@ -7,10 +7,10 @@ from each import check_each
 
 from deviate.cli.preview import announcement
 from deviate.project.command import locate
-from deviate.project.prepare import PreparedScript, prepare
+from deviate.project.prepare import PreparedScript, prepare_script
 from deviate.replay.capture_options import capture_pairs
 from deviate.replay.variants import choose_variants
-from deviate.workflows import Request
+from deviate.workflows.execute import Request
 
 TRAIN = """\
 import random
@@ -26,7 +26,7 @@ for epoch in range(3):
 @pytest.fixture
 def prepared(project: Path) -> PreparedScript:
     (project / "train.py").write_text(TRAIN)
-    return prepare(locate(["train.py"], project))
+    return prepare_script(locate(["train.py"], project))
 
 
 def told(prepared: PreparedScript, *names: str, width: int = 120) -> list[str]:
@@ -86,7 +86,7 @@ requests.post("https://example.org")
 
 def test_what_reaches_beyond_the_work_copy_is_told_with_its_place_and_its_fate(project: Path) -> None:
     (project / "train.py").write_text(OUTSIDE)
-    prepared = prepare(locate(["train.py"], project))
+    prepared = prepare_script(locate(["train.py"], project))
     lines = told(prepared, "algo", "impl")
     trackers = (
         "Trackers wandb: offline in these runs, group deviate/NAME; `wandb sync …/wandb/offline-run-*` uploads them"
@@ -115,7 +115,7 @@ SCRIPTS = sorted([EXAMPLES / "tiny.py", *(path for path in EXAMPLES.rglob("train
 @pytest.mark.slow
 def test_before_the_first_run_of_each_example_stand_at_most_twelve_lines() -> None:
     def check(path: Path) -> None:
-        prepared = prepare(locate([path.name], path.parent))
+        prepared = prepare_script(locate([path.name], path.parent))
         for names in (("algo+impl",), ("algo+impl", "algo", "impl", "control")):
             lines = told(prepared, *names)
             assert len([line for line in lines if line]) <= 12, lines
@@ -130,7 +130,7 @@ def test_before_the_first_run_stand_at_most_twelve_lines_also_with_thirty_metric
     (project / "train.py").write_text(
         f"import random, wandb\nrandom.seed(1)\nwandb.init(id='a')\nfor epoch in range(3):\n{reports}"
     )
-    lines = told(prepare(locate(["train.py"], project)), "algo+impl", width=80)
+    lines = told(prepare_script(locate(["train.py"], project)), "algo+impl", width=80)
     assert len([line for line in lines if line]) <= 12
     assert "Cost     one run 9 h" in lines
     assert any(line.startswith("Result   val_loss") for line in lines)

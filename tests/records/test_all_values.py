@@ -17,7 +17,7 @@ from deviate.report.document import Figure
 from deviate.report.parts.build import build_report
 from deviate.report.plots import CurvePlot
 from deviate.series.score import aggregate_series
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 AddRun = Callable[..., Path]
 UPDATES, EPISODES = 16, 16

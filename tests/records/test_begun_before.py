@@ -7,12 +7,12 @@ import pytest
 from recorded import edit_record
 
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice
-from deviate.project import PreparedScript, find_target, prepare
+from deviate.project.prepare import PreparedScript, find_target, prepare_script
 from deviate.records.layout import experiment_file
 from deviate.records.plans import read_plan
 from deviate.replay.variants import VARIANTS
-from deviate.workflows import Request, begin, specs_of
-from deviate.workflows.execute import open_experiment
+from deviate.workflows.begin import begin_experiment
+from deviate.workflows.execute import Request, open_experiment, specs_of
 
 SCRIPT = 'import random\nfor epoch in range(3):\n    print(f"val acc {random.random():.3f}")\n'
 REQUEST = Request(runs=1, variants=(VARIANTS["algo+impl"],), name="old", seed=0)
@@ -21,7 +21,7 @@ REQUEST = Request(runs=1, variants=(VARIANTS["algo+impl"],), name="old", seed=0)
 @pytest.fixture
 def script(tmp_path: Path) -> PreparedScript:
     (tmp_path / "train.py").write_text(SCRIPT)
-    return prepare(find_target(["train.py"], tmp_path, "python"))
+    return prepare_script(find_target(["train.py"], tmp_path, "python"))
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def records(script: PreparedScript) -> Path:
 @pytest.fixture
 def old(script: PreparedScript, records: Path) -> Path:
     """An experiment that a version of before has begun, which kept streams and made scores by other rules."""
-    begin(script, REQUEST, records)
+    begin_experiment(script, REQUEST, records)
     edit_record(experiment_file(records / "experiments/old"), streams=STREAMS_NUMBER - 1, scores=SCORES_NUMBER - 1)
     return records / "experiments/old"
 
@@ -45,22 +45,24 @@ def test_its_runs_keep_its_rules(old: Path) -> None:
 
 
 def test_further_runs_keep_its_rules(old: Path, script: PreparedScript) -> None:
-    grown = begin(script, replace(REQUEST, runs=3), old.parents[1])
+    grown = begin_experiment(script, replace(REQUEST, runs=3), old.parents[1])
     assert (grown.plan.n_runs, grown.plan.streams, grown.plan.scores) == (3, STREAMS_NUMBER - 1, SCORES_NUMBER - 1)
 
 
 def test_what_takes_its_snapshot_over_takes_its_rules_too(old: Path, script: PreparedScript) -> None:
     like = open_experiment(old).snapshot
     request = replace(REQUEST, name=None)
-    assert begin(script, request, old.parents[1], name="further", like=like).plan.streams == STREAMS_NUMBER - 1
-    assert begin(script, request, old.parents[1], name="anew").plan.streams == STREAMS_NUMBER
+    assert (
+        begin_experiment(script, request, old.parents[1], name="further", like=like).plan.streams == STREAMS_NUMBER - 1
+    )
+    assert begin_experiment(script, request, old.parents[1], name="anew").plan.streams == STREAMS_NUMBER
 
 
 def test_a_margin_that_a_run_declares_stands_in_its_plan_and_stays_there(script: PreparedScript, records: Path) -> None:
     request = replace(REQUEST, margin=0.5)
-    begin(script, request, records)
+    begin_experiment(script, request, records)
     assert read_plan(records / "experiments/old").selection.margin == 0.5
-    grown = begin(script, replace(REQUEST, runs=2), records)
+    grown = begin_experiment(script, replace(REQUEST, runs=2), records)
     assert (grown.plan.selection.margin, read_plan(records / "experiments/old").selection.margin) == (0.5, 0.5)
 
 
@@ -68,6 +70,6 @@ def test_a_metric_that_a_run_declares_stands_in_its_plan_though_nothing_has_repo
     script: PreparedScript, records: Path
 ) -> None:
     named = PrimaryChoice("valid_acc", "named with --metric before the runs")
-    begin(script, replace(REQUEST, primary="valid_acc"), records)
+    begin_experiment(script, replace(REQUEST, primary="valid_acc"), records)
     assert read_plan(records / "experiments/old").selection.primary == named
-    assert begin(script, replace(REQUEST, runs=2), records).plan.selection.primary == named
+    assert begin_experiment(script, replace(REQUEST, runs=2), records).plan.selection.primary == named

@@ -18,7 +18,7 @@ from deviate.model.records import Experiment, Series, Status
 from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.plots import CurveGroup, CurvePlot
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 Scores = Sequence[float]
 STATUSES: tuple[Status, ...] = ("diverged", "crashed", "timed_out", "lost", "cancelled", "silent")

@@ -19,7 +19,7 @@ from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.parts.noise import noise_section
 from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot, MatrixPlot
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 EPOCHS = LoopCounter("epoch", 5, 1)
 SVG = "{http://www.w3.org/2000/svg}"

@@ -32,9 +32,9 @@ from deviate.report.paper.files import further_tables
 from deviate.report.paper.macros import macros_of, macros_source
 from deviate.report.parts.build import build_report
 from deviate.report.parts.check import check_document
-from deviate.stats import judge
-from deviate.workflows import AnalysisOptions
+from deviate.stats.judge import judge
 from deviate.workflows.check import Gate, check
+from deviate.workflows.judge import AnalysisOptions
 
 FOLDER = Path(__file__).parent / "golden"
 WRITES = os.environ.get("DEVIATE_GOLDEN") == "write"

@@ -15,7 +15,7 @@ from deviate.report.document import Figure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import EstimationPlot
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 LOOKS = (5, 10, 20)
 

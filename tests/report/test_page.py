@@ -17,7 +17,7 @@ from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 ORDER = [
     *("verdict", "metrics", "points", "curves", "many", "tasks", "noise", "failures", "outcomes", "divergence"),

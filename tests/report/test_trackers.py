@@ -41,7 +41,7 @@ def _side(name: str, shift: float) -> Any:
 
 @pytest.fixture(scope="module")
 def findings() -> Findings:
-    from deviate.stats import judge
+    from deviate.stats.judge import judge
 
     return judge([_side("base", 10.0), _side("new", 19.0)], margin=0.5)
 

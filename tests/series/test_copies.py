@@ -13,7 +13,7 @@ from samples import experiment, metric, run
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment, Run, Series
 from deviate.series.copies import distinct_metrics, rounding_of
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 ACCURACIES = [[81.2, 83.4, 85.1, 84.9], [80.6, 84.4, 86.0, 86.3], [79.9, 82.8, 85.5, 85.7]]
 RELATED = [

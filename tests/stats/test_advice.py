@@ -9,9 +9,9 @@ from samples import experiment, metric, sample
 
 from deviate.model.findings import ExperimentFindings
 from deviate.model.records import Experiment, Series
-from deviate.stats import judge
 from deviate.stats.advice import ask_for_primary, tail_warnings
 from deviate.stats.describe import describe_runs
+from deviate.stats.judge import judge
 
 HEAVY = [93.1, 93.2, 93.3, 88.0, 93.4, 93.25, 93.15, 93.35]
 LIGHT = sample(93.2, 0.1, 8)

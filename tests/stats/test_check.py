@@ -11,8 +11,9 @@ from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
-from deviate.stats import both_interval, equivalence, judge, paired_equivalence
 from deviate.stats.check import Weighed, check_completion, check_control, check_metrics, weigh
+from deviate.stats.judge import judge
+from deviate.stats.tests.both import both_interval, equivalence, paired_equivalence
 from deviate.stats.tests.two_tests import ask
 
 

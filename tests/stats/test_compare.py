@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from samples import experiment, metric, sample
 
-from deviate import stats
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
 from deviate.model.findings import ExperimentFindings
 from deviate.model.records import Experiment
+from deviate.stats.advice import pairing_warnings
+from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
 from deviate.stats.multiple.pairs import compare_all
+from deviate.stats.registry import STATISTICS
+from deviate.stats.tests.both import equivalence
 
 LOOKS = (5, 10, 20)
 OF_OTHERS = {"worst_rank", "curve", "attainment"}
@@ -26,18 +29,18 @@ def drawn(n: int, mean: float, sd: float = 1.0, seed: int = 0) -> list[float]:
 
 def test_every_field_is_what_the_function_of_its_name_gives() -> None:
     b, a = drawn(20, 90), drawn(17, 91, 2.0, seed=1)
-    result = stats.compare(b, a, rng=np.random.default_rng(5), direction="max", margin=0.5)
+    result = compare(b, a, rng=np.random.default_rng(5), direction="max", margin=0.5)
     for name in ("welch", "student", "kolmogorov_smirnov", "levene", "brown_forsythe", "glass_delta", "cliffs_delta"):
-        assert getattr(result, name) == getattr(stats, name)(b, a), name
+        assert getattr(result, name) == STATISTICS[name].function(b, a), name
     for name in ("cliffs_delta_interval", "superiority_interval", "hedges_g_interval", "detectable_interval"):
-        assert getattr(result, name) == getattr(stats, name)(b, a), name
-    assert result.equivalence == stats.equivalence(b, a, margin=0.5, direction="max")
+        assert getattr(result, name) == STATISTICS[name].function(b, a), name
+    assert result.equivalence == equivalence(b, a, margin=0.5, direction="max")
     for name in ("permutation", "difference_bootstrap", "sd_ratio_bootstrap", "glass_delta_interval"):
         assert not isinstance(getattr(result, name), Unavailable), name
 
 
 def test_what_nobody_asked_for_is_not_there() -> None:
-    result = stats.compare(drawn(9, 0), drawn(9, 1, seed=1), rng=np.random.default_rng(0))
+    result = compare(drawn(9, 0), drawn(9, 1, seed=1), rng=np.random.default_rng(0))
     assert {result.equivalence, result.paired} == {NOT_ASKED}
     assert {getattr(result, name) for name in OF_OTHERS} == {NOT_ASKED}
     assert not result.is_paired
@@ -45,7 +48,7 @@ def test_what_nobody_asked_for_is_not_there() -> None:
 
 def test_the_same_generator_gives_the_same_comparison() -> None:
     b, a = [0.1, 0.2, 0.2, 0.3, 0.4, 0.4] * 4, [0.2, 0.3, 0.3, 0.4, 0.5, 0.5] * 4
-    first, second, other = (stats.compare(b, a, rng=np.random.default_rng(seed), is_paired=True) for seed in (1, 1, 2))
+    first, second, other = (compare(b, a, rng=np.random.default_rng(seed), is_paired=True) for seed in (1, 1, 2))
     assert first == second
     assert (first.permutation, first.mann_whitney) != (other.permutation, other.mann_whitney)
 
@@ -148,10 +151,10 @@ def test_pairing_is_a_matter_of_the_whole_family() -> None:
 def test_pairs_that_lost_a_half_and_pairing_that_cost_power_are_warned_of() -> None:
     scores = {"a": [drawn(8, 0)], "b": [drawn(7, 0, seed=3)]}
     pairs = compare_all(findings(scores), {}, 0.95, 0, is_paired=True)
-    lost, cost = stats.pairing_warnings(pairs)
+    lost, cost = pairing_warnings(pairs)
     assert lost == "m0: replicate 7 has a score in only one of a and b: 7 pairs left."
     assert cost.startswith("b against a, m0: pairing cost power")
-    assert stats.pairing_warnings(compare_all(findings(scores), {}, 0.95, 0)) == []
+    assert pairing_warnings(compare_all(findings(scores), {}, 0.95, 0)) == []
 
 
 def test_no_p_depends_on_which_other_metrics_there_are() -> None:

@@ -10,9 +10,14 @@ from degenerate import CASES
 from each import check_each
 from samples import experiment, metric, run, sample
 
-from deviate import stats
 from deviate.model.comparisons import Comparison, Description, Paired, SpreadVerdict, Verdict
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.stats.compare import compare
+from deviate.stats.describe import describe
+from deviate.stats.estimates.one_sample import coefficient_of_variation
+from deviate.stats.estimates.spread import brown_forsythe
+from deviate.stats.judge import judge
+from deviate.stats.tests.two_sample import welch
 
 
 def numbers(value: object) -> list[float]:
@@ -27,7 +32,7 @@ def numbers(value: object) -> list[float]:
 
 
 def check_description(scores: Sequence[float]) -> None:
-    described = stats.describe(scores)
+    described = describe(scores)
     assert all(math.isfinite(number) for number in numbers(described))
     assert described.n + len(described.missing) == described.n_runs == len(scores)
 
@@ -50,7 +55,7 @@ def parts(value: object) -> list[object]:
 def test_a_comparison_holds_no_nan_and_no_p_of_zero(before: str, is_paired: bool) -> None:  # noqa: FBT001
     for after, others in CASES.items():
         rng = np.random.default_rng(0)
-        result = stats.compare(
+        result = compare(
             CASES[before],
             others,
             rng=rng,
@@ -78,19 +83,19 @@ def test_a_comparison_holds_no_nan_and_no_p_of_zero(before: str, is_paired: bool
 
 
 def compared(before: list[float], after: list[float]) -> Comparison:
-    return stats.compare(before, after, rng=np.random.default_rng(0), direction="max")
+    return compare(before, after, rng=np.random.default_rng(0), direction="max")
 
 
 def test_no_completed_run_is_said_with_the_number_of_runs() -> None:
     crashed = experiment("a", [metric("acc")], {}, runs=[run(i, {"acc": [0.1]}, "crashed") for i in range(5)])
-    description = stats.judge([crashed]).experiments[0].descriptions[0]
+    description = judge([crashed]).experiments[0].descriptions[0]
     assert description.note == "no completed run (0/5)"
     assert description.mean == Unavailable("no score")
     assert description.missing == tuple((i, "crashed") for i in range(5))
 
 
 def test_one_run_has_a_value_and_no_spread() -> None:
-    description = stats.describe([0.93])
+    description = describe([0.93])
     assert description.mean == description.minimum == description.maximum == 0.93
     assert description.note == "1 run: spread unknown"
     unknown = Unavailable("1 run: spread unknown")
@@ -114,7 +119,7 @@ def test_two_to_four_runs_are_described_but_undecided() -> None:
 
 
 def test_equal_values_have_no_interval() -> None:
-    description = stats.describe([0.5] * 8)
+    description = describe([0.5] * 8)
     assert description.note == "all 8 values equal"
     assert description.sd == 0
     assert description.sd_interval == description.mean_interval == Unavailable("all 8 values equal")
@@ -153,10 +158,10 @@ def test_spread_below_resolution_gives_no_ratio() -> None:
 
 
 def test_nan_and_infinity_are_missing_with_their_replicate() -> None:
-    description = stats.describe([0.9, math.nan, 0.8, math.inf])
+    description = describe([0.9, math.nan, 0.8, math.inf])
     assert [replicate for replicate, _ in description.missing] == [1, 3]
     assert description.n == 2
-    assert stats.welch([0.9, math.nan, 0.8], [1, 2, 3]) == Unavailable("NaN or infinite value among the scores")
+    assert welch([0.9, math.nan, 0.8], [1, 2, 3]) == Unavailable("NaN or infinite value among the scores")
 
 
 def test_many_ties_are_permuted_and_repeatable() -> None:
@@ -179,21 +184,19 @@ def test_complete_separation_states_itself_and_bounds_superiority_on_one_side() 
 
 @pytest.mark.parametrize("name", ["zeros", "around zero"])
 def test_a_mean_near_zero_has_no_coefficient_of_variation(name: str) -> None:
-    described: Description = stats.describe(CASES[name])
+    described: Description = describe(CASES[name])
     assert isinstance(described.cv, Unavailable)
     assert "not defined for this metric" in described.cv.reason
 
 
 def test_a_mean_that_runs_cannot_tell_from_zero_has_no_coefficient_of_variation() -> None:
-    assert stats.coefficient_of_variation([0.001, 0.002, 0.5]) == Unavailable(
-        "not defined for this metric: mean near 0"
-    )
+    assert coefficient_of_variation([0.001, 0.002, 0.5]) == Unavailable("not defined for this metric: mean near 0")
 
 
 def test_equal_distances_from_the_median_have_no_variance_test() -> None:
-    result = stats.brown_forsythe([0.0, 1.0] * 5, [4.0, 8.0] * 5)
+    result = brown_forsythe([0.0, 1.0] * 5, [4.0, 8.0] * 5)
     assert result == Unavailable("all values equally far from their median")
 
 
 def test_the_variance_test_needs_ten_runs_in_each() -> None:
-    assert stats.brown_forsythe(CASES["eight"], CASES["many"]) == Unavailable("needs 10 runs in each, has 8 and 60")
+    assert brown_forsythe(CASES["eight"], CASES["many"]) == Unavailable("needs 10 runs in each, has 8 and 60")

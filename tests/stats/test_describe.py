@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from samples import experiment, metric, run, sample
 
-from deviate import stats
 from deviate.model.comparisons import Description
 from deviate.model.estimates import NOT_ASKED, Interval, Unavailable
 from deviate.model.records import EvaluationData
-from deviate.stats.describe import describe_runs
+from deviate.stats.describe import describe, describe_runs
+from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.sampling import UNKNOWN_EXAMPLES
 
 CROSS_CHECKS = ("mean_bootstrap", "mean_percentile", "sd_bootstrap", "median_bootstrap")
@@ -20,7 +20,7 @@ ACCURACIES = [0.9341, 0.9352, 0.9337, 0.9346, 0.9333, 0.9358, 0.9349, 0.9340, 0.
 
 
 def test_a_description_holds_every_figure() -> None:
-    found = stats.describe(ACCURACIES, name="test_acc", rng=np.random.default_rng(0))
+    found = describe(ACCURACIES, name="test_acc", rng=np.random.default_rng(0))
     absent = {it.name for it in fields(Description) if isinstance(getattr(found, it.name), Unavailable)}
     assert absent == {"sampling_se", "attainment"}
     assert found.se == pytest.approx(np.std(ACCURACIES, ddof=1) / math.sqrt(10))
@@ -31,12 +31,12 @@ def test_a_description_holds_every_figure() -> None:
 
 
 def test_without_a_generator_nothing_is_resampled() -> None:
-    found = stats.describe(ACCURACIES)
+    found = describe(ACCURACIES)
     assert all(getattr(found, name) is NOT_ASKED for name in CROSS_CHECKS)
 
 
 def test_cross_checks_say_by_their_method_what_they_are() -> None:
-    found = stats.describe(ACCURACIES, rng=np.random.default_rng(0))
+    found = describe(ACCURACIES, rng=np.random.default_rng(0))
     methods = [getattr(found, name).method for name in CROSS_CHECKS]
     assert methods == ["BCa bootstrap", "percentile bootstrap", "BCa bootstrap", "percentile bootstrap"]
 
@@ -60,7 +60,7 @@ def test_cross_checks_say_by_their_method_what_they_are() -> None:
 def test_degenerate_scores_give_numbers_or_reasons(values: list[float]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = stats.describe(values, name="test_acc", rng=np.random.default_rng(0))
+        found = describe(values, name="test_acc", rng=np.random.default_rng(0))
     for name in (it.name for it in fields(Description)):
         value = getattr(found, name)
         if isinstance(value, Unavailable):
@@ -72,7 +72,7 @@ def test_degenerate_scores_give_numbers_or_reasons(values: list[float]) -> None:
 
 
 def test_one_run_and_none_have_the_reasons_of_the_contract() -> None:
-    one, none = stats.describe([0.5]), stats.describe([])
+    one, none = describe([0.5]), describe([])
     for name in ("se", "cv_interval", "iqr", "mad", "skewness", "kurtosis"):
         assert getattr(one, name) == Unavailable("1 run: spread unknown")
         assert getattr(none, name) == Unavailable("no score")
@@ -103,8 +103,8 @@ def test_examples_that_the_runs_were_seen_to_evaluate_give_the_sampling_error() 
 def test_metrics_of_an_experiment_share_resamples_so_that_none_depends_on_the_others() -> None:
     metrics = [metric("a"), metric("b")]
     both = experiment("base", metrics, {"a": sample(5.0, 1.0, 12), "b": ACCURACIES})
-    resamples = stats.Resamples(np.random.default_rng(0))
+    resamples = Resamples(np.random.default_rng(0))
     first, second = (describe_runs(both, it, rng=resamples) for it in metrics)
-    alone = describe_runs(both, metrics[1], rng=stats.Resamples(np.random.default_rng(0)))
+    alone = describe_runs(both, metrics[1], rng=Resamples(np.random.default_rng(0)))
     assert second == alone
     assert first.mean_bootstrap != second.mean_bootstrap

@@ -12,7 +12,7 @@ from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Test, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 METRICS = [
     metric("loss", direction="min"),

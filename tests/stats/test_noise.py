@@ -7,10 +7,10 @@ from experiments import run, selected, single, with_moments
 from scipy import stats as scipy_stats
 from studies import equal, flip, noisy_run, spread, study, usual, variant
 
-from deviate import stats
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable
 from deviate.model.records import Experiment
+from deviate.stats.noise import noise
 
 
 def _noise(*experiments: Experiment) -> NoiseFindings:
@@ -317,4 +317,4 @@ def _numbers(findings: Findings) -> list[float]:
 
 def test_noise_of_descriptions_is_what_a_study_finds() -> None:
     findings = study(*usual())
-    assert stats.noise(findings.experiments) == findings.noise
+    assert noise(findings.experiments) == findings.noise

@@ -13,13 +13,13 @@ from studies import study, usual
 from deviate.model.design import Planning
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.records import Experiment
-from deviate.stats import judge
 from deviate.stats.design.power import (
     arrangement_loss,
     detectable_difference,
     detectable_effect,
     detectable_paired_effect,
 )
+from deviate.stats.judge import judge
 from deviate.stats.tests.two_tests import ask
 
 RNG = np.random.default_rng(7)

@@ -12,10 +12,14 @@ from scipy import integrate
 from scipy import stats as scipy_stats
 from statsmodels.stats import nonparametric, power
 
-from deviate import stats
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Interval, Test, Unavailable
-from deviate.stats.design.power import arrangement_loss
+from deviate.stats.compare import compare
+from deviate.stats.describe import describe
+from deviate.stats.design.power import arrangement_loss, detectable_effect
+from deviate.stats.estimates.effect import cohens_d, hedges_g_interval
+from deviate.stats.estimates.summary import hedges_correction
+from deviate.stats.tests.two_sample import mann_whitney
 
 Scores = Sequence[float]
 # Dyadic numbers of moderate size: shifts and scales by powers of two lose no bits.
@@ -24,7 +28,7 @@ quick = settings(max_examples=30, deadline=None)
 
 
 def compared(before: Scores, after: Scores) -> Comparison:
-    return stats.compare(list(before), list(after), rng=np.random.default_rng(0))
+    return compare(list(before), list(after), rng=np.random.default_rng(0))
 
 
 def value(estimate: float | Unavailable) -> float:
@@ -37,7 +41,7 @@ def value(estimate: float | Unavailable) -> float:
 def test_order_of_runs_changes_no_number(values: list[float], random: np.random.Generator) -> None:
     shuffled = list(values)
     random.shuffle(shuffled)
-    one, other = stats.describe(values), stats.describe(shuffled)
+    one, other = describe(values), describe(shuffled)
     for part in ("mean", "sd", "sd_interval", "mean_interval", "cv", "median", "minimum", "maximum", "range", "note"):
         assert getattr(one, part) == getattr(other, part)
 
@@ -166,7 +170,7 @@ def test_permuting_ranks_once_is_scipys_permutation_of_u(seed: int, n_before: in
     """With 6 and 7 runs there are 1716 arrangements, which both take; with 8 and 8 ours is a sample of 12870."""
     draws = np.random.default_rng(seed)
     b, a = draws.integers(0, 6, n_before) / 10, draws.integers(1, 7, n_after) / 10
-    ours = stats.mann_whitney(b.tolist(), a.tolist(), rng=np.random.default_rng(1))
+    ours = mann_whitney(b.tolist(), a.tolist(), rng=np.random.default_rng(1))
     every = scipy_stats.PermutationMethod(n_resamples=math.comb(n_before + n_after, n_after))
     theirs = float(scipy_stats.mannwhitneyu(a, b, alternative="two-sided", method=every).pvalue)
     assert isinstance(ours, Test)
@@ -186,13 +190,13 @@ def test_detectable_effect_is_that_of_statsmodels(n_before: int, n_after: int, c
         nobs1=n_before, ratio=n_after / n_before, alpha=1 - confidence, power=0.8
     )
     loss = arrangement_loss(n_before, n_after, 1 - confidence)
-    assert stats.detectable_effect(n_before, n_after, confidence=confidence) == pytest.approx(loss * expected, rel=1e-4)
+    assert detectable_effect(n_before, n_after, confidence=confidence) == pytest.approx(loss * expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 20])
 def test_power_at_the_detectable_effect_is_eighty_percent_by_quadrature(n: int) -> None:
     """P(T > c) is the mean of Phi(noncentrality - c sqrt(v / df)) over chi-square v; statsmodels fails for n = 2."""
-    effect = stats.detectable_effect(n, n, confidence=0.99) / arrangement_loss(n, n, 0.01)
+    effect = detectable_effect(n, n, confidence=0.99) / arrangement_loss(n, n, 0.01)
     df, noncentrality = 2 * n - 2, effect * math.sqrt(n / 2)
     critical = float(scipy_stats.t.ppf(0.995, df))
     power_found, _ = integrate.quad(
@@ -210,10 +214,10 @@ def test_ends_of_the_effect_interval_put_the_observed_t_at_the_tails(d: float, n
     assume(abs(d) > 1e-6)
     b = [float(i) for i in range(n_before)]
     a = [float(i) + d * n_before for i in range(n_after)]
-    interval, effect = stats.hedges_g_interval(b, a), stats.cohens_d(b, a)
+    interval, effect = hedges_g_interval(b, a), cohens_d(b, a)
     assume(isinstance(interval, Interval))
     assert isinstance(interval, Interval)
     df, unit = n_before + n_after - 2, math.sqrt(1 / n_before + 1 / n_after)
     for end, tail in ((interval.low, 0.975), (interval.high, 0.025)):
-        noncentrality = end / unit / (stats.hedges_correction(df) if df >= 14 else 1)
+        noncentrality = end / unit / (hedges_correction(df) if df >= 14 else 1)
         assert scipy_stats.nct.cdf(value(effect) / unit, df, noncentrality) == pytest.approx(tail, abs=1e-6)

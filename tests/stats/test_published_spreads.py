@@ -6,8 +6,10 @@ import math
 import pytest
 
 from deviate.model.estimates import Interval, Test
-from deviate.stats import Summary, mean_largest_range, rate_interval
 from deviate.stats.estimates import summary
+from deviate.stats.estimates.largest import mean_largest_range
+from deviate.stats.estimates.sample import Summary
+from deviate.stats.tests.failures import rate_interval
 
 CIFAR = [
     [(62.28, 0.83), (61.44, 0.41), (61.61, 0.31)],

@@ -12,19 +12,51 @@ import numpy as np
 import pytest
 from each import check_each
 
-from deviate import stats
 from deviate.model.design import Question
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.stats.describe import describe
 from deviate.stats.design.design import spread_runs
-from deviate.stats.design.power import arrangement_loss, fewest
-from deviate.stats.estimates.one_sample import excess_kurtosis, interquartile_range, median_deviation, skewness
+from deviate.stats.design.power import arrangement_loss, detectable_effect, fewest
+from deviate.stats.estimates.bootstrap import mean_bootstrap, mean_percentile, median_bootstrap, sd_bootstrap
+from deviate.stats.estimates.cost import mean_ratio, mean_ratio_interval
+from deviate.stats.estimates.effect import (
+    cliffs_delta,
+    cohens_d,
+    cohens_d_unweighted,
+    glass_delta,
+    hedges_g,
+    hedges_g_interval,
+    sd_ratio,
+    sd_ratio_interval,
+    superiority,
+    superiority_interval,
+)
+from deviate.stats.estimates.one_sample import (
+    excess_kurtosis,
+    interquartile_range,
+    mean_interval,
+    median_deviation,
+    sd_interval,
+    skewness,
+)
+from deviate.stats.estimates.spread import brown_forsythe, f_test, levene
 from deviate.stats.estimates.stratified import interquartile_mean
-from deviate.stats.multiple.many import benjamini_hochberg, dunnett, dunnett_intervals
+from deviate.stats.multiple.many import (
+    anova,
+    benjamini_hochberg,
+    dunnett,
+    dunnett_intervals,
+    kruskal_wallis,
+    welch_anova,
+)
+from deviate.stats.multiple.pairs import holm
 from deviate.stats.multiple.tasks import critical_difference, friedman, mean_ranks, nemenyi
+from deviate.stats.tests.both import ask_both, equivalence
 from deviate.stats.tests.failures import rate_interval
 from deviate.stats.tests.paired import correlation, paired_interval, paired_t, wilcoxon
 from deviate.stats.tests.permutation import exchange_p, how
 from deviate.stats.tests.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
+from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 
 DATA = Path(__file__).parent / "data"
 Outcomes = Mapping[str, object]
@@ -52,12 +84,12 @@ def generator() -> np.random.Generator:
 
 
 def of_one(name: str, values: list[float]) -> Outcomes:
-    described = stats.describe(values)
+    described = describe(values)
     return {
         f"{name}.mean": described.mean,
         f"{name}.sd": described.sd,
-        f"{name}.mean.interval": stats.mean_interval(values),
-        f"{name}.sd.interval": stats.sd_interval(values),
+        f"{name}.mean.interval": mean_interval(values),
+        f"{name}.sd.interval": sd_interval(values),
         f"{name}.iqr": interquartile_range(values),
         f"{name}.mad": median_deviation(values),
         f"{name}.skewness": skewness(values),
@@ -75,35 +107,35 @@ def of_two(b: list[float], a: list[float], margin: float) -> Outcomes:
     """R's equivalence is Welch's alone, and its permutation test that of means."""
     above, below = (
         it if isinstance(it, Unavailable) else it.t_test
-        for it in (stats.ask_both(b, a, null=-margin, side="above"), stats.ask_both(b, a, null=margin, side="below"))
+        for it in (ask_both(b, a, null=-margin, side="above"), ask_both(b, a, null=margin, side="below"))
     )
-    tost = {"tost.above": above, "tost.below": below, "tost.interval": stats.welch_interval(b, a, confidence=0.9)}
+    tost = {"tost.above": above, "tost.below": below, "tost.interval": welch_interval(b, a, confidence=0.9)}
     if min(len(b), len(a)) < 5:
-        few = stats.equivalence(b, a, margin=margin)
+        few = equivalence(b, a, margin=margin)
         tost = {"tost.above": few, "tost.below": few, "tost.interval": few}
     return tost | {
         "tost.margin": margin,
-        "welch": stats.welch(b, a),
-        "welch.interval": stats.welch_interval(b, a),
-        "student": stats.student(b, a),
-        "cohens_d": stats.cohens_d(b, a),
-        "cohens_d_unweighted": stats.cohens_d_unweighted(b, a),
-        "hedges_g": stats.hedges_g(b, a),
-        "hedges_g.interval": stats.hedges_g_interval(b, a),
-        "glass_delta": stats.glass_delta(b, a),
-        "mann_whitney": stats.mann_whitney(b, a, rng=generator()),
+        "welch": welch(b, a),
+        "welch.interval": welch_interval(b, a),
+        "student": student(b, a),
+        "cohens_d": cohens_d(b, a),
+        "cohens_d_unweighted": cohens_d_unweighted(b, a),
+        "hedges_g": hedges_g(b, a),
+        "hedges_g.interval": hedges_g_interval(b, a),
+        "glass_delta": glass_delta(b, a),
+        "mann_whitney": mann_whitney(b, a, rng=generator()),
         "permutation": permutation_of_means(b, a),
-        "cliffs_delta": stats.cliffs_delta(b, a),
-        "ks": stats.kolmogorov_smirnov(b, a),
-        "superiority": stats.superiority(b, a),
-        "superiority.interval": stats.superiority_interval(b, a),
-        "levene.median": stats.brown_forsythe(b, a),
-        "levene.mean": stats.levene(b, a),
-        "f": stats.f_test(b, a),
-        "sd_ratio": stats.sd_ratio(b, a),
-        "sd_ratio.interval": stats.sd_ratio_interval(b, a),
-        "mean_ratio": stats.mean_ratio(b, a),
-        "mean_ratio.interval": stats.mean_ratio_interval(b, a),
+        "cliffs_delta": cliffs_delta(b, a),
+        "ks": kolmogorov_smirnov(b, a),
+        "superiority": superiority(b, a),
+        "superiority.interval": superiority_interval(b, a),
+        "levene.median": brown_forsythe(b, a),
+        "levene.mean": levene(b, a),
+        "f": f_test(b, a),
+        "sd_ratio": sd_ratio(b, a),
+        "sd_ratio.interval": sd_ratio_interval(b, a),
+        "mean_ratio": mean_ratio(b, a),
+        "mean_ratio.interval": mean_ratio_interval(b, a),
     }
 
 
@@ -118,19 +150,19 @@ def of_pairs(b: list[float], a: list[float]) -> Outcomes:
 
 def of_resamples(values: list[float]) -> Outcomes:
     return {
-        "bca.mean": stats.mean_bootstrap(values, rng=generator()),
-        "bca.sd": stats.sd_bootstrap(values, rng=generator()),
-        "percentile.mean": stats.mean_percentile(values, rng=generator()),
-        "percentile.median": stats.median_bootstrap(values, rng=generator()),
+        "bca.mean": mean_bootstrap(values, rng=generator()),
+        "bca.sd": sd_bootstrap(values, rng=generator()),
+        "percentile.mean": mean_percentile(values, rng=generator()),
+        "percentile.median": median_bootstrap(values, rng=generator()),
     }
 
 
 def of_several(samples: Mapping[str, list[float]]) -> Outcomes:
     values, names = list(samples.values()), list(samples)
     found: dict[str, object] = {
-        "anova": stats.anova(*values),
-        "welch_anova": stats.welch_anova(*values),
-        "kruskal_wallis": stats.kruskal_wallis(*values, rng=generator()),
+        "anova": anova(*values),
+        "welch_anova": welch_anova(*values),
+        "kruskal_wallis": kruskal_wallis(*values, rng=generator()),
     }
     tests, intervals = dunnett(*values), dunnett_intervals(*values)
     for place, name in enumerate(names[1:]):
@@ -138,8 +170,8 @@ def of_several(samples: Mapping[str, list[float]]) -> Outcomes:
         found[f"dunnett.{name}.interval"] = intervals if isinstance(intervals, Unavailable) else intervals[place]
     # R asks Welch alone.
     pairs = list(itertools.combinations(range(len(names)), 2))
-    tests = [stats.welch(values[one], values[other]) for one, other in pairs]
-    adjusted = stats.holm([it if isinstance(it, Unavailable) else it.p_value for it in tests])
+    tests = [welch(values[one], values[other]) for one, other in pairs]
+    adjusted = holm([it if isinstance(it, Unavailable) else it.p_value for it in tests])
     for (one, other), p_value in zip(pairs, adjusted, strict=True):
         found |= {f"pair.{names[one]}.{names[other]}.p": p_value, f"pair.{names[other]}.{names[one]}.p": p_value}
     return found
@@ -183,7 +215,7 @@ def of_rates() -> Outcomes:
 def of_families() -> Outcomes:
     found: dict[str, object] = {}
     for p_values in ([0.01, 0.02, 0.03, 0.04], [0.04, 0.001, 0.2, 0.03, 0.03, 0.9], [0.5, 0.6]):
-        for name, function in (("holm", stats.holm), ("BH", benjamini_hochberg)):
+        for name, function in (("holm", holm), ("BH", benjamini_hochberg)):
             for place, adjusted in enumerate(function(p_values), 1):
                 found[f"{name}|{' '.join(map(repr, p_values))}|{place}"] = adjusted
     return found
@@ -191,7 +223,7 @@ def of_families() -> Outcomes:
 
 def welch_effect(n: int) -> float:
     """Without what the permutation test costs."""
-    return stats.detectable_effect(n, n) / arrangement_loss(n, n, 0.05)
+    return detectable_effect(n, n) / arrangement_loss(n, n, 0.05)
 
 
 def of_power() -> Outcomes:

@@ -6,7 +6,7 @@ from studies import equal, noisy_run, spread, study, usual, variant
 
 from deviate.model.estimates import Unavailable
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, SeedEvent
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 
 def _told(*experiments: Experiment) -> str:

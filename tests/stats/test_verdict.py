@@ -3,12 +3,12 @@ import pytest
 from experiments import experiment, run, selected, single
 from samples import sample
 
-from deviate import stats
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Test as TestResult
 from deviate.model.records import Experiment
-from deviate.stats.compare import with_adjusted_p
+from deviate.stats.compare import compare, with_adjusted_p
+from deviate.stats.judge import judge
 from deviate.stats.verdict import decide
 
 
@@ -21,7 +21,7 @@ def compared(
     margin: float | None = None,
     confidence: float = 0.95,
 ) -> Comparison:
-    return stats.compare(
+    return compare(
         sample(93, sd, n),
         sample(93 + difference, sd, n),
         rng=np.random.default_rng(0),
@@ -102,7 +102,7 @@ def test_the_level_follows_the_confidence() -> None:
 def test_where_one_test_alone_rejects_both_p_values_are_said_with_what_was_measured() -> None:
     many = [*(90 + 0.1 * (i % 7) for i in range(34)), *(10.0 + i for i in range(6))]
     few = [90.0, 90.3, 90.1, 90.4, 90.2]
-    result = stats.compare(many, few, rng=np.random.default_rng(0), direction="max")
+    result = compare(many, few, rng=np.random.default_rng(0), direction="max")
     t_test, permutation = result.both_tests
     assert isinstance(t_test, TestResult)
     assert isinstance(permutation, TestResult)
@@ -115,7 +115,7 @@ def test_where_one_test_alone_rejects_both_p_values_are_said_with_what_was_measu
 def test_means_and_typical_runs_that_point_different_ways_are_named() -> None:
     """The candidate's mean is higher by a few runs that are far above, most of its runs are lower."""
     before, after = [float(i % 5) / 100 for i in range(60)], [-0.01 + 20.0 * (i % 3 == 0) for i in range(60)]
-    reason = stats.compare(before, after, rng=np.random.default_rng(0), direction="max").verdict.reason
+    reason = compare(before, after, rng=np.random.default_rng(0), direction="max").verdict.reason
     assert reason.endswith("; the means and the typical run disagree in direction")
 
 
@@ -124,7 +124,7 @@ def test_means_and_typical_runs_that_point_different_ways_are_named() -> None:
 )
 def test_pairs_need_eight_and_six_where_a_comparison_is_alone(n: int, *, is_alone: bool, word: str) -> None:
     before, after = sample(90, 1, n), sample(99, 1.1, n)
-    result = stats.compare(before, after, rng=np.random.default_rng(0), direction="max", is_paired=True)
+    result = compare(before, after, rng=np.random.default_rng(0), direction="max", is_paired=True)
     verdict = decide(result, confidence=0.95, n_family=1 if is_alone else 2)
     assert verdict.word == word
 
@@ -155,7 +155,7 @@ def failing(name: str, scores: list[float], n_failed: int) -> Experiment:
 def test_a_method_cannot_win_by_losing_its_failed_runs(n_failed: tuple[int, int], word: str) -> None:
     """With one failed run of eleven the worst ranks still say better; with four of fourteen they do not."""
     old, new = failing("old", sample(90, 0.5, 10), n_failed[0]), failing("new", sample(92, 0.5, 10), n_failed[1])
-    (pair,) = stats.judge([old, new]).pairs
+    (pair,) = judge([old, new]).pairs
     assert pair.headline is not None
     assert pair.headline.verdict.word == word
     if word == "undecided":
@@ -166,5 +166,5 @@ def test_a_method_cannot_win_by_losing_its_failed_runs(n_failed: tuple[int, int]
 
 def test_no_verdict_depends_on_the_analysis_seed() -> None:
     old, new = failing("old", sample(90, 0.5, 30), 2), failing("new", sample(90.27, 0.5, 25), 3)
-    words = {stats.judge([old, new], analysis_seed=seed).pairs[0].comparisons[0].verdict for seed in (0, 1)}
+    words = {judge([old, new], analysis_seed=seed).pairs[0].comparisons[0].verdict for seed in (0, 1)}
     assert len(words) == 1

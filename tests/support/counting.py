@@ -25,7 +25,8 @@ from deviate.records.runs import write_claim
 from deviate.replay.adopt import claim_of
 from deviate.replay.executors.workers import WorkersExecutor
 from deviate.replay.protocol import Order, RunUpdate
-from deviate.workflows import LiveEstimates, recorded_runs, run_states
+from deviate.workflows.live_estimates import LiveEstimates
+from deviate.workflows.states import recorded_runs, run_states
 
 N_ACTIVE, WAITED_S = 10, 60.0
 COUNTS: Counter[str] = Counter()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate import workflows
 from deviate.errors import DeviateError
 from deviate.model.records import Experiment, Run
 from deviate.records import environment
@@ -15,6 +14,7 @@ from deviate.records.read import read_experiment
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.stability.captures.collect import captured_of
+from deviate.workflows.judge import AnalysisOptions, describe_variants
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def change_byte(path: Path, rng: random.Random) -> bytes:
 
 def report_of(folder: Path) -> str:
     """The report of an experiment as JSON, its figures unrounded."""
-    options = workflows.AnalysisOptions()
-    return render(build_report(workflows.describe(read_experiment(folder), options)), "json")
+    options = AnalysisOptions()
+    return render(build_report(describe_variants(read_experiment(folder), options)), "json")
 
 
 def unnoticed(

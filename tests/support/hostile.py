@@ -31,7 +31,7 @@ from deviate.model.records import (
     Weights,
 )
 from deviate.model.stability import StabilityFindings
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 Kind = Literal["single", "pair", "study", "many"]
 KINDS: tuple[Kind, ...] = ("single", "pair", "study", "many")

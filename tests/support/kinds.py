@@ -13,7 +13,7 @@ from studies import flip, noisy_run, spread, study, usual, variant
 
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series, Status
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 DECLARED = (5, 10, 20)
 CHARTS = ("cifar/acc", "imagenet/acc", "svhn/acc", "mnist/acc")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deviate import stats
 from deviate.model.estimates import Estimate, Test, Unavailable
-from deviate.stats import statistic
+from deviate.stats.estimates.effect import superiority, superiority_interval
+from deviate.stats.registry import statistic
 
 ENTRY = """@article{kuiper1960,
   author = {Kuiper, Nicolaas H.},
@@ -41,11 +41,11 @@ def kuiper(baseline: Sequence[float], candidate: Sequence[float]) -> Test | Unav
 
 @statistic(
     n_samples=2, minimum=5, shift="ignores", scale="ignores", name="vargha_delaney", group="Ranks",
-    label="Vargha–Delaney A", interval=stats.superiority_interval, cites=("vargha2000",),
+    label="Vargha–Delaney A", interval=superiority_interval, cites=("vargha2000",),
 )  # fmt: skip
 def vargha_delaney(baseline: Sequence[float], candidate: Sequence[float]) -> Estimate:
     """P(candidate > baseline) + P(equal) / 2.
 
     Source: Vargha & Delaney (2000).
     """
-    return stats.superiority(baseline, candidate)
+    return superiority(baseline, candidate)

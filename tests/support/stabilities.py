@@ -28,7 +28,7 @@ from deviate.model.stability import (
     WeakModels,
     WeightStability,
 )
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 N_EXAMPLES, N_CLASSES = 10_000, 10
 HOW = "jackknife over runs"

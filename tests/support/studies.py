@@ -9,7 +9,7 @@ from experiments import experiment, run, selected, with_moments
 from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, Flip, Run, Series, Weights
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 IMPLEMENTATION = ("kernels", "autotune", "precision")

@@ -9,7 +9,7 @@ from deviate.model.plan import Selection, Snapshot, Variant
 from deviate.records.plans import Plan, VariantPlan
 from deviate.replay.protocol import RunUpdate
 from deviate.replay.variants import VARIANTS
-from deviate.workflows import SameData
+from deviate.workflows.between_runs import SameData
 from deviate.workflows.execute import PreparedExperiment
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deviate import workflows
 from deviate.model.records import Run
+from deviate.workflows.sources import read_variants
 
 SCRIPT = """\
 import hashlib
@@ -77,7 +77,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, deviate_in: Callable) -> dict
             words = ("--runs", "1", "--variants", "control,one-bit", "--capture", "predictions,weights")
             answer = deviate_in(root)("run", "train.py", "--name", "it", *words)
         assert answer.code == 0, answer.both
-        for experiment in workflows.read_variants(root / ".deviate", "it"):
+        for experiment in read_variants(root / ".deviate", "it"):
             runs[where, experiment.variant] = experiment.runs[0]
     return runs
 

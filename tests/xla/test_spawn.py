@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deviate import workflows
 from deviate.model.records import Run
+from deviate.workflows.sources import read_variants
 
 SCRIPT = """\
 import sys
@@ -61,7 +61,7 @@ def run_all(root: Path, deviate_in: Callable, variants: str, *words: str) -> Map
     (root / "train.py").write_text(SCRIPT)
     answer = deviate_in(root)("run", "--name", "it", "--runs", "1", "--variants", variants, *words)
     assert answer.code == 0, answer.both
-    experiments = workflows.read_variants(root / ".deviate", "it")
+    experiments = read_variants(root / ".deviate", "it")
     return {experiment.variant: experiment.runs[0] for experiment in experiments}
 
 
@@ -102,6 +102,6 @@ def test_of_two_processes_of_torchrun_the_first_one_counts(tmp_path: Path, devia
     launcher = ("python", "-m", "torch.distributed.run", "--nproc-per-node", "2", "train.py")
     answer = deviate_in(root)("run", "--name", "it", "--runs", "1", "--variants", "control", "--", *launcher)
     assert answer.code == 0, answer.both
-    (experiment,) = workflows.read_variants(root / ".deviate", "it")
+    (experiment,) = read_variants(root / ".deviate", "it")
     (run,) = experiment.runs
     assert {name: len(series.values) for name, series in run.series.items()} == {"loss": 3, "test_acc": 3}

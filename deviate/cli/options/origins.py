@@ -15,7 +15,7 @@ from deviate.base.setting_variables import SEPARATOR, has_variable, misspelled, 
 from deviate.errors import InputError
 
 if TYPE_CHECKING:
-    from deviate.project import PreparedScript
+    from deviate.project.prepare import PreparedScript
 
 _ORIGINS: ContextVar[Mapping[str, str]] = ContextVar("_ORIGINS", default=MappingProxyType({}))
 
@@ -74,7 +74,7 @@ def plan_origins(prepared: "PreparedScript", *, has_command: bool) -> tuple[tupl
     Args:
         has_command: whether the call has a command of its own.
     """
-    from deviate.project import CONFIG
+    from deviate.project.command import CONFIG
 
     config = prepared.config
     in_file = {

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from deviate import project, workflows
 from deviate.base.redaction import split_secrets
 from deviate.cli.options import choice, commands, flag, interpreters, option, option_group, pair, seconds
 from deviate.cli.options.origins import is_from_variable, origins
 from deviate.errors import InputError
 from deviate.model.plan import Settings, Variant
-from deviate.project import CaptureConfig, default_python, with_interpreter
+from deviate.project.command import default_python, with_interpreter
+from deviate.project.config import CaptureConfig
+from deviate.project.prepare import find_target, prepare_script
 from deviate.replay.capture_options import DEFAULT_LIMIT, capture_pairs
 from deviate.replay.variants import VARIANTS, choose_variants, vary_more
-from deviate.workflows import Request, SampleSizeRule
+from deviate.workflows import between_runs
+from deviate.workflows.execute import Request, SampleSizeRule
 
 if TYPE_CHECKING:
-    from deviate.project import PreparedScript
+    from deviate.project.prepare import PreparedScript
 
 # How runs are executed: devices, limits, failures, and executor.
 
@@ -192,7 +194,7 @@ class LaunchFlags:
         """
         default = default_python(has_container=self.wrap is not None)
         then = commands(self.then, "--then")
-        return project.prepare(project.find_target(words, folder, python, default=default, then=then))
+        return prepare_script(find_target(words, folder, python, default=default, then=then))
 
 
 def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
@@ -313,8 +315,8 @@ class SampleSizeFlags:
     )
 
     def declare(self, runs: int | None, confidence: float) -> SampleSizeRule:
-        """The rule, as returned by `workflows.declare`."""
-        return workflows.declare(
+        """The rule, as `between_runs.declare` returns it."""
+        return between_runs.declare(
             until=self.until,
             looks=self.looks,
             runs=runs,

@@ -21,7 +21,8 @@ from deviate.errors import DeviateError
 from deviate.replay.protocol import RunUpdate
 from deviate.report.format import clean, duration
 from deviate.report.lines import cut
-from deviate.workflows import Expected, Mean
+from deviate.workflows.live_estimates import Mean
+from deviate.workflows.states import Expected
 
 WIDEST_LINE = 100
 """Columns of a line where there is no terminal; what is cut off stands in the report."""

@@ -9,7 +9,8 @@ from deviate.model.estimates import Unavailable
 from deviate.replay.protocol import RunUpdate
 from deviate.report.format import between, clean, confidence_text, counted, decimals, duration, number, with_unit
 from deviate.report.lines import name
-from deviate.workflows import Expected, Mean
+from deviate.workflows.live_estimates import Mean
+from deviate.workflows.states import Expected
 
 
 @dataclass(slots=True)

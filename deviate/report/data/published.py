@@ -26,7 +26,7 @@ from deviate.model.stability import (
     WeightStability,
 )
 from deviate.report.format import SURROGATE
-from deviate.stats import labelled_statistics
+from deviate.stats.registry import labelled_statistics
 
 SCHEMA = 9
 # 2026-11-21  1  first format.

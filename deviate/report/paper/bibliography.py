@@ -13,7 +13,8 @@ from deviate.report.document import Report
 from deviate.report.forms.html import source
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.outcomes import has_failures
-from deviate.stats import BCA, PERCENTILE, Statistic, labelled_statistics
+from deviate.stats.estimates.bootstrap import BCA, PERCENTILE
+from deviate.stats.registry import Statistic, labelled_statistics
 
 FILE = "references.bib"
 """A head, the software, and the publications behind the figures of reports, with a blank line between them.

@@ -20,7 +20,7 @@ from deviate.report.parts.compare import equivalence_texts, places_of_difference
 from deviate.report.parts.describe import n_text, places_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
-from deviate.stats import Statistic, labelled_statistics
+from deviate.stats.registry import Statistic, labelled_statistics
 
 MISSING = "--"
 """What stands in the text where there is no figure: seen by whoever reads it."""

@@ -22,7 +22,7 @@ from deviate.report.parts.compare import (
     verdict_word,
 )
 from deviate.report.parts.describe import bracket, interval_cell, n_pieces, signed_cell, unit_of
-from deviate.stats import Statistic, labelled_statistics
+from deviate.stats.registry import Statistic, labelled_statistics
 
 NOT_SHOWN = Absent(NOT_ASKED.reason)
 """What nobody asked for, such as a paired test of runs that were not paired: it has no row of its own."""

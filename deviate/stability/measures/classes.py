@@ -11,18 +11,10 @@ from deviate.model.records import CapturedSet
 from deviate.model.stability import ClassStability, GroupMeasure, GroupStability
 from deviate.stability.measures.classified import Classified
 from deviate.stability.measures.intervals import ratio_of, sampling_sd
-from deviate.stats import (
-    SINGLE_RUN,
-    Resamples,
-    mean_largest_range,
-    mean_largest_sd,
-    mean_of,
-    paired_sd_ratio_bootstrap,
-    range_of,
-    sd_interval,
-    sd_of,
-    spread_refusal,
-)
+from deviate.stats.estimates.bootstrap import Resamples, paired_sd_ratio_bootstrap
+from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
+from deviate.stats.estimates.one_sample import SINGLE_RUN, mean_of, range_of, sd_interval, sd_of
+from deviate.stats.estimates.sample import spread_refusal
 
 Column = NDArray[np.generic]
 Flags = NDArray[np.bool_]

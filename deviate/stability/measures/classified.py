@@ -14,7 +14,7 @@ from deviate.model.stability import Measure, MeasureName, UnstableExample
 from deviate.stability.measures.blocks import PIECE_BYTES, Floats, Labels, Matrix, on_threads, pieces
 from deviate.stability.measures.intervals import jackknife, mean_measure, over_pairs, sd_measure
 from deviate.stability.measures.pairwise import disagreement, ensemble_deltas, linear_cka, pearson, spearman
-from deviate.stats import SINGLE_RUN
+from deviate.stats.estimates.one_sample import SINGLE_RUN
 
 Vector = NDArray[np.float64]
 Counts = NDArray[np.int32]

@@ -16,7 +16,10 @@ from deviate.model.records import Experiment, Run, Series
 from deviate.model.stability import Convergence, ConvergenceRow, WeakModels
 from deviate.series.headline import find_primary
 from deviate.series.score import score_of
-from deviate.stats import is_accuracy, main_loop, mean_of, range_of, relative_range, require_metric, sd_of
+from deviate.stats.estimates.one_sample import mean_of, range_of, relative_range, sd_of
+from deviate.stats.estimates.sampling import is_accuracy
+from deviate.stats.lookup import require_metric
+from deviate.stats.tests.curves import main_loop
 
 TOLERANCE = 0.01
 PATIENCE = 5

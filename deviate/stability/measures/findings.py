@@ -25,7 +25,8 @@ from deviate.stability.measures.convergence import convergence, weak_models
 from deviate.stability.measures.intervals import NO_TRUTH, difference_over_pairs, over_pairs, sampling_sd
 from deviate.stability.measures.pairwise import normalised_distances
 from deviate.stability.measures.reductions import reductions
-from deviate.stats import Resamples, mean_of, sd_of
+from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.estimates.one_sample import mean_of, sd_of
 
 NO_STEP = Unavailable("not captured at this step")
 NO_CLASSES = Unavailable("outputs are not classes")

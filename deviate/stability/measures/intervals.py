@@ -10,18 +10,9 @@ from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Reason, Un
 from deviate.model.stability import Measure, MeasureName
 from deviate.series.score import LARGEST
 from deviate.stability.measures.blocks import Matrix, mirror
-from deviate.stats import (
-    SINGLE_RUN,
-    Summary,
-    Values,
-    mean_interval,
-    mean_of,
-    resolution,
-    sd_interval,
-    sd_of,
-    t_quantile,
-    welch_df,
-)
+from deviate.stats.estimates.one_sample import SINGLE_RUN, mean_interval, mean_of, sd_interval, sd_of
+from deviate.stats.estimates.sample import Summary, Values, resolution
+from deviate.stats.estimates.summary import t_quantile, welch_df
 
 JACKKNIFE = "jackknife over runs"
 BOUNDS: dict[MeasureName, tuple[float, float]] = {

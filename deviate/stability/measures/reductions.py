@@ -12,7 +12,9 @@ from deviate.model.records import CapturedSet
 from deviate.model.stability import MeasureName, Reduction
 from deviate.stability.measures.classified import Classified, classify, measures_of
 from deviate.stability.measures.intervals import NO_TRUTH, jackknife
-from deviate.stats import SINGLE_RUN, Variability, moments, variability_reduction
+from deviate.stats.estimates.one_sample import SINGLE_RUN
+from deviate.stats.estimates.sample import moments
+from deviate.stats.estimates.summary import Variability, variability_reduction
 
 COPIES = {
     "flip": 1,

@@ -15,7 +15,8 @@ from deviate.model.findings import ExperimentFindings, Findings
 from deviate.model.records import Experiment
 from deviate.model.stability import SetStability
 from deviate.report.data.tables import csv_text, plain_text
-from deviate.stats import is_accuracy, mean_of, range_of, relative_range, sd_of, whole_of
+from deviate.stats.estimates.one_sample import mean_of, range_of, relative_range, sd_of
+from deviate.stats.estimates.sampling import is_accuracy, whole_of
 
 SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")
 

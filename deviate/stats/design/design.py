@@ -21,7 +21,7 @@ USUAL_RUNS = (10, 20)
 SPREAD_RATIOS = (1.25, 1.5, 2.0, 3.0)
 
 
-def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int] = SHOWN_RUNS) -> Design:
+def find_design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int] = SHOWN_RUNS) -> Design:
     """Answer a question about numbers of runs.
 
     Args:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from deviate import project
 from deviate.errors import InputError
 from deviate.model.analysis import Place
 from deviate.project.command import locate
 from deviate.project.config import MetricConfig, load
+from deviate.project.prepare import analyze_target, review_analysis, save_analysis
 
 SCRIPT = """\
 def evaluate(model, loader):
@@ -61,7 +61,7 @@ def walk(path: Path) -> Walk:
 
     def run(*answers: str) -> str:
         screen = Script(*answers)
-        project.review(project.analyze_target(locate(["train.py"], path.parent)), screen)
+        review_analysis(analyze_target(locate(["train.py"], path.parent)), screen)
         assert not screen.answers, f"not asked for: {screen.answers}"
         return screen.stream.getvalue()
 
@@ -76,7 +76,7 @@ def test_going_on_everywhere_is_the_same_as_saving(path: Path, walk: Walk) -> No
     shown = walk("", "", "", "", "", "", "")
     by_review = path.read_text()
     path.unlink()
-    project.save(project.analyze_target(locate(["train.py"], path.parent)))
+    save_analysis(analyze_target(locate(["train.py"], path.parent)))
     assert path.read_text() == by_review
     assert "Main loop" in shown
     assert "train.py:4" in shown

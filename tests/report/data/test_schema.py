@@ -26,7 +26,7 @@ from deviate.report.data.published import CHECK_SCHEMA, SCHEMA
 from deviate.report.data.schema import DIALECT, check_schema, report_schema
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 COPIES = Path(__file__).parents[3] / "docs" / "reference" / "schemas"
 LARGE = "large"

@@ -15,7 +15,7 @@ from deviate.model.records import Series
 from deviate.report.data import tables as data
 from deviate.report.data.embedded import DIGITS, MOST_CHARACTERS, embedded_curves
 from deviate.report.data.tables import data_section, table_files
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 RNG = np.random.default_rng(4)
 

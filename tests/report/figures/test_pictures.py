@@ -21,7 +21,7 @@ from deviate.report.figures.write import draw, page_figure, paper_pdf, paper_svg
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import Plot
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 LONG = "validation_accuracy_of_the_large_model_with_augmentation_on_all_images"
 

@@ -5,7 +5,7 @@ from experiments import experiment, run, selected, single
 
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 
 def _rows(text: str) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from deviate.model.findings import Findings
 from deviate.model.records import ControlEvent, EvaluationData, Experiment, Flip, SeedEvent, Series, Weights
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 NASTY = (
     "<script>alert(1)</script>",

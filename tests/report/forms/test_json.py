@@ -8,7 +8,7 @@ from studies import flip, noisy_run, study, usual, variant
 from deviate.model.estimates import Interval
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 
 def _refuse(constant: str) -> None:

@@ -20,7 +20,7 @@ from deviate.report.forms.registry import render
 from deviate.report.forms.tex import escape, typeset
 from deviate.report.numbers import Number, Pieces, ends, share
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 HOSTILE = (
     "_ % & # $ { } ~ ^ \\",

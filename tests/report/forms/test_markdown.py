@@ -9,7 +9,7 @@ from deviate.model.findings import Findings
 from deviate.report.forms.markdown import LIMIT, escape
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 HOSTILE = (
     "a | b || c \\| d",

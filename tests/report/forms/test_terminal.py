@@ -11,7 +11,7 @@ from deviate.model.findings import Findings
 from deviate.model.plan import PrimaryChoice
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 
 def _mock_up() -> Findings:

@@ -11,7 +11,7 @@ from deviate.model.stability import StabilityFindings
 from deviate.report.forms.html import source
 from deviate.report.paper.bibliography import FILE, cited_keys, entry_key, references_source
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 EIGHT = (93.1, 93.4, 93.9, 93.2, 93.6, 93.0, 93.3, 93.5)
 OF_A_COMPARISON = {

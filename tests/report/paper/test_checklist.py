@@ -7,7 +7,7 @@ from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.report.paper.checklist import checklist_source
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 SCORES = (93.1, 93.4, 93.9, 93.2, 93.6)
 

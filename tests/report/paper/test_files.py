@@ -14,7 +14,7 @@ from deviate.model.findings import Findings
 from deviate.report.paper.files import Style, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 from deviate.workflows.report_files import write_paper
 
 REPORTS: dict[str, Callable[[], Findings]] = {

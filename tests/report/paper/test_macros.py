@@ -12,7 +12,7 @@ from deviate.model.findings import Findings
 from deviate.report.forms.registry import render
 from deviate.report.paper.macros import macros_of, macros_source
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 
 def _two(n: int = 10) -> Findings:

@@ -13,7 +13,7 @@ from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.provenance import freedom
 from deviate.report.plots import CurvePlot
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 VARIED = VARIANTS["algo+impl"].varied
 

@@ -9,7 +9,7 @@ from deviate.report.document import Changes
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.changes import LONGEST_LINE, N_FILES, N_LINES, changes_section, commit_text
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 DIFF = ("@@ 61 @@", "-print(acc)", "+print(__deviate_log__(0, (acc)))")
 

@@ -18,8 +18,8 @@ from deviate.report.document import Check
 from deviate.report.forms.github import command
 from deviate.report.forms.registry import CHECK_FORMS, render
 from deviate.report.parts.check import check_document
-from deviate.workflows import AnalysisOptions
 from deviate.workflows.check import Gate, check
+from deviate.workflows.judge import AnalysisOptions
 
 HOSTILE = "acc\n::error::50%,x:\r<script>&\"'\x1b[31m]]>\u202e|`$\\_{}\ud800" + "long" * 1000
 

@@ -11,8 +11,9 @@ from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.describe import description_row
 from deviate.report.parts.metrics import shape_rows
-from deviate.stats import Resamples, judge
 from deviate.stats.describe import describe_runs
+from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.judge import judge
 
 
 def described(values: tuple[float, ...], **settings: object) -> Description:

@@ -10,7 +10,7 @@ from deviate.report.document import Code
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.divergence import divergence_section
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 
 def broken(**changes: object) -> list[object]:

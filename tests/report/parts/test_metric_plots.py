@@ -13,7 +13,7 @@ from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.metrics import N_OPEN
 from deviate.report.plots import EstimationPlot
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 
 def _compared(n_experiments: int, *, is_paired: bool = False) -> Report:

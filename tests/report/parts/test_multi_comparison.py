@@ -16,7 +16,9 @@ from deviate.report.forms.html import template
 from deviate.report.parts.multi_comparison import many_lines, many_sections
 from deviate.report.parts.tasks import task_lines, task_section
 from deviate.report.plots import ProfilePlot, RankPlot
-from deviate.stats import compare_many, compare_tasks, judge
+from deviate.stats.judge import judge
+from deviate.stats.multiple.many import compare_many
+from deviate.stats.multiple.tasks import compare_tasks
 
 UNITS = {"acc": ("%", 90.0), "loss": ("", 2.0), "f1": ("", 0.5)}
 

@@ -10,7 +10,7 @@ from deviate.report.document import Absent, Entry, Section, Table
 from deviate.report.parts.build import build_report
 from deviate.report.parts.noise import missing, noise_result, noise_section
 from deviate.report.parts.provenance import seed_set
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 
 def _scores(n: int, sd: float, seed: int = 0) -> tuple[float, ...]:

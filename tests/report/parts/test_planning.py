@@ -16,7 +16,7 @@ from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.parts.planning import planning_section
 from deviate.report.plots import PlanningPlot
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 RNG = np.random.default_rng(5)
 METRIC = selected(is_primary=True, unit="%", margin=0.2)

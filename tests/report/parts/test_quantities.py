@@ -9,7 +9,7 @@ from samples import sample
 from deviate.model.findings import Findings
 from deviate.report.document import Absent, Row, Table, Verdict
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 from deviate.stats.multiple.pairs import compare_all
 
 GROUPS = ["", "Difference", "Pairing", "Equivalence", "Ranks", "Effect size", "Spread"]

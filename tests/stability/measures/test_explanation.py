@@ -8,8 +8,9 @@ import pytest
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Interval
-from deviate.stability.measures import disagreement, over_pairs
-from deviate.stats import mean_largest_range, mean_largest_sd
+from deviate.stability.measures.intervals import over_pairs
+from deviate.stability.measures.pairwise import disagreement
+from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
 
 PAGE = (Path(__file__).parents[3] / "docs/explanation/stability.md").read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ from samples import experiment, metric, run
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.records import Captured, CapturedSet, Experiment
 from deviate.model.stability import Measure, SetStability, StabilityFindings
-from deviate.stability.measures import stability
+from deviate.stability.measures.findings import stability
 
 ACC = [metric("acc", is_primary=True)]
 

@@ -9,7 +9,7 @@ from deviate.model.records import CapturedSet
 from deviate.model.stability import GroupMeasure, GroupStability
 from deviate.stability.measures.classes import MOST_VALUES, group_table
 from deviate.stability.measures.classified import classify
-from deviate.stats import Resamples
+from deviate.stats.estimates.bootstrap import Resamples
 
 
 def groups(found: CapturedSet, columns: list[str] | None = None) -> tuple[tuple[GroupStability, ...], tuple[str, ...]]:

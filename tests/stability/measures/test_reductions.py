@@ -10,7 +10,7 @@ from deviate.model.estimates import Interval, Unavailable
 from deviate.model.records import CapturedSet
 from deviate.model.stability import Reduction
 from deviate.stability.measures.reductions import COPIES, reduction, reductions
-from deviate.stats import Variability, variability_reduction
+from deviate.stats.estimates.summary import Variability, variability_reduction
 
 
 def steadier(found: CapturedSet, seed: int, name: str) -> CapturedSet:

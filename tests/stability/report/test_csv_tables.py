@@ -11,7 +11,7 @@ from deviate.model.findings import Findings
 from deviate.report.data.tables import table_files
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 NAMES = ("stability.csv", "classes.csv", "groups.csv", "disagreement.csv")
 

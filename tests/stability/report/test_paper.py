@@ -17,7 +17,7 @@ from deviate.report.figures.pictures import pictures
 from deviate.report.paper.files import further_tables, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.report.parts.build import build_report
-from deviate.stats import judge
+from deviate.stats.judge import judge
 from deviate.workflows.report_files import write_paper
 
 

@@ -11,7 +11,7 @@ from deviate.model.estimates import Unavailable
 from deviate.model.stability import Measure, SetStability, StabilityFindings
 from deviate.report.document import Absent, Figure, Section, Table
 from deviate.stability.report.sections import brief_lines, stability_section
-from deviate.stats import judge
+from deviate.stats.judge import judge
 
 LABELS = ("small", "wide")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deviate.stats import mean_largest_sd
+from deviate.stats.estimates.largest import mean_largest_sd
 
 
 @pytest.mark.parametrize(("n_parts", "n"), [(1, 5), (10, 5), (100, 10), (3, 2)])

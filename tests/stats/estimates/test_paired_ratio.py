@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deviate.model.estimates import Interval, Unavailable
-from deviate.stats import Resamples, paired_sd_ratio_bootstrap, sd_ratio_bootstrap
+from deviate.stats.estimates.bootstrap import Resamples, paired_sd_ratio_bootstrap, sd_ratio_bootstrap
 
 
 def pairs(rng: np.random.Generator, n: int, ratio: float, correlation: float) -> tuple[list[float], list[float]]:

@@ -5,27 +5,29 @@ import pytest
 from samples import sample
 from scipy import stats as scipy_stats
 
-from deviate import stats
 from deviate.model.comparisons import SpreadVerdict
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.stats.describe import describe
+from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
+from deviate.stats.estimates.spread import brown_forsythe, decide_spread, f_test, levene
 
 
 def verdict(n: int, sd: float, *, spread_ratio: float | None = None, tails: str = "") -> SpreadVerdict:
     """Of a candidate with this SD against a baseline with 1."""
     b, a = sample(0, 1, n), sample(9, sd, n)
-    sides = [replace(stats.describe(values), tails="") for values in (b, a)]
-    return stats.decide_spread(
+    sides = [replace(describe(values), tails="") for values in (b, a)]
+    return decide_spread(
         sides[0],
         replace(sides[1], tails=tails),
-        ratio=stats.sd_ratio(b, a),
-        brown_forsythe=stats.brown_forsythe(b, a),
+        ratio=sd_ratio(b, a),
+        brown_forsythe=brown_forsythe(b, a),
         confidence=0.95,
         spread_ratio=spread_ratio,
     )
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("ours", "center"), [(stats.brown_forsythe, "median"), (stats.levene, "mean")])
+@pytest.mark.parametrize(("ours", "center"), [(brown_forsythe, "median"), (levene, "mean")])
 def test_tests_of_spread_are_those_of_scipy(ours, center: str, seed: int) -> None:  # type: ignore[no-untyped-def]
     draws = np.random.default_rng(seed)
     b, a = draws.normal(0, 1, 14), draws.normal(5, 2, 11)
@@ -37,14 +39,14 @@ def test_tests_of_spread_are_those_of_scipy(ours, center: str, seed: int) -> Non
 
 def test_the_f_test_is_the_level_at_which_the_f_interval_touches_one() -> None:
     b, a = sample(0, 1, 9), sample(0, 2.4, 14)
-    result = stats.f_test(b, a)
+    result = f_test(b, a)
     assert isinstance(result, Test)
     assert result.statistic == pytest.approx(2.4**2)
     assert result.p_value == pytest.approx(2 * scipy_stats.f.sf(2.4**2, 13, 8))
-    interval = stats.sd_ratio_interval(b, a, confidence=1 - result.p_value)
+    interval = sd_ratio_interval(b, a, confidence=1 - result.p_value)
     assert isinstance(interval, Interval)
     assert interval.low == pytest.approx(1)
-    assert stats.f_test(b[:4], a) == Unavailable("needs 5 runs in each, has 4 and 14")
+    assert f_test(b[:4], a) == Unavailable("needs 5 runs in each, has 4 and 14")
 
 
 @pytest.mark.parametrize(("sd", "word"), [(0.4, "steadier"), (2.5, "less steady"), (1.1, "undecided")])
@@ -71,7 +73,7 @@ def test_no_verdict_says_that_spreads_are_equal_but_the_interval_within_a_given_
 
 
 def test_the_interval_within_the_ratio_is_the_ninety_percent_one() -> None:
-    inner = stats.sd_ratio_interval(sample(0, 1, 30), sample(0, 1, 30), confidence=0.9)
+    inner = sd_ratio_interval(sample(0, 1, 30), sample(0, 1, 30), confidence=0.9)
     assert isinstance(inner, Interval)
     assert verdict(30, 1.0, spread_ratio=inner.high * 1.001).is_within
     assert not verdict(30, 1.0, spread_ratio=inner.high * 0.999).is_within
@@ -91,17 +93,17 @@ def test_the_robust_test_has_to_agree() -> None:
     """An outlier on one side: the F interval excludes 1, the distances from the median hardly differ."""
     b = sample(0, 1, 20)
     a = [*sample(0, 1, 19), 9.0]
-    sides = [replace(stats.describe(values), tails="") for values in (b, a)]
-    ratio, robust = stats.sd_ratio(b, a), stats.brown_forsythe(b, a)
-    found = stats.decide_spread(*sides, ratio=ratio, brown_forsythe=robust, confidence=0.95)
+    sides = [replace(describe(values), tails="") for values in (b, a)]
+    ratio, robust = sd_ratio(b, a), brown_forsythe(b, a)
+    found = decide_spread(*sides, ratio=ratio, brown_forsythe=robust, confidence=0.95)
     assert found.word == "undecided"
     assert found.reason == "the 95% interval of the SD ratio excludes 1, but the Brown-Forsythe test does not agree"
 
 
 def test_one_side_without_spread_leaves_its_reason() -> None:
-    sides = [stats.describe(values) for values in ([1.0] * 20, sample(0, 1, 20))]
-    ratio = stats.sd_ratio([1.0] * 20, sample(0, 1, 20))
-    found = stats.decide_spread(*sides, ratio=ratio, brown_forsythe=Unavailable("none"), confidence=0.95)
+    sides = [describe(values) for values in ([1.0] * 20, sample(0, 1, 20))]
+    ratio = sd_ratio([1.0] * 20, sample(0, 1, 20))
+    found = decide_spread(*sides, ratio=ratio, brown_forsythe=Unavailable("none"), confidence=0.95)
     assert found == SpreadVerdict("undecided", "baseline: all 20 values equal")
 
 

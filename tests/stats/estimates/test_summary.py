@@ -8,11 +8,22 @@ import pytest
 from samples import sample
 from scipy import stats as scipy_stats
 
-from deviate import stats
 from deviate.model.comparisons import Verdict
 from deviate.model.estimates import Interval, Test, Unavailable
-from deviate.stats import Summary
 from deviate.stats.estimates import summary
+from deviate.stats.estimates.effect import (
+    cohens_d,
+    cohens_d_unweighted,
+    hedges_g,
+    hedges_g_interval,
+    sd_ratio,
+    sd_ratio_interval,
+)
+from deviate.stats.estimates.one_sample import mean_interval, sd_interval
+from deviate.stats.estimates.sample import Summary
+from deviate.stats.estimates.spread import f_test
+from deviate.stats.tests import two_sample
+from deviate.stats.tests.two_sample import welch_interval
 
 RESNET = Summary(8, 93.6, 1.7)
 WIDE = Summary(8, 96.2, 0.4)
@@ -85,8 +96,8 @@ def test_factors_of_the_spread_interval(n: int, confidence: float, low: float, h
 def test_intervals_of_one_side_are_those_of_its_runs() -> None:
     runs = sample(93.6, 1.7, 8)
     assert ends(summary.sd_interval(RESNET)) == pytest.approx((1.12, 3.46), abs=5e-3)
-    assert ends(summary.sd_interval(RESNET)) == pytest.approx(ends(stats.sd_interval(runs)))
-    assert ends(summary.mean_interval(RESNET)) == pytest.approx(ends(stats.mean_interval(runs)))
+    assert ends(summary.sd_interval(RESNET)) == pytest.approx(ends(sd_interval(runs)))
+    assert ends(summary.mean_interval(RESNET)) == pytest.approx(ends(mean_interval(runs)))
     low, high = scipy_stats.t.interval(0.95, 7, 93.6, 1.7 / math.sqrt(8))
     assert ends(summary.mean_interval(RESNET)) == pytest.approx((low, high))
     assert summary.sd_interval(HARD["one run"]) == Unavailable("needs 2 runs, has 1")
@@ -104,16 +115,16 @@ def test_tests_from_summaries_are_those_of_scipy(before: Summary, after: Summary
 
 
 PAIRS: dict[str, tuple[Callable[..., Made], Callable[..., Made]]] = {
-    "welch": (summary.welch, stats.welch),
-    "welch_interval": (summary.welch_interval, stats.welch_interval),
-    "student": (summary.student, stats.student),
-    "cohens_d": (summary.cohens_d, stats.cohens_d),
-    "cohens_d_unweighted": (summary.cohens_d_unweighted, stats.cohens_d_unweighted),
-    "hedges_g": (summary.hedges_g, stats.hedges_g),
-    "hedges_g_interval": (summary.hedges_g_interval, stats.hedges_g_interval),
-    "sd_ratio": (summary.sd_ratio, stats.sd_ratio),
-    "sd_ratio_interval": (summary.sd_ratio_interval, stats.sd_ratio_interval),
-    "f_test": (summary.f_test, stats.f_test),
+    "welch": (summary.welch, two_sample.welch),
+    "welch_interval": (summary.welch_interval, welch_interval),
+    "student": (summary.student, two_sample.student),
+    "cohens_d": (summary.cohens_d, cohens_d),
+    "cohens_d_unweighted": (summary.cohens_d_unweighted, cohens_d_unweighted),
+    "hedges_g": (summary.hedges_g, hedges_g),
+    "hedges_g_interval": (summary.hedges_g_interval, hedges_g_interval),
+    "sd_ratio": (summary.sd_ratio, sd_ratio),
+    "sd_ratio_interval": (summary.sd_ratio_interval, sd_ratio_interval),
+    "f_test": (summary.f_test, f_test),
 }
 
 

@@ -20,10 +20,22 @@ from scipy import integrate
 from scipy import stats as scipy_stats
 from statsmodels.stats import multitest, oneway
 
-from deviate import stats
 from deviate.model.comparisons import ManyTable
 from deviate.model.estimates import Interval, Test, Unavailable
-from deviate.stats.tests.both import BothTests
+from deviate.stats.judge import judge
+from deviate.stats.multiple.many import (
+    anova,
+    benjamini_hochberg,
+    compare_many,
+    dunnett,
+    dunnett_critical,
+    dunnett_intervals,
+    kruskal_wallis,
+    welch_anova,
+)
+from deviate.stats.multiple.pairs import holm
+from deviate.stats.tests import two_sample
+from deviate.stats.tests.both import BothTests, ask_both, both_interval
 
 NAMES = ("base", "a", "b", "c")
 SCORES = (
@@ -47,15 +59,13 @@ def normal(n_groups: int, n: int, seed: int, shift: float = 0.0) -> list[list[fl
 
 def table(*samples: list[float], names: tuple[str, ...] = NAMES) -> ManyTable:
     experiments = [experiment(n, [metric("acc")], {"acc": s}) for n, s in zip(names, samples, strict=False)]
-    described = stats.judge(experiments).experiments
-    (found,) = stats.compare_many(
-        described, names[: len(samples)], matches={}, confidence=0.95, rng=np.random.default_rng(0)
-    )
+    described = judge(experiments).experiments
+    (found,) = compare_many(described, names[: len(samples)], matches={}, confidence=0.95, rng=np.random.default_rng(0))
     return found
 
 
 def test_analysis_of_variance_is_that_of_r() -> None:
-    equal, unequal = taken(stats.anova(*SCORES)), taken(stats.welch_anova(*SCORES))
+    equal, unequal = taken(anova(*SCORES)), taken(welch_anova(*SCORES))
     assert (equal.statistic, equal.p_value) == pytest.approx((2.5121438642777147, 0.0877907639136832), rel=MANY_ULPS)
     assert (equal.df_between, equal.df) == (3, 20)
     assert (unequal.statistic, unequal.p_value, unequal.df) == pytest.approx(
@@ -65,7 +75,7 @@ def test_analysis_of_variance_is_that_of_r() -> None:
 
 
 def test_the_statistic_of_kruskal_and_wallis_is_that_of_r_and_its_p_near(rng: np.random.Generator) -> None:
-    found = taken(stats.kruskal_wallis(*SCORES, rng=rng))
+    found = taken(kruskal_wallis(*SCORES, rng=rng))
     assert found.statistic == pytest.approx(5.815246194421948, rel=MANY_ULPS)
     assert found.p_value == pytest.approx(0.120953163786573, abs=0.02)
     assert "permutation" in found.note
@@ -76,8 +86,7 @@ def test_the_statistic_of_kruskal_and_wallis_is_that_of_r_and_its_p_near(rng: np
 def test_omnibus_tests_equal_those_of_scipy_and_statsmodels(seed: int, rng: np.random.Generator) -> None:
     samples = normal(2 + seed, 10 + seed, seed, shift=0.5)
     equal, unequal, ranks = (
-        taken(it)
-        for it in (stats.anova(*samples), stats.welch_anova(*samples), stats.kruskal_wallis(*samples, rng=rng))
+        taken(it) for it in (anova(*samples), welch_anova(*samples), kruskal_wallis(*samples, rng=rng))
     )
     f, welch, h = (
         scipy_stats.f_oneway(*samples),
@@ -91,7 +100,7 @@ def test_omnibus_tests_equal_those_of_scipy_and_statsmodels(seed: int, rng: np.r
 
 def test_with_few_runs_the_p_of_ranks_is_the_share_of_all_arrangements(rng: np.random.Generator) -> None:
     samples = [[1.0, 2.0, 4.0, 4.0], [3.0, 5.0, 8.0, 9.0], [6.0, 6.0, 7.0, 10.0]]
-    found, every = taken(stats.kruskal_wallis(*samples, rng=rng)), [x for sample in samples for x in sample]
+    found, every = taken(kruskal_wallis(*samples, rng=rng)), [x for sample in samples for x in sample]
     ranks = scipy_stats.rankdata(every)
     sums = []
     for one in combinations(range(12), 4):
@@ -108,14 +117,14 @@ def test_omnibus_tests_reject_a_true_null_in_five_percent() -> None:
     draws = np.random.default_rng(1)
     groups = draws.normal(size=(600, 3, 5)).tolist()
     tied = np.round(draws.normal(size=(600, 3, 5))).tolist()
-    for test in (stats.anova, stats.welch_anova):
+    for test in (anova, welch_anova):
         assert np.mean([taken(test(*it)).p_value < 0.05 for it in groups]) < 0.06 + 0.018
-    rejected = [it.p_value < 0.05 for it in (stats.kruskal_wallis(*g, rng=draws) for g in tied) if isinstance(it, Test)]
+    rejected = [it.p_value < 0.05 for it in (kruskal_wallis(*g, rng=draws) for g in tied) if isinstance(it, Test)]
     assert np.mean(rejected) < 0.06 + 0.009
 
 
 def test_dunnett_is_that_of_r() -> None:
-    tests, intervals = stats.dunnett(*SCORES), stats.dunnett_intervals(*SCORES)
+    tests, intervals = dunnett(*SCORES), dunnett_intervals(*SCORES)
     assert not isinstance(tests, Unavailable)
     assert not isinstance(intervals, Unavailable)
     assert [it.statistic for it in tests] == pytest.approx(
@@ -132,7 +141,7 @@ def test_dunnett_is_that_of_scipy_up_to_its_sampling_error(sizes: tuple[int, ...
     draws = np.random.default_rng(2)
     samples = [draws.normal(0.4 * i, 1, n).tolist() for i, n in enumerate(sizes)]
     theirs = scipy_stats.dunnett(*samples[1:], control=samples[0], rng=draws)
-    tests, intervals = stats.dunnett(*samples), stats.dunnett_intervals(*samples)
+    tests, intervals = dunnett(*samples), dunnett_intervals(*samples)
     assert not isinstance(tests, Unavailable)
     assert not isinstance(intervals, Unavailable)
     expected = theirs.confidence_interval(0.95)
@@ -155,12 +164,12 @@ def test_dunnett_is_that_of_scipy_up_to_its_sampling_error(sizes: tuple[int, ...
 )
 def test_critical_values_are_those_of_dunnetts_table(sizes: tuple[int, ...], critical: float) -> None:
     """Dunnett (1964), two-sided, 5 %: 20 and 60 degrees of freedom."""
-    assert stats.dunnett_critical(sizes) == pytest.approx(critical, abs=0.0051)
+    assert dunnett_critical(sizes) == pytest.approx(critical, abs=0.0051)
 
 
 @pytest.mark.parametrize("sizes", [(6, 6, 6), (5, 20, 9)])
 def test_the_critical_value_leaves_five_percent_by_adaptive_quadrature(sizes: tuple[int, ...]) -> None:
-    critical, df = stats.dunnett_critical(sizes), sum(sizes) - len(sizes)
+    critical, df = dunnett_critical(sizes), sum(sizes) - len(sizes)
     loadings = [math.sqrt(n / (n + sizes[0])) for n in sizes[1:]]
 
     def density(z: float, s: float) -> float:
@@ -176,14 +185,14 @@ def test_the_critical_value_leaves_five_percent_by_adaptive_quadrature(sizes: tu
 
 
 def test_one_candidate_alone_is_students_test() -> None:
-    found, student = stats.dunnett(*SCORES[:2]), taken(stats.student(*SCORES[:2]))
+    found, student = dunnett(*SCORES[:2]), taken(two_sample.student(*SCORES[:2]))
     assert not isinstance(found, Unavailable)
     assert found[0].p_value == pytest.approx(student.p_value, rel=MANY_ULPS)
 
 
 def test_all_pairs_are_both_tests_with_holm_and_welch_is_that_of_r() -> None:
     found = {(it.one, it.other): it for it in table(*SCORES).pairs}
-    both = {(a, b): stats.ask_both(SCORES[j], SCORES[i]) for i, a in enumerate(NAMES) for j, b in enumerate(NAMES[:i])}
+    both = {(a, b): ask_both(SCORES[j], SCORES[i]) for i, a in enumerate(NAMES) for j, b in enumerate(NAMES[:i])}
     assert not any(isinstance(it, Unavailable) for it in both.values())
     expected = {
         ("a", "base"): 0.0283462887399036,
@@ -194,16 +203,16 @@ def test_all_pairs_are_both_tests_with_holm_and_welch_is_that_of_r() -> None:
         ("c", "b"): 0.6302656166537352,
     }
     tests = {pair: it for pair in found if isinstance(it := both[pair], BothTests)}
-    welch = stats.holm([it.t_test.p_value for it in tests.values()])
+    welch = holm([it.t_test.p_value for it in tests.values()])
     assert dict(zip(tests, welch, strict=True)) == pytest.approx(expected, rel=MANY_ULPS)
-    larger = stats.holm([it.p_upper for it in tests.values()])
+    larger = holm([it.p_upper for it in tests.values()])
     assert [it.p_adjusted for it in found.values()] == pytest.approx(larger)
     assert found["a", "base"].difference == pytest.approx(0.74)
 
 
 def test_intervals_of_pairs_cover_all_pairs_by_bonferroni() -> None:
     it = table(*SCORES).pairs[0].interval
-    wide = stats.both_interval(SCORES[0], SCORES[1], confidence=1 - 0.05 / 6)
+    wide = both_interval(SCORES[0], SCORES[1], confidence=1 - 0.05 / 6)
     assert isinstance(it, Interval)
     assert isinstance(wide, Interval)
     assert (it.low, it.high, it.confidence) == (wide.low, wide.high, 0.95)
@@ -212,16 +221,14 @@ def test_intervals_of_pairs_cover_all_pairs_by_bonferroni() -> None:
 
 @pytest.mark.parametrize("p_values", [[0.01, 0.02, 0.03, 0.04], [0.01, 0.02, 0.03, 0.04, 0.2], [0.5, 0.001, 0.04]])
 def test_benjamini_and_hochberg_are_those_of_statsmodels(p_values: list[float]) -> None:
-    assert stats.benjamini_hochberg(p_values) == pytest.approx(
-        list(multitest.multipletests(p_values, method="fdr_bh")[1])
-    )
+    assert benjamini_hochberg(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="fdr_bh")[1]))
 
 
 def test_what_has_no_p_is_no_discovery_and_costs_the_others_nothing() -> None:
     absent = Unavailable("identical")
-    assert stats.benjamini_hochberg([0.01, absent, 0.04]) == [0.02, absent, 0.04]
-    assert stats.benjamini_hochberg([]) == []
-    assert stats.benjamini_hochberg([absent]) == [absent]
+    assert benjamini_hochberg([0.01, absent, 0.04]) == [0.02, absent, 0.04]
+    assert benjamini_hochberg([]) == []
+    assert benjamini_hochberg([absent]) == [absent]
 
 
 def test_a_candidate_with_few_runs_has_a_reason_and_leaves_the_family() -> None:
@@ -235,9 +242,9 @@ def test_a_candidate_with_few_runs_has_a_reason_and_leaves_the_family() -> None:
 
 
 def test_two_experiments_have_no_table_of_many() -> None:
-    described = stats.judge([experiment(n, [metric("acc")], {"acc": SCORES[0]}) for n in "ab"]).experiments
+    described = judge([experiment(n, [metric("acc")], {"acc": SCORES[0]}) for n in "ab"]).experiments
     rng = np.random.default_rng(0)
-    assert stats.compare_many(described, "ab", matches={}, confidence=0.95, rng=rng) == ()
+    assert compare_many(described, "ab", matches={}, confidence=0.95, rng=rng) == ()
 
 
 def test_metrics_are_matched_and_those_that_two_alone_report_have_no_table() -> None:
@@ -245,8 +252,8 @@ def test_metrics_are_matched_and_those_that_two_alone_report_have_no_table() -> 
     experiments = [
         experiment(n, [metric(m), metric("own" + n)], {m: SCORES[0], "own" + n: SCORES[1]}) for n, m in sides
     ]
-    described = stats.judge(experiments, matches={"acc": "accuracy"}).experiments
-    (found,) = stats.compare_many(
+    described = judge(experiments, matches={"acc": "accuracy"}).experiments
+    (found,) = compare_many(
         described, "abc", matches={"acc": "accuracy"}, confidence=0.95, rng=np.random.default_rng(0)
     )
     assert (found.metric.name, found.names) == ("acc", ("a", "b", "c"))
@@ -258,8 +265,8 @@ def test_no_p_depends_on_which_other_metrics_there_are() -> None:
             experiment(n, [metric(m) for m in names], {m: [score ** len(m) for score in s] for m in names})
             for n, s in zip("abcd", SCORES, strict=True)
         ]
-        described = stats.judge(experiments).experiments
-        found = stats.compare_many(described, "abcd", matches={}, confidence=0.95, rng=np.random.default_rng(3))
+        described = judge(experiments).experiments
+        found = compare_many(described, "abcd", matches={}, confidence=0.95, rng=np.random.default_rng(3))
         return next(it.kruskal_wallis for it in found if it.metric.name == "acc")
 
     assert ranks(["acc"]) == ranks(["loss", "acc"]) == ranks(["acc", "other", "loss"])
@@ -268,8 +275,8 @@ def test_no_p_depends_on_which_other_metrics_there_are() -> None:
 def test_after_an_unplanned_look_no_p_is_given_and_intervals_are_marked() -> None:
     experiments = [experiment(n, [metric("acc")], {"acc": s}) for n, s in zip(NAMES, SCORES, strict=True)]
     experiments[2] = dataclasses.replace(experiments[2], n_unplanned_looks=2)
-    described = stats.judge(experiments).experiments
-    (found,) = stats.compare_many(described, NAMES, matches={}, confidence=0.95, rng=np.random.default_rng(0))
+    described = judge(experiments).experiments
+    (found,) = compare_many(described, NAMES, matches={}, confidence=0.95, rng=np.random.default_rng(0))
     reason = Unavailable("not valid: 2 unplanned looks")
     assert (found.anova, found.welch_anova, found.kruskal_wallis) == (reason,) * 3
     assert not isinstance(found.dunnett, Unavailable)
@@ -282,8 +289,8 @@ def test_after_an_unplanned_look_no_p_is_given_and_intervals_are_marked() -> Non
 def test_while_runs_are_still_to_come_no_p_and_no_interval_is_given() -> None:
     experiments = [experiment(n, [metric("acc")], {"acc": s}) for n, s in zip(NAMES, SCORES, strict=True)]
     waiting = dataclasses.replace(experiments[2], n_planned=len(experiments[2].runs) + 1, n_pending=1)
-    described = stats.judge([*experiments[:2], waiting, *experiments[3:]]).experiments
-    (table,) = stats.compare_many(described, NAMES, matches={}, confidence=0.95, rng=np.random.default_rng(0))
+    described = judge([*experiments[:2], waiting, *experiments[3:]]).experiments
+    (table,) = compare_many(described, NAMES, matches={}, confidence=0.95, rng=np.random.default_rng(0))
     assert isinstance(table.welch_anova, Unavailable)
     assert not isinstance(table.dunnett, Unavailable)
     assert all(isinstance(contrast.interval, Unavailable) for contrast in (*table.dunnett, *table.pairs))
@@ -325,5 +332,5 @@ def test_degenerate_scores_have_named_answers_without_nan(name: str) -> None:
 def test_values_that_are_not_finite_are_refused_by_name(rng: np.random.Generator) -> None:
     samples = [[0.5, math.nan, 0.6, 0.7, 0.8], *SCORES[:2]]
     refusal = Unavailable("NaN or infinite value among the scores")
-    assert stats.anova(*samples) == stats.welch_anova(*samples) == stats.kruskal_wallis(*samples, rng=rng) == refusal
-    assert stats.dunnett(*samples) == stats.dunnett_intervals(*samples) == refusal
+    assert anova(*samples) == welch_anova(*samples) == kruskal_wallis(*samples, rng=rng) == refusal
+    assert dunnett(*samples) == dunnett_intervals(*samples) == refusal

@@ -13,11 +13,13 @@ import pytest
 from samples import experiment, metric
 from scipy import stats as scipy_stats
 
-from deviate import stats
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import TaskFindings
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.estimates import stratified
+from deviate.stats.estimates.stratified import interquartile_mean
+from deviate.stats.judge import judge
+from deviate.stats.multiple.tasks import cliques, compare_tasks, critical_difference, friedman, mean_ranks, nemenyi
 
 TABLE = (
     (0.763, 0.768, 0.771, 0.798),
@@ -75,8 +77,8 @@ def judged(
         for name, own in scores.items()
     ]
     experiments = [dataclasses.replace(it, n_unplanned_looks=n_unplanned) for it in experiments]
-    described = stats.judge(experiments).experiments
-    found = stats.compare_tasks(
+    described = judge(experiments).experiments
+    found = compare_tasks(
         described, names, tasks or every, confidence=0.95, rng=np.random.default_rng(0), n_resamples=n_resamples
     )
     assert found is not None
@@ -95,9 +97,9 @@ def grid(n_experiments: int, n_tasks: int, n: int = 6, shift: float = 0.03) -> d
 def test_the_mean_of_the_middle_half_is_the_trimmed_mean_of_scipy() -> None:
     for n in range(1, 40):
         values = np.random.default_rng(n).normal(size=n)
-        assert stats.interquartile_mean(values.tolist()) == pytest.approx(float(scipy_stats.trim_mean(values, 0.25)))
+        assert interquartile_mean(values.tolist()) == pytest.approx(float(scipy_stats.trim_mean(values, 0.25)))
     # The value that R gives for the same scores as one vector, by mean with trim = .25.
-    assert stats.interquartile_mean([0.1, 0.9, 0.2], [0.8, 0.35, 0.6], [0.7, 0.55, 0.45]) == pytest.approx(0.53)
+    assert interquartile_mean([0.1, 0.9, 0.2], [0.8, 0.35, 0.6], [0.7, 0.55, 0.45]) == pytest.approx(0.53)
 
 
 def test_aggregates_are_those_of_the_formulas() -> None:
@@ -203,13 +205,13 @@ def test_critical_values_of_nemenyi_are_those_of_demsar() -> None:
     }
     for confidence, row in table.items():
         for k, expected in enumerate(row, start=2):
-            q = stats.critical_difference(k, 10, confidence=confidence) / math.sqrt(k * (k + 1) / 60)
+            q = critical_difference(k, 10, confidence=confidence) / math.sqrt(k * (k + 1) / 60)
             assert q == pytest.approx(expected, abs=0.0011)
-    assert stats.critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
+    assert critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
 
 
 def test_friedman_is_that_of_r_and_scipy_and_its_p_near_the_chi_square() -> None:
-    found = taken(stats.friedman(*COLUMNS, rng=np.random.default_rng(0)))
+    found = taken(friedman(*COLUMNS, rng=np.random.default_rng(0)))
     assert found.statistic == pytest.approx(10.9523809523809526)
     assert found.statistic == pytest.approx(scipy_stats.friedmanchisquare(*COLUMNS).statistic)
     assert found.p_value == pytest.approx(0.0119861763254178, abs=0.005)
@@ -218,7 +220,7 @@ def test_friedman_is_that_of_r_and_scipy_and_its_p_near_the_chi_square() -> None
 
 def test_with_few_tasks_the_p_of_friedman_is_the_share_of_all_arrangements(rng: np.random.Generator) -> None:
     rows = np.array([[1.0, 3.0, 2.0], [1.0, 2.0, 3.0], [2.0, 2.0, 5.0], [1.0, 4.0, 5.0]])
-    found = taken(stats.friedman(*rows.T.tolist(), rng=rng))
+    found = taken(friedman(*rows.T.tolist(), rng=rng))
     every = [
         scipy_stats.friedmanchisquare(*np.array(one).T).statistic
         for one in product(*([list(permutations(row)) for row in rows]))
@@ -232,8 +234,8 @@ def test_tests_of_ranks_reject_a_true_null_in_at_most_five_percent(k: int, n_tas
     draws, n_friedman, n_nemenyi, n_tables = np.random.default_rng(5), 0, 0, 400
     for _ in range(n_tables):
         samples = draws.normal(size=(k, n_tasks)).tolist()
-        n_friedman += taken(stats.friedman(*samples, rng=draws)).p_value < 0.05
-        pairs = stats.nemenyi(*samples)
+        n_friedman += taken(friedman(*samples, rng=draws)).p_value < 0.05
+        pairs = nemenyi(*samples)
         assert not isinstance(pairs, Unavailable)
         n_nemenyi += any(isinstance(p, float) and p < 0.05 for p in pairs.values())
     assert n_friedman / n_tables < 0.05 + 0.033
@@ -241,10 +243,10 @@ def test_tests_of_ranks_reject_a_true_null_in_at_most_five_percent(k: int, n_tas
 
 
 def test_a_pair_is_told_apart_exactly_from_the_critical_difference_on() -> None:
-    pairs, ranks = stats.nemenyi(*COLUMNS), stats.mean_ranks(*COLUMNS)
+    pairs, ranks = nemenyi(*COLUMNS), mean_ranks(*COLUMNS)
     assert not isinstance(pairs, Unavailable)
     assert not isinstance(ranks, Unavailable)
-    difference = stats.critical_difference(4, 14)
+    difference = critical_difference(4, 14)
     for (one, other), p_value in pairs.items():
         assert isinstance(p_value, float)
         assert (p_value < 0.05) == (abs(ranks[one] - ranks[other]) > difference)
@@ -252,9 +254,9 @@ def test_a_pair_is_told_apart_exactly_from_the_critical_difference_on() -> None:
 
 def test_groups_not_told_apart_are_those_of_demsars_figure() -> None:
     """Demšar (2006), figure 1: mean ranks 3.143, 2.000, 2.893, 1.964; at .10 (CD 1.12) two bars overlap."""
-    assert stats.cliques((3.143, 2.000, 2.893, 1.964), 1.12) == ((3, 1, 2), (2, 0))
-    assert stats.cliques((3.143, 2.000, 2.893, 1.964), 1.25) == ((3, 1, 2, 0),)
-    assert stats.cliques((1.0, 3.0, 5.0), 1.5) == ()
+    assert cliques((3.143, 2.000, 2.893, 1.964), 1.12) == ((3, 1, 2), (2, 0))
+    assert cliques((3.143, 2.000, 2.893, 1.964), 1.25) == ((3, 1, 2, 0),)
+    assert cliques((1.0, 3.0, 5.0), 1.5) == ()
 
 
 def test_accuracies_of_one_unit_are_left_as_they_are() -> None:
@@ -331,8 +333,8 @@ def test_too_little_to_compare_has_a_reason(n_experiments: int, n_tasks: int) ->
 
 
 def test_no_tasks_named_is_no_question() -> None:
-    described = stats.judge([experiment("a", [metric("acc")], {"acc": [1.0, 2.0]})]).experiments
-    assert stats.compare_tasks(described, ["a"], [], confidence=0.95, rng=np.random.default_rng(0)) is None
+    described = judge([experiment("a", [metric("acc")], {"acc": [1.0, 2.0]})]).experiments
+    assert compare_tasks(described, ["a"], [], confidence=0.95, rng=np.random.default_rng(0)) is None
 
 
 def test_a_direction_that_nobody_knows_is_said_to_be_taken() -> None:
@@ -400,7 +402,7 @@ def test_tasks_that_the_user_matched_by_name_are_the_same_task() -> None:
         experiment(name, [metric(task, direction="max") for task in scores], dict(scores))
         for name, scores in sides.items()
     ]
-    found = stats.judge(made, tasks=["*"], matches={"one": "first"}).tasks
+    found = judge(made, tasks=["*"], matches={"one": "first"}).tasks
     assert found is not None
     assert found.tasks == ("one", "two")
     assert found.aggregated[1].improvement == 1.0

@@ -9,9 +9,10 @@ import pytest
 from samples import sample
 from scipy import stats as scipy_stats
 
-from deviate import stats
 from deviate.model.estimates import Interval, Unavailable
-from deviate.stats.tests.both import BothTests, ask_both, interval_of_both
+from deviate.stats.compare import compare
+from deviate.stats.tests.both import BothTests, ask_both, both_interval, interval_of_both
+from deviate.stats.tests.two_sample import welch_interval
 from deviate.stats.tests.two_tests import MANY_RESAMPLES, Side, ask, smallest_p
 
 ALTERNATIVES: dict[Side, str] = {"above": "greater", "below": "less"}
@@ -148,7 +149,7 @@ def test_the_interval_holds_what_not_both_tests_reject(
 
 def test_with_normal_scores_the_interval_is_hardly_wider_than_welchs() -> None:
     b, a = sample(0, 1, 10), sample(1, 1, 10)
-    both, welch = stats.both_interval(b, a), stats.welch_interval(b, a)
+    both, welch = both_interval(b, a), welch_interval(b, a)
     assert isinstance(both, Interval)
     assert isinstance(welch, Interval)
     assert welch.high - welch.low <= both.high - both.low < 1.1 * (welch.high - welch.low)
@@ -158,7 +159,7 @@ def test_a_level_that_no_arrangement_reaches_has_no_interval() -> None:
     b, a = sample(0, 1, 5), sample(9, 1, 5)
     assert smallest_p(5, 5) == pytest.approx(2 / 252)
     assert smallest_p(6, 6, is_paired=True) == pytest.approx(2 / 64)
-    assert stats.both_interval(b, a, confidence=0.999) == Unavailable(
+    assert both_interval(b, a, confidence=0.999) == Unavailable(
         "the smallest possible p of 5 v 5 runs is .0079, not below .001"
     )
 
@@ -188,7 +189,7 @@ def test_many_comparisons_at_once_give_the_words_of_compare(name: str, n_b: int,
     a[6:] += 2 * a.std()
     answer = ask(b, a, alpha=0.05, is_decision_only=True)
     for i in range(12):
-        verdict = stats.compare(b[i].tolist(), a[i].tolist(), rng=np.random.default_rng(i), direction="max").verdict
+        verdict = compare(b[i].tolist(), a[i].tolist(), rng=np.random.default_rng(i), direction="max").verdict
         word = "undecided" if answer.p_upper[i] >= 0.05 else "better" if answer.sign[i] > 0 else "worse"
         assert verdict.word in {word, "identical"}
 
@@ -198,7 +199,7 @@ def test_no_verdict_depends_on_the_seed_of_the_analysis() -> None:
     for _ in range(5):
         b, a = draws.normal(0, 1, 15).tolist(), draws.normal(0.73, 1, 30).tolist()
         found = {
-            dataclasses.astuple(stats.compare(b, a, rng=np.random.default_rng(seed), direction="max").verdict)
+            dataclasses.astuple(compare(b, a, rng=np.random.default_rng(seed), direction="max").verdict)
             for seed in range(3)
         }
         assert len(found) == 1

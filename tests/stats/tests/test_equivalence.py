@@ -6,11 +6,10 @@ from samples import sample
 from scipy import stats as scipy_stats
 from statsmodels.stats import weightstats
 
-from deviate import stats
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Equivalence
 from deviate.model.estimates import Unavailable
-from deviate.stats.tests.both import BothTests, ask_both
+from deviate.stats.tests.both import BothTests, ask_both, equivalence, paired_equivalence
 from deviate.stats.tests.two_tests import ask
 
 
@@ -30,7 +29,7 @@ def test_two_one_sided_tests_are_those_of_statsmodels_and_of_all_arrangements(ma
     draws = np.random.default_rng(seed)
     b, a = draws.normal(0, 1, 6), draws.normal(0.3, 3, 9)
     p_value, above, below = weightstats.ttost_ind(a, b, -margin, margin, usevar="unequal")
-    result = found(stats.equivalence(b.tolist(), a.tolist(), margin=margin))
+    result = found(equivalence(b.tolist(), a.tolist(), margin=margin))
     for null, side, expected, shown in (
         (-margin, "above", above, result.above),
         (margin, "below", below, result.below),
@@ -53,7 +52,7 @@ def test_paired_tests_are_those_of_statsmodels_and_of_all_signs(seed: int) -> No
     b = draws.normal(0, 1, 9)
     a = b + draws.normal(0.1, 0.5, 9)
     p_value, above, below = weightstats.ttost_paired(a, b, -0.4, 0.4)
-    result = found(stats.paired_equivalence(b.tolist(), a.tolist(), margin=0.4))
+    result = found(paired_equivalence(b.tolist(), a.tolist(), margin=0.4))
     signs = [
         float(
             scipy_stats.permutation_test(
@@ -73,12 +72,12 @@ def test_the_equivalence_of_the_contract_has_too_few_runs_to_be_shown() -> None:
     b, a = [2.0, 3, 4, 7], [1.0, 2, 3, 4]
     p_value, above, below = weightstats.ttost_ind(a, b, -3, 3, usevar="unequal")
     assert (p_value, above[1], below[1]) == pytest.approx((0.14387, 0.14387, 0.00825), abs=5e-6)
-    assert stats.equivalence(b, a, margin=3) == Unavailable("needs 5 runs in each, has 4 and 4")
+    assert equivalence(b, a, margin=3) == Unavailable("needs 5 runs in each, has 4 and 4")
 
 
 @pytest.mark.parametrize("margin", [0.3, 0.5, 0.8, 1.2])
 def test_p_is_below_alpha_where_the_ninety_percent_interval_lies_within_the_margin(margin: float) -> None:
-    result = found(stats.equivalence(sample(0, 0.5, 10), sample(0.2, 0.5, 10), margin=margin))
+    result = found(equivalence(sample(0, 0.5, 10), sample(0.2, 0.5, 10), margin=margin))
     assert result.interval.confidence == pytest.approx(0.9)
     assert (result.p_value < 0.05) == (-margin < result.interval.low and result.interval.high < margin)
     assert result.is_within == (result.p_value < 0.05)
@@ -92,8 +91,8 @@ def test_not_worse_looks_at_the_bound_on_the_bad_side(
     difference: float, direction: Direction, expected: object
 ) -> None:
     b, a = sample(0, 0.5, 10), sample(difference, 0.5, 10)
-    assert found(stats.equivalence(b, a, margin=0.6, direction=direction)).is_not_worse is expected
-    assert found(stats.equivalence(b, a, margin=0.6)).is_not_worse is None
+    assert found(equivalence(b, a, margin=0.6, direction=direction)).is_not_worse is expected
+    assert found(equivalence(b, a, margin=0.6)).is_not_worse is None
 
 
 @pytest.mark.parametrize(("n", "power"), [(10, 0.40), (16, 0.73), (30, 0.97)])
@@ -110,4 +109,4 @@ def test_power_with_a_margin_of_one_sd_is_that_of_the_contract(n: int, power: fl
 @pytest.mark.parametrize("margin", [0.0, -1.0, math.inf, math.nan])
 def test_a_margin_that_is_no_positive_number_is_refused(margin: float) -> None:
     with pytest.raises(ValueError, match="not a positive number"):
-        stats.equivalence(sample(0, 1, 8), sample(0, 1, 8), margin=margin)
+        equivalence(sample(0, 1, 8), sample(0, 1, 8), margin=margin)

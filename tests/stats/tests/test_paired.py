@@ -8,13 +8,25 @@ from samples import experiment, metric, run
 from scipy import stats as scipy_stats
 from statsmodels.stats import power
 
-from deviate import stats
 from deviate.model.comparisons import Comparison, Description, Paired
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.records import Experiment
+from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
-from deviate.stats.design.power import arrangement_loss
-from deviate.stats.tests.paired import compare_pairs, pairing_cost
+from deviate.stats.design.power import (
+    arrangement_loss,
+    detectable_difference,
+    detectable_interval,
+    detectable_paired,
+    detectable_paired_effect,
+    detectable_paired_interval,
+    pairs_needed,
+)
+from deviate.stats.judge import judge
+from deviate.stats.tests import paired
+from deviate.stats.tests.both import paired_both_interval, sign_flip_test
+from deviate.stats.tests.paired import compare_pairs, paired_interval, paired_t, pairing_cost, wilcoxon
+from deviate.stats.tests.two_sample import welch
 
 
 def fresh() -> np.random.Generator:
@@ -52,7 +64,7 @@ def imported(name: str, scores: dict[int, float]) -> Experiment:
 def test_imported_runs_pair_by_their_seeds_wherever_they_stand_in_the_file() -> None:
     before = imported("a", {seed: 0.5 + seed / 100 for seed in range(8)})
     after = imported("b", {seed: 0.6 + seed / 100 for seed in (9, 8, 7, 6, 5, 4, 3, 2)})
-    comparison = stats.judge([before, after], is_paired=True).pairs[0].comparisons[0]
+    comparison = judge([before, after], is_paired=True).pairs[0].comparisons[0]
     assert isinstance(comparison.paired, Paired)
     assert comparison.paired.n == 6
     assert comparison.difference == pytest.approx(0.1)
@@ -63,7 +75,7 @@ def test_imported_runs_pair_by_their_seeds_wherever_they_stand_in_the_file() -> 
 def test_runs_of_deviate_pair_by_their_replicate() -> None:
     before = experiment("a", [metric("acc")], {"acc": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]})
     after = replace(before, name="b", runs=before.runs[:-1])
-    comparison = stats.judge([before, after], is_paired=True).pairs[0].comparisons[0]
+    comparison = judge([before, after], is_paired=True).pairs[0].comparisons[0]
     assert isinstance(comparison.paired, Paired)
     assert comparison.paired.unpaired == (5,)
 
@@ -74,7 +86,7 @@ def test_runs_by_other_rules_are_no_pairs_and_the_reader_is_told() -> None:
         replace(experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}), streams=number, scores=1)
         for name, number in (("one", 1), ("same", 1), ("other", 2))
     )
-    found = stats.judge([one, same, other], is_paired=True)
+    found = judge([one, same, other], is_paired=True)
     assert [pair.comparisons[0].is_paired for pair in found.pairs] == [True, False]
     (told,) = [it for it in found.warnings if "streams" in it]
     assert told.startswith("one and other were started by different versions of deviate (streams 1 and 2)")
@@ -84,7 +96,7 @@ def test_runs_by_other_rules_are_no_pairs_and_the_reader_is_told() -> None:
 def test_what_was_run_elsewhere_has_no_rules_that_could_differ() -> None:
     chosen = metric("acc", is_primary=True)
     one, other = (experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5]}) for name in ("one", "other"))
-    found = stats.judge([replace(one, streams=2, scores=1), other], is_paired=True)
+    found = judge([replace(one, streams=2, scores=1), other], is_paired=True)
     assert found.pairs[0].comparisons[0].is_paired
     assert not [it for it in found.warnings if "streams" in it]
 
@@ -94,14 +106,14 @@ def test_what_was_run_elsewhere_has_no_rules_that_could_differ() -> None:
 def test_paired_figures_are_those_of_scipy(n: int, seed: int) -> None:
     b, a = pairs(n, 0.6, seed=seed)
     expected = scipy_stats.ttest_rel(a, b)
-    test, interval = outcome(stats.paired_t(b, a)), stats.paired_interval(b, a)
+    test, interval = outcome(paired_t(b, a)), paired_interval(b, a)
     ends = expected.confidence_interval(0.95)
     assert (test.statistic, test.p_value, test.df) == pytest.approx((expected.statistic, expected.pvalue, n - 1))
     assert isinstance(interval, Interval)
     assert (interval.low, interval.high) == pytest.approx((ends.low, ends.high))
-    assert stats.correlation(b, a) == pytest.approx(scipy_stats.pearsonr(b, a).statistic)
+    assert paired.correlation(b, a) == pytest.approx(scipy_stats.pearsonr(b, a).statistic)
     ranks = scipy_stats.wilcoxon(a, b, method="exact", alternative="two-sided")
-    signed = outcome(stats.wilcoxon(b, a, rng=fresh()))
+    signed = outcome(wilcoxon(b, a, rng=fresh()))
     assert signed.p_value == pytest.approx(float(ranks.pvalue))
     assert min(signed.statistic, n * (n + 1) / 2 - signed.statistic) == float(ranks.statistic)
     assert signed.note == "exact"
@@ -109,7 +121,7 @@ def test_paired_figures_are_those_of_scipy(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("n", "p_value"), [(5, 0.0625), (6, 0.03125), (8, 0.0078125), (10, 0.001953125)])
 def test_smallest_possible_p_of_signed_ranks(n: int, p_value: float) -> None:
-    found = outcome(stats.wilcoxon([0.0] * n, [float(i + 1) for i in range(n)], rng=fresh()))
+    found = outcome(wilcoxon([0.0] * n, [float(i + 1) for i in range(n)], rng=fresh()))
     assert found.p_value == pytest.approx(p_value)
 
 
@@ -120,7 +132,7 @@ def test_ties_and_zeros_are_every_flip_of_signs() -> None:
     observed = ranks[np.array(kept) > 0].sum()
     sums = np.array([ranks @ flips for flips in itertools.product([0, 1], repeat=len(kept))])
     expected = 2 * min(np.mean(sums >= observed), np.mean(sums <= observed))
-    found = outcome(stats.wilcoxon([0.0] * 10, [float(d) for d in differences], rng=fresh()))
+    found = outcome(wilcoxon([0.0] * 10, [float(d) for d in differences], rng=fresh()))
     assert (found.statistic, found.p_value) == pytest.approx((observed, expected))
     assert found.note == "exact permutation, 1 zero, 6 ties"
 
@@ -129,14 +141,14 @@ def test_differences_that_only_rounding_tells_apart_are_tied() -> None:
     """0.93 - 0.91 and 0.03 - 0.01 are two floats, about 0.02."""
     b, a = [0.91, 0.90, 0.01, 0.5, 0.2], [0.93, 0.92, 0.03, 0.6, 0.5]
     assert len({x - y for x, y in zip(a[:3], b[:3], strict=True)}) == 2
-    assert outcome(stats.wilcoxon(b, a, rng=fresh())).note == "exact permutation, 3 ties"
+    assert outcome(wilcoxon(b, a, rng=fresh())).note == "exact permutation, 3 ties"
 
 
 def test_many_flips_are_sampled_and_come_near_to_the_exact_p() -> None:
     draws = np.random.default_rng(3)
     b = draws.integers(0, 8, 25)
     a = b + draws.integers(-2, 5, 25)
-    found = outcome(stats.wilcoxon(b.tolist(), a.tolist(), rng=fresh()))
+    found = outcome(wilcoxon(b.tolist(), a.tolist(), rng=fresh()))
     assert found.note.startswith("permutation, 9999 resamples, ")
     expected = scipy_stats.wilcoxon(a, b, method=scipy_stats.PermutationMethod(n_resamples=50_000, rng=fresh()))
     assert found.p_value == pytest.approx(float(expected.pvalue), abs=0.015)
@@ -149,13 +161,13 @@ def test_pairs_share_their_replicate_and_those_that_lost_a_half_are_listed() -> 
     assert (found.n, found.unpaired) == (4, (1, 3))
     assert found.difference == pytest.approx(np.mean([0.5, 1.0, 0.5, 2.0]))
     assert found.correlation == Unavailable("needs 5 pairs, has 4")
-    assert found.t_test == stats.paired_t([1.0, 4.0, 3.0, 6.0], [1.5, 5.0, 3.5, 8.0])
+    assert found.t_test == paired_t([1.0, 4.0, 3.0, 6.0], [1.5, 5.0, 3.5, 8.0])
 
 
 def test_the_order_of_pairs_changes_nothing_but_who_is_whose_partner_does() -> None:
     b, a = pairs(9, 0.8)
-    assert stats.paired_t(b[::-1], a[::-1]) == stats.paired_t(b, a)
-    assert stats.paired_t(b, a[::-1]) != stats.paired_t(b, a)
+    assert paired_t(b[::-1], a[::-1]) == paired_t(b, a)
+    assert paired_t(b, a[::-1]) != paired_t(b, a)
 
 
 @pytest.mark.parametrize(("n", "confidence"), [(3, 0.95), (6, 0.95), (20, 0.9)])
@@ -163,25 +175,25 @@ def test_what_pairs_could_see_is_that_of_statsmodels(n: int, confidence: float) 
     """Times what the sign flips cost."""
     expected = power.TTestPower().solve_power(nobs=n, alpha=1 - confidence, power=0.8)
     expected *= arrangement_loss(n, n, 1 - confidence, is_paired=True)
-    assert stats.detectable_paired_effect(n, confidence=confidence) == pytest.approx(expected, rel=1e-4)
+    assert detectable_paired_effect(n, confidence=confidence) == pytest.approx(expected, rel=1e-4)
     b, a = pairs(n, 0.5)
     sd = np.std(np.array(a) - b, ddof=1)
-    assert stats.detectable_paired(b, a, confidence=confidence) == pytest.approx(expected * sd, rel=1e-4)
+    assert detectable_paired(b, a, confidence=confidence) == pytest.approx(expected * sd, rel=1e-4)
 
 
 def test_pairs_needed_are_the_fewest_that_see_the_difference() -> None:
     b, a = pairs(12, 0.5)
-    n = stats.pairs_needed(0.7, b, a)
+    n = pairs_needed(0.7, b, a)
     assert isinstance(n, int)
     sd = float(np.std(np.array(a) - b, ddof=1))
-    assert stats.detectable_paired_effect(n) * sd <= 0.7 < stats.detectable_paired_effect(n - 1) * sd
+    assert detectable_paired_effect(n) * sd <= 0.7 < detectable_paired_effect(n - 1) * sd
 
 
 def test_the_range_of_a_detectable_difference_is_that_of_its_sd() -> None:
     b, a = pairs(10, 0.5)
     for size, around, df in (
-        (stats.detectable_difference(b, a), stats.detectable_interval(b, a), 18),
-        (stats.detectable_paired(b, a), stats.detectable_paired_interval(b, a), 9),
+        (detectable_difference(b, a), detectable_interval(b, a), 18),
+        (detectable_paired(b, a), detectable_paired_interval(b, a), 9),
     ):
         assert isinstance(size, float)
         assert isinstance(around, Interval)
@@ -199,20 +211,20 @@ def test_pairing_that_cost_power_is_said_with_its_correlation() -> None:
 
 
 def compared(b: Sequence[float], a: Sequence[float], *, margin: float | None = None) -> Comparison:
-    return stats.compare(list(b), list(a), rng=fresh(), direction="max", is_paired=True, margin=margin)
+    return compare(list(b), list(a), rng=fresh(), direction="max", is_paired=True, margin=margin)
 
 
 def test_paired_t_and_sign_flips_decide_where_runs_were_paired() -> None:
     b, a = pairs(10, 0.95, shift=0.5)
-    alone, together = stats.compare(b, a, rng=fresh(), direction="max"), compared(b, a)
+    alone, together = compare(b, a, rng=fresh(), direction="max"), compared(b, a)
     assert (alone.verdict.word, together.verdict.word) == ("undecided", "better")
     assert isinstance(together.paired, Paired)
-    assert together.both_tests == (stats.paired_t(b, a), stats.sign_flip_test(b, a))
+    assert together.both_tests == (paired_t(b, a), sign_flip_test(b, a))
     assert together.deciding_test in together.both_tests
     assert together.p_adjusted == max(outcome(it).p_value for it in together.both_tests)
-    assert together.paired.interval == stats.paired_interval(b, a)
-    assert together.difference_interval == stats.paired_both_interval(b, a)
-    assert together.detectable == stats.detectable_paired(b, a)
+    assert together.paired.interval == paired_interval(b, a)
+    assert together.difference_interval == paired_both_interval(b, a)
+    assert together.detectable == detectable_paired(b, a)
     assert together.welch == alone.welch
     assert isinstance(alone.paired, Unavailable)
 
@@ -227,7 +239,7 @@ def test_a_verdict_by_pairs_needs_six_of_them() -> None:
 def test_equivalence_of_pairs_goes_by_their_differences() -> None:
     b, a = pairs(12, 0.97, shift=0.0)
     assert compared(b, a, margin=0.4).verdict.word == "equivalent"
-    assert stats.compare(b, a, rng=fresh(), margin=0.4).verdict.word == "undecided"
+    assert compare(b, a, rng=fresh(), margin=0.4).verdict.word == "undecided"
     assert "pairs would detect a difference of the margin 0.05 at" in compared(b, a, margin=0.05).verdict.reason
 
 
@@ -251,7 +263,7 @@ def test_power_of_pairs_grows_with_their_correlation_as_in_the_contract() -> Non
         shared, own = draws.normal(0, 1, (1500, 8)), draws.normal(0, 1, (2, 1500, 8))
         b, a = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
         tests = [
-            (outcome(stats.paired_t(x, y)).p_value, outcome(stats.welch(x, y)).p_value)
+            (outcome(paired_t(x, y)).p_value, outcome(welch(x, y)).p_value)
             for x, y in zip(b.tolist(), (a + 0.8).tolist(), strict=True)
         ]
         rates[correlation] = np.mean(np.array(tests) < 0.05, axis=0)
@@ -263,17 +275,17 @@ def test_power_of_pairs_grows_with_their_correlation_as_in_the_contract() -> Non
 
 def test_beyond_three_hundred_pairs_signed_ranks_are_taken_as_normal() -> None:
     b, a = pairs(301, 0.5, shift=0.1)
-    tested = outcome(stats.wilcoxon(b, a, rng=fresh()))
+    tested = outcome(wilcoxon(b, a, rng=fresh()))
     differences = np.array(a) - np.array(b)
     theirs = scipy_stats.wilcoxon(differences, method="asymptotic", correction=True)
     assert tested.p_value == pytest.approx(float(theirs.pvalue))
     assert tested.note == "normal approximation, continuity corrected"
-    assert outcome(stats.wilcoxon(b[1:], a[1:], rng=fresh())).note == "exact"
+    assert outcome(wilcoxon(b[1:], a[1:], rng=fresh())).note == "exact"
 
 
 def test_the_order_of_pairs_changes_no_sampled_p() -> None:
     draws = np.random.default_rng(1)
     b, a = draws.integers(0, 9, 20).tolist(), draws.integers(0, 9, 20).tolist()
-    one = outcome(stats.wilcoxon(b, a, rng=fresh()))
+    one = outcome(wilcoxon(b, a, rng=fresh()))
     assert "resamples" in one.note
-    assert outcome(stats.wilcoxon(b[::-1], a[::-1], rng=fresh())) == one
+    assert outcome(wilcoxon(b[::-1], a[::-1], rng=fresh())) == one

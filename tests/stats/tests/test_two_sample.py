@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from deviate import stats
 from deviate.model.estimates import Test, Unavailable
 from deviate.stats.tests import permutation
+from deviate.stats.tests.both import permutation_test
+from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney
 
 
 def found(value: Test | Unavailable) -> Test:
@@ -32,7 +33,7 @@ def test_kolmogorov_smirnov_is_scipys_exact_one_without_ties(n_b: int, n_a: int,
     draws = np.random.default_rng(seed)
     b, a = draws.normal(0, 1, n_b), draws.normal(0.5, 2, n_a)
     expected = scipy_stats.ks_2samp(a, b, method="exact")
-    result = found(stats.kolmogorov_smirnov(b.tolist(), a.tolist()))
+    result = found(kolmogorov_smirnov(b.tolist(), a.tolist()))
     assert (result.statistic, result.p_value) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)
     assert result.note == "exact"
 
@@ -51,7 +52,7 @@ def test_with_ties_kolmogorov_smirnov_is_every_exchange_of_runs(seed: int) -> No
     for chosen in itertools.combinations(range(11), 6):
         rest = [pooled[i] for i in range(11) if i not in chosen]
         extreme += distance([pooled[i] for i in chosen], rest) >= observed - 1e-9
-    result = found(stats.kolmogorov_smirnov([float(x) for x in b], [float(x) for x in a]))
+    result = found(kolmogorov_smirnov([float(x) for x in b], [float(x) for x in a]))
     assert result.statistic == pytest.approx(observed)
     assert result.p_value == pytest.approx(extreme / math.comb(11, 6))
     assert result.note.startswith("exact permutation, ")
@@ -59,24 +60,24 @@ def test_with_ties_kolmogorov_smirnov_is_every_exchange_of_runs(seed: int) -> No
 
 
 def test_distributions_that_share_no_score_have_one_arrangement_as_far_on_each_side() -> None:
-    result = found(stats.kolmogorov_smirnov([float(i) for i in range(8)], [10.0 + i for i in range(8)]))
+    result = found(kolmogorov_smirnov([float(i) for i in range(8)], [10.0 + i for i in range(8)]))
     assert (result.statistic, result.p_value) == (1, pytest.approx(2 / math.comb(16, 8)))
 
 
 def test_tests_of_means_ask_for_fewer_runs_than_tests_of_distributions() -> None:
-    assert isinstance(stats.permutation_test([1, 2, 3], [2, 3, 4, 5]), Unavailable)
-    assert isinstance(stats.permutation_test([1, 2, 3, 4], [2, 3, 4, 5]), Test)
-    assert stats.kolmogorov_smirnov([1, 2, 3, 4], [2, 3, 4, 5, 6]) == Unavailable("needs 5 runs in each, has 4 and 5")
+    assert isinstance(permutation_test([1, 2, 3], [2, 3, 4, 5]), Unavailable)
+    assert isinstance(permutation_test([1, 2, 3, 4], [2, 3, 4, 5]), Test)
+    assert kolmogorov_smirnov([1, 2, 3, 4], [2, 3, 4, 5, 6]) == Unavailable("needs 5 runs in each, has 4 and 5")
 
 
 def test_a_thousand_runs_have_a_rank_test_and_their_p_is_a_number_above_zero() -> None:
     draws = np.random.default_rng(0)
     b, a = draws.normal(0, 1, 1000).tolist(), draws.normal(0.1, 1, 1000).tolist()
-    tested = found(stats.mann_whitney(b, a, rng=fresh()))
+    tested = found(mann_whitney(b, a, rng=fresh()))
     theirs = scipy_stats.mannwhitneyu(a, b, method="asymptotic", use_continuity=True)
     assert tested.p_value == pytest.approx(float(theirs.pvalue))
     assert tested.note == "normal approximation, continuity corrected"
-    apart = found(stats.mann_whitney(b, [value + 100 for value in a], rng=fresh()))
+    apart = found(mann_whitney(b, [value + 100 for value in a], rng=fresh()))
     assert 0 < apart.p_value < 1e-300
 
 
@@ -84,13 +85,13 @@ def test_a_thousand_runs_have_a_rank_test_and_their_p_is_a_number_above_zero() -
 def test_where_the_exact_distribution_of_ranks_ends_the_normal_one_is_near(seed: int) -> None:
     draws = np.random.default_rng(seed)
     b, a = draws.normal(0, 1, 151).tolist(), draws.normal(0.2, 1, 151).tolist()
-    exact = found(stats.mann_whitney(b[1:], a[1:], rng=fresh()))
+    exact = found(mann_whitney(b[1:], a[1:], rng=fresh()))
     assert exact.note == "exact"
     theirs = scipy_stats.mannwhitneyu(a[1:], b[1:], method="asymptotic").pvalue
     assert exact.p_value == pytest.approx(float(theirs), rel=0.1)
-    assert found(stats.mann_whitney(b, a, rng=fresh())).note.startswith("normal approximation")
+    assert found(mann_whitney(b, a, rng=fresh())).note.startswith("normal approximation")
 
 
 def test_at_complete_separation_ties_are_said_to_be_within_a_side() -> None:
-    result = found(stats.mann_whitney([1.0, 1.0, 1.0, 2.0], [5.0, 5.0, 5.0, 6.0], rng=fresh()))
+    result = found(mann_whitney([1.0, 1.0, 1.0, 2.0], [5.0, 5.0, 5.0, 6.0], rng=fresh()))
     assert result.note == "exact, complete separation, 0 of 16 pairs against, 6 ties within a side"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deviate.model.estimates import Estimate, Unavailable
-from deviate.stats import statistic
+from deviate.stats.registry import statistic
 
 
 @statistic(

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from harness import Child, Result
 
-from deviate import workflows
 from deviate.guest.streams import STREAMS
 from deviate.stability.captures.collect import captured_of
+from deviate.workflows.sources import read
 
 TRAIN = """\
 import torch, torch.distributed as dist
@@ -123,7 +123,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory, deviate_in):  # type: i
         "run", "--name", "ranks", "--runs", "1", "--capture", "predictions,weights", "--", *torchrun
     )
     assert ran.code == 0, ran.both
-    (found,) = workflows.read(folder / ".deviate", ["ranks"])
+    (found,) = read(folder / ".deviate", ["ranks"])
     return found
 
 
