@@ -18,7 +18,7 @@ PROGRAM = """
 import json
 import kuiper
 import numpy as np
-from deviate import stats
+from deviate.stats.judge import judge
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.data.schema import report_schema
@@ -31,7 +31,7 @@ from scripts.reference.statistics import page
 
 rng = np.random.default_rng(0)
 runs = [scored(name, (centre + rng.normal(0, 1, 8)).tolist()) for name, centre in (("base", 90.0), ("new", 90.8))]
-findings = stats.judge(runs)
+findings = judge(runs)
 report = build_report(findings)
 (table,) = (file for file in table_files(findings) if file.name == "comparisons.csv")
 scores = [[score.value for score in description.scores]

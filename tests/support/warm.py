@@ -8,6 +8,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import subprocess
 import sys
@@ -50,7 +51,7 @@ MODULES = (
 )
 """What commands import when they come to it, beside the verbs themselves and the names of the rooms."""
 ROOMS = ("project", "report.figures", "stability.measures", "stats", "workflows")
-"""Packages that load on first use: all their names are used before the fork."""
+"""Packages whose modules are all imported before the fork."""
 
 
 class Done(NamedTuple):
@@ -107,8 +108,8 @@ def serve() -> None:
         importlib.import_module(name)
     for room in ROOMS:
         package = importlib.import_module(f"deviate.{room}")
-        for name in package.__all__:
-            getattr(package, name)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
     gc.freeze()  # what all have in common is not copied to be looked through
     asked, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)
