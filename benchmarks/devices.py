@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deviate.model.records import Run
-from deviate.workflows.sources import read_variants
+from deviate.records.experiments import read_variants
 
 FOLDER = Path(__file__).parent / "devices"
 SHARED = "network.py"

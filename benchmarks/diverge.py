@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deviate.model.plan import Settings
+from deviate.project.begin import begin_experiment
 from deviate.project.prepare import PreparedScript, find_target, prepare_script
+from deviate.records.experiments import read_variants
 from deviate.records.layout import deviate_folder, log_files
 from deviate.replay.execute import execute_orders
+from deviate.replay.experiments import PreparedExperiment, Request, fair_order, make_executor
 from deviate.replay.variants import choose_variants
-from deviate.workflows.begin import begin_experiment
-from deviate.workflows.execute import PreparedExperiment, Request, fair_order, make_executor
-from deviate.workflows.sources import read_variants
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "digits_torch"

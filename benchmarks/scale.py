@@ -33,7 +33,7 @@ from deviate.model.plan import Spec
 from deviate.records.layout import attempt_folder, event_files, runs_folder, spec_file
 from deviate.records.plans import change_experiment, read_plan
 from deviate.records.runs import read_claim, read_result, spec_hash, write_claim, write_result, write_spec
-from deviate.workflows.execute import open_experiment, specs_of
+from deviate.replay.experiments import open_experiment, specs_of
 
 N_METRICS, N_STEPS = 20, 10
 SCRIPT = f"""import random

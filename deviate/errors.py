@@ -7,6 +7,9 @@ DeviateError
 └── ToolError         a part of deviate is missing or broken
 """
 
+import contextlib
+from collections.abc import Iterator
+
 
 class DeviateError(Exception):
     """One message for the user.
@@ -46,3 +49,16 @@ class InUseError(RunError):
 
 class PluginWarning(UserWarning):
     """An extension of another package cannot be used, and is left out."""
+
+
+@contextlib.contextmanager
+def writing(action: str, hint: str = "check free space and permissions") -> Iterator[None]:
+    """Turn what the system raises while something is written into an error that names the action, as "making FOLDER".
+
+    Raises:
+        RecordError: the disk does not take it.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RecordError(f"{action}: {error.strerror or error}", hint) from error

@@ -5,30 +5,35 @@ handed in (`Display`), and an answer is recorded by whoever has shown it. How a 
 own already, `project.prepare`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from deviate.base.decisions import timed_stage
 from deviate.errors import InputError
 from deviate.model.findings import Findings
 from deviate.model.plan import Settings
 from deviate.model.published_results import PublishedFindings
 from deviate.model.records import Experiment
+from deviate.project.begin import begin_experiment, keep_settings, refuse_misfit, resume_notes
+from deviate.records.experiments import read, read_any, read_one, split_columns
+from deviate.records.plans import on_record, siblings
+from deviate.registry import wing
+from deviate.replay.between_runs import StoppingRule
+from deviate.replay.experiments import PreparedExperiment, Request, record_comparison, record_report
+from deviate.replay.first_run import with_resolved_metric
 from deviate.report.format import clean
-from deviate.workflows.begin import begin_experiment, keep_settings, refuse_misfit, resume_notes
-from deviate.workflows.between_runs import StoppingRule
-from deviate.workflows.execute import PreparedExperiment, Request, record_comparison, record_report
-from deviate.workflows.first_run import with_resolved_metric
-from deviate.workflows.judge import AnalysisOptions, describe_variants, judge_experiments, refuse_disjoint
-from deviate.workflows.published_results import judge_published
-from deviate.workflows.sources import read, read_any, split_columns
+from deviate.stats.options import AnalysisOptions, judge_scores
 
 if TYPE_CHECKING:  # what compares and reports does without them
     from deviate.project.prepare import PreparedScript
     from deviate.replay.protocol import Order, Outcome
 
+MOST_NAMED = 8
+"""Metrics of an experiment that a message lists."""
 Requests = Mapping[str | None, "tuple[PreparedScript, Request]"]
 """Scripts to run side by side, by the name of the experiment; None for the one whose name is still to be chosen."""
 
@@ -49,7 +54,7 @@ class Display(Protocol):
         budget_s: float | None = None,
         more: "Callable[[Sequence[Outcome]], Sequence[Order]]" = lambda _: (),
     ) -> None:
-        """Execute what is missing, and show progress; arguments are as in `workflows.fair_order`."""
+        """Execute what is missing, and show progress; arguments are as in `fair_order`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,7 @@ def compare(
     """Compare experiments on record, or results that something else wrote.
 
     Args:
-        folder, names, form: as in `workflows.read_any`. A single table may hold several methods, which are compared.
+        folder, names, form: as in `read_any`. A single table may hold several methods, which are compared.
         baseline: which of them is the baseline; the first by default.
 
     Raises:
@@ -193,15 +198,14 @@ def compare_published(
     """Compare an experiment on record, or in a file, with published results.
 
     Args:
-        folder, form: as in `workflows.read_any`. results: as in `workflows.judge_published`.
+        folder, form: as in `read_any`. results: as in `judge_published`.
 
     Raises:
         InputError: there is more than one experiment, it cannot be read, or a result is not understood.
     """
-    experiment, *others = read_any(folder, [name], form=form)
-    if others:
-        choices = ", ".join(choice.name for choice in (experiment, *others))
-        raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
+    from deviate.stats.against import judge_published  # half a second of scipy, which runs do without
+
+    experiment = read_one(folder, name, form=form)
     _say_sources([experiment], display)
     return experiment, judge_published(experiment, results, options)
 
@@ -248,3 +252,58 @@ def _baseline_first(experiments: Sequence[Experiment], baseline: str | None) -> 
             return (chosen, *(experiment for experiment in experiments if experiment is not chosen))
     names = ", ".join(dict.fromkeys(experiment.name for experiment in experiments))
     raise InputError(f"--baseline {baseline} is none of the experiments", f"they are: {names}")
+
+
+def judge_experiments(
+    experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True
+) -> Findings:
+    """Findings of one experiment, or of a baseline and its candidates, including stability."""
+    with timed_stage("stats", "judged %s", ", ".join(f"{one.name}:{one.variant}" for one in experiments)):
+        findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
+    with timed_stage("stability", "measured outputs and weights"):
+        stability_findings = wing("stability.judge").stability(
+            [item.experiment for item in findings.experiments],
+            confidence=options.confidence,
+            analysis_seed=options.analysis_seed,
+            groups=options.groups,
+            weak=options.weak_below,
+            metric=options.metric,
+        )
+    return dataclasses.replace(findings, stability=stability_findings)
+
+
+def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """Add to each experiment the recorded experiments that try the same thing; imported ones have none."""
+    folders = {experiment.folder.parent.parent for experiment in experiments if experiment.folder}
+    plans = {folder: on_record(folder)[0] for folder in folders}
+    return [
+        dataclasses.replace(
+            experiment,
+            siblings=siblings(plans[experiment.folder.parent.parent], experiment.name, experiment.variant),
+        )
+        if experiment.folder
+        else experiment
+        for experiment in experiments
+    ]
+
+
+def describe_variants(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
+    """Findings on variants of one experiment: where the spread comes from, not which is better."""
+    return judge_experiments(experiments, options, compares=False)
+
+
+def refuse_disjoint(metrics: Sequence[tuple[str, Iterable[str]]], advice: str) -> None:
+    """Raise InputError if no experiment has a metric in common with the first one.
+
+    Args:
+        metrics: names of experiments, the baseline first, and of their metrics.
+        advice: a hint that begins with this, before what `--match` takes.
+    """
+    (baseline, names), *others = [(name, list(dict.fromkeys(of_one))) for name, of_one in metrics]
+    if not names or not others or any(not theirs or set(names) & set(theirs) for _, theirs in others):
+        return
+    lists = "; ".join(f"{name} has {', '.join(theirs[:MOST_NAMED])}" for name, theirs in [(baseline, names), *others])
+    raise InputError(
+        f"{baseline} has no metric in common with {', '.join(name for name, _ in others)}: {lists}",
+        f"{advice} --match {names[0]}={others[0][1][0]}",
+    )

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import deviate as package
+from deviate.pipeline import describe_variants
+from deviate.records.experiments import read
+from deviate.replay.cleanup import clean_up
 from deviate.stability.captures.collect import captured_of
-from deviate.workflows.cleanup import clean_up
-from deviate.workflows.judge import AnalysisOptions, describe_variants
-from deviate.workflows.sources import read
+from deviate.stats.options import AnalysisOptions
 
 pytestmark = pytest.mark.requires("torch")
 

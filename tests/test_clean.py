@@ -14,7 +14,7 @@ import pytest
 
 from deviate.records.runs import read_claim, write_claim
 from deviate.replay.adopt import temporary_prefix
-from deviate.workflows.cleanup import clean_up, disk_space, size
+from deviate.replay.cleanup import clean_up, disk_space, size
 
 TRAIN = """\
 import os, sys, time

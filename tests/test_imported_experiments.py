@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from deviate.records.experiments import read_any
 from deviate.records.importing import read_files, write_imported
-from deviate.workflows.sources import read_any, records_folder
+from deviate.records.layout import records_folder
 
 SCORES = "method,seed,acc\n" + "".join(
     f"{method},{seed},{0.9 + 0.003 * seed + 0.05 * (method == 'new')}\n"

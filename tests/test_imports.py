@@ -33,7 +33,7 @@ finally:
 SCRIPT = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n"
 
 
-CORE = "base cli errors eventlog logs model pipeline project records registry series stability workflows"
+CORE = "base cli errors eventlog logs model pipeline project records registry series stability"
 LOOKED = "base cli errors logs model project registry series"
 SCRIPTS = f"{CORE} analysis replay report sinks sources"
 JUDGED = f"{CORE} analysis replay report stats"
@@ -48,9 +48,9 @@ CASES = {
     "doctor --python ./bare": ("typer", "base cli doctor errors logs model project registry report series sources"),
     "plan --effect 0.5": (
         "msgspec numpy rich scipy typer",
-        "base cli errors eventlog logs model project records registry report series stats stability workflows",
+        "base cli errors eventlog logs model project records registry report series stats stability",
     ),
-    "plugins": ("rich typer", "base cli errors logs model registry report workflows"),
+    "plugins": ("rich typer", "base cli doctor errors logs model registry report"),
     "check a b": ("msgspec numpy rich scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),
@@ -58,7 +58,7 @@ CASES = {
     "diverge train.py --dry-run": ("libcst msgspec numpy rich typer", f"{SCRIPTS} diverge stats"),
     "overhead train.py --dry-run": ("libcst msgspec rich typer", f"{SCRIPTS} stats"),
     "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument stats"),
-    "worker planned --index 0": ("msgspec typer", f"{CORE} replay"),
+    "worker planned --index 0": ("msgspec typer", f"{CORE} replay stats"),
     "resume planned": (FIGURES, JUDGED),
 }
 """Dependencies, and rooms, that a command may import."""

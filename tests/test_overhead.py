@@ -13,8 +13,8 @@ import pytest
 from markup import Page
 
 from deviate.errors import InputError
+from deviate.replay.overhead import modes_of
 from deviate.replay.variants import choose_variants
-from deviate.workflows.overhead import modes_of
 
 TRAIN = """\
 import torch

@@ -6,7 +6,7 @@ import pytest
 from gates import commit_all, git
 
 from deviate.errors import InputError
-from deviate.workflows.refs import Reference, checked_out, find_reference
+from deviate.project.refs import Reference, checked_out, find_reference
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from deviate.workflows.live_estimates import LiveEstimates
-from deviate.workflows.states import expected_runs
+from deviate.replay.live_estimates import LiveEstimates
+from deviate.replay.states import expected_runs
 
 TRAIN = """\
 import os, random, sys, time

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.workflows.sweep import Sweep, parse_sweep, with_value
+from deviate.project.sweep import Sweep, parse_sweep, with_value
 
 TRAIN = """\
 import os, random, sys

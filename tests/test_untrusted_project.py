@@ -17,15 +17,16 @@ from recorded import edit_record
 
 from deviate.analysis.analyze import analyze
 from deviate.analysis.entries import project_files
+from deviate.base.git import project_root
 from deviate.errors import RecordError
 from deviate.instrument.snapshot import freeze
 from deviate.model.records import Series
-from deviate.project.command import project_root
+from deviate.records.experiments import read
 from deviate.records.importers import Imported, ImportedRun
 from deviate.records.importing import write_imported
 from deviate.records.plans import read_plan
-from deviate.workflows.cleanup import clean_up, clean_up_cache
-from deviate.workflows.sources import read, report_folder
+from deviate.replay.cleanup import clean_up, clean_up_cache
+from deviate.report.files import report_folder
 
 TRAIN = "for epoch in range(2):\n    acc = epoch / 2\n    print('acc', acc)\n"
 

@@ -11,8 +11,9 @@ from deviate.api.results import Results
 from deviate.errors import InputError
 from deviate.model.analysis import Direction
 from deviate.model.records import Experiment
-from deviate.workflows.judge import AnalysisOptions
-from deviate.workflows.sources import read_any, records_folder, split_columns
+from deviate.records.experiments import read_any, split_columns
+from deviate.records.layout import records_folder
+from deviate.stats.options import AnalysisOptions
 
 Directions = Direction | Mapping[str, Direction]
 

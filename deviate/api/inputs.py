@@ -15,7 +15,7 @@ from deviate.model.analysis import Metric
 from deviate.model.metric_vocabulary import item_traits
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
-from deviate.workflows.sources import read_any
+from deviate.records.experiments import read_any
 
 SCORE = "score"
 SEED = "seed"

@@ -24,18 +24,19 @@ from deviate.model.stability import (
     WeakModels,
     WeightStability,
 )
+from deviate.pipeline import describe_variants
 from deviate.registry import wing
 from deviate.report.document import NOTHING, Absent, Entry, Report, Table
 from deviate.report.document import Figure as DocumentFigure
 from deviate.report.figures.pictures import Picture, pictures
+from deviate.report.files import refuse_paper_folder, write_paper
 from deviate.report.format import clean
 from deviate.report.forms.registry import render
 from deviate.report.medium import COLUMN_IN
 from deviate.report.paper.files import Style, paper_files
 from deviate.report.parts.build import build_report
 from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference, verdict_word
-from deviate.workflows.judge import AnalysisOptions, describe_variants
-from deviate.workflows.report_files import refuse_paper_folder, write_paper
+from deviate.stats.options import AnalysisOptions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,10 +8,12 @@ Source: git-config(1); gitattributes(5), filter; git(1), GIT_ALLOW_PROTOCOL and 
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 from deviate.base.decisions import log_decision
+from deviate.errors import InputError
 
 SAFE = (
     "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
@@ -69,3 +71,18 @@ def run_git(folder: Path, *arguments: str, text: str = "") -> str:
         check=True, errors="surrogateescape",
     )  # fmt: skip
     return finished.stdout
+
+
+def project_root(folder: Path) -> Path:
+    """Git top level of a folder, else the folder itself.
+
+    Raises:
+        InputError: that would be a home folder, which no run may copy.
+    """
+    query = subprocess.run(
+        [*SAFE, "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
+    ) if shutil.which("git") else None  # fmt: skip
+    root = Path(query.stdout.strip()).resolve() if query and query.returncode == 0 and query.stdout.strip() else folder
+    if root in (Path.home().resolve(), Path("/")):
+        raise InputError(f"the project would be {root}", "change to the folder of the project; each run copies it")
+    return root

@@ -8,8 +8,9 @@ from deviate import pipeline
 from deviate.cli.execute import Output
 from deviate.cli.options import option
 from deviate.errors import InputError
-from deviate.workflows.execute import record_report
-from deviate.workflows.sources import records_folder, report_folder
+from deviate.records.layout import records_folder
+from deviate.replay.experiments import record_report
+from deviate.report.files import report_folder
 
 if TYPE_CHECKING:  # most comparisons are of two experiments
     from deviate.cli.options.results import AnalysisFlags, Documents

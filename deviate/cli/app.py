@@ -144,8 +144,8 @@ def is_coloured() -> bool:
 def complete_experiments(incomplete: str) -> list[str]:
     """Recorded experiments, and NAME:VARIANT once the name is complete; empty if records cannot be read."""
     from deviate.errors import DeviateError
+    from deviate.records.layout import records_folder
     from deviate.records.plans import list_experiments
-    from deviate.workflows.sources import records_folder
 
     try:
         plans = list_experiments(records_folder(Path.cwd().resolve()))

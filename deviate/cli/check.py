@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from deviate.cli.app import command, complete_experiments, complete_sources, is_coloured, width
+from deviate.cli.gate import Gate, baseline_of, check
 from deviate.cli.options import choice, flag, number_of, option, option_group
 from deviate.cli.options.results import (
     STDOUT,
@@ -24,14 +25,14 @@ from deviate.cli.options.runs import SideFlags
 from deviate.errors import InputError, RecordError
 from deviate.model.check import CheckFindings
 from deviate.model.records import Experiment
+from deviate.records.experiments import read_any, split_columns
+from deviate.records.layout import records_folder
+from deviate.replay.experiments import record_report
+from deviate.report.files import write
 from deviate.report.forms.github import shield_lines
 from deviate.report.forms.registry import render
 from deviate.report.parts.check import check_document
-from deviate.workflows.check import Gate, baseline_of, check
-from deviate.workflows.execute import record_report
-from deviate.workflows.judge import AnalysisOptions
-from deviate.workflows.report_files import write
-from deviate.workflows.sources import read_any, records_folder, split_columns
+from deviate.stats.options import AnalysisOptions
 
 
 @option_group

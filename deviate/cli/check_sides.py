@@ -8,23 +8,23 @@ from pathlib import Path
 
 import typer
 
+from deviate.base.git import project_root
 from deviate.cli.app import width
 from deviate.cli.execute import Output
+from deviate.cli.gate import Gate, asked_metrics, margins_of, warn_of_few_runs
 from deviate.cli.options.origins import plan_origins
 from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, SideFlags, VariantFlags
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.model.records import Experiment
-from deviate.project.command import project_root
+from deviate.project.begin import begin_experiment, refuse_misfit
 from deviate.project.prepare import PreparedScript
+from deviate.project.refs import checked_out, find_reference, prepare_at
+from deviate.project.validate import validate_metrics, validate_request
+from deviate.records.experiments import read
 from deviate.records.plans import Plan
-from deviate.workflows.begin import begin_experiment, refuse_misfit
-from deviate.workflows.check import Gate, asked_metrics, margins_of, warn_of_few_runs
-from deviate.workflows.execute import PreparedExperiment, Request
-from deviate.workflows.judge import AnalysisOptions
-from deviate.workflows.refs import checked_out, find_reference, prepare_at
-from deviate.workflows.sources import read
-from deviate.workflows.validate import validate_metrics, validate_request
+from deviate.replay.experiments import PreparedExperiment, Request
+from deviate.stats.options import AnalysisOptions
 
 
 def run_both_sides(

@@ -8,9 +8,9 @@ import typer
 
 from deviate.cli.app import FAILED, command, complete_experiments
 from deviate.cli.options.results import Aggregate, Metric
+from deviate.records.layout import records_folder
+from deviate.replay.cleanup import Cleanup, clean_up, clean_up_cache
 from deviate.report.format import counted, size_text
-from deviate.workflows.cleanup import Cleanup, clean_up, clean_up_cache
-from deviate.workflows.sources import records_folder
 
 
 class Keep(enum.StrEnum):

@@ -15,7 +15,7 @@ from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents, Imp
 from deviate.cli.publish import publish
 from deviate.cli.trackers import To, destinations, write_to_trackers
 from deviate.errors import InputError
-from deviate.workflows.sources import records_folder
+from deviate.records.layout import records_folder
 
 
 @command(

@@ -23,10 +23,11 @@ from deviate.errors import InputError
 from deviate.model.plan import Variant
 from deviate.model.records import Run
 from deviate.project.prepare import PreparedScript
+from deviate.project.validate import refuse_missing_programs
+from deviate.records.layout import records_folder
+from deviate.replay.experiments import PreparedExperiment, Request, interpreter_labels
+from deviate.report.files import report_folder
 from deviate.report.format import clean
-from deviate.workflows.execute import PreparedExperiment, Request, interpreter_labels
-from deviate.workflows.sources import records_folder, report_folder
-from deviate.workflows.validate import refuse_missing_programs
 
 if TYPE_CHECKING:
     from deviate.diverge.requests import Side  # imports arrays, which other commands should not wait for

@@ -49,8 +49,8 @@ def doctor_command(
 
 
 def _print_report(python: str | None, timeout_s: float, experiment: str | None) -> None:
+    from deviate.cli.defect_report import defect_report  # and records, which a diagnosis does without
     from deviate.cli.defects import latest_defect
-    from deviate.workflows.defect_report import defect_report  # and records, which a diagnosis does without
 
     try:
         cwd = Path.cwd()

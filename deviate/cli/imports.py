@@ -11,10 +11,11 @@ from deviate.cli.app import command, nearest
 from deviate.cli.options import option
 from deviate.cli.options.results import Importer
 from deviate.errors import InputError
+from deviate.records.experiments import published_table, read_files
 from deviate.records.importers import Imported
+from deviate.records.layout import records_folder
 from deviate.records.trackers.groups import Grouping, RunGroup
 from deviate.report.format import clean, counted
-from deviate.workflows.sources import published_table, read_files, records_folder
 
 MOST_GROUPS = 20
 """Groups of a project that are imported without a choice."""

@@ -16,12 +16,12 @@ from deviate.cli.preview import announcement
 from deviate.cli.publish import publish_sheet
 from deviate.errors import InputError
 from deviate.model.records import Experiment
+from deviate.project.validate import validate_request
+from deviate.records.experiments import read_variants
+from deviate.replay.experiments import Request, record_report
+from deviate.replay.overhead import find_cost, modes_of, profiled_name, why_no_profiler, window_for
 from deviate.report.parts.overhead import overhead_document
-from deviate.workflows.execute import Request, record_report
-from deviate.workflows.judge import AnalysisOptions
-from deviate.workflows.overhead import find_cost, modes_of, profiled_name, why_no_profiler, window_for
-from deviate.workflows.sources import read_variants
-from deviate.workflows.validate import validate_request
+from deviate.stats.options import AnalysisOptions
 
 MODES = "impl,control"
 PROFILED_RUNS = 3

@@ -13,11 +13,11 @@ from deviate.errors import InputError
 from deviate.model.design import Pilot, Question
 from deviate.model.estimates import NOT_ASKED
 from deviate.model.records import Spending
+from deviate.records.experiments import read_one
+from deviate.records.layout import records_folder
 from deviate.report.data.published import plain
 from deviate.report.lines import align_columns
 from deviate.report.parts.plan_text import plan_lines, plan_notes, plan_table
-from deviate.workflows.judge import read_pilot
-from deviate.workflows.sources import records_folder
 
 MOST_SIDES = 2
 
@@ -96,7 +96,10 @@ def _read_pilot(names: Sequence[str], sd: float | None, metric: str | None, conf
     if names and sd is not None:
         raise InputError(f"{' and '.join(names)} and --sd both tell the spread", "leave one of them out")
     if names:
-        return read_pilot(records_folder(Path.cwd().resolve()), names, metric, confidence=confidence)
+        from deviate.stats.pilot import pilot_of  # scipy again
+
+        folder = records_folder(Path.cwd().resolve())
+        return pilot_of([read_one(folder, name) for name in names], metric, confidence=confidence)
     if sd is None:
         return None
     if not sd > 0:

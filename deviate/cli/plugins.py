@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from deviate.cli.app import Form, as_json, command
+from deviate.doctor.plugins import PluginState, inspect_plugins
 from deviate.report.format import clean
 from deviate.report.lines import align_columns
-from deviate.workflows.plugins import PluginState, inspect_plugins
 
 
 @command("plugins", epilog="Example: deviate plugins --format json")

@@ -11,11 +11,11 @@ from deviate.base.texts import first_few
 from deviate.model.analysis import Analysis
 from deviate.project.prepare import PreparedScript
 from deviate.replay.capture_options import describe_capture, is_trace, with_defaults
+from deviate.replay.experiments import Request
 from deviate.replay.gpus import on_this_machine
 from deviate.replay.variants import describe_variant
 from deviate.report.format import clean, size_text
 from deviate.report.parts.analysis_text import render_brief
-from deviate.workflows.execute import Request
 
 INDENT = " " * 9
 NARROWEST = 60

@@ -14,10 +14,9 @@ from deviate.errors import RecordError
 from deviate.pipeline import Answer
 from deviate.registry import wing
 from deviate.report.document import Document, Report
+from deviate.report.files import report_path, write, write_paper, write_tables
 from deviate.report.forms.registry import render
 from deviate.report.medium import COLUMN_IN
-from deviate.workflows.report_files import write, write_paper, write_tables
-from deviate.workflows.sources import report_path
 
 if TYPE_CHECKING:  # with statistics, which runs that are only planned do without
     from deviate.report.data.tables import TableFile

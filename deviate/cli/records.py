@@ -14,14 +14,13 @@ from deviate.cli.app import Form, as_json, command
 from deviate.errors import RecordError
 from deviate.model.estimates import Unavailable
 from deviate.model.records import search_of
-from deviate.records.layout import event_files, log_files
+from deviate.records.layout import event_files, log_files, records_folder
 from deviate.records.plans import Plan
+from deviate.replay import cleanup
+from deviate.replay.live_estimates import ExperimentScores, Mean
+from deviate.replay.states import RecordedRun, RunState, recorded_runs, run_states, rung_of
 from deviate.report.format import decimals, duration, number, size_text, with_unit
 from deviate.report.lines import align_columns, name
-from deviate.workflows import cleanup
-from deviate.workflows.live_estimates import ExperimentScores, Mean
-from deviate.workflows.sources import records_folder
-from deviate.workflows.states import RecordedRun, RunState, recorded_runs, run_states, rung_of
 
 MOST_WORDS = 12
 """Words of a command that a line of the list has room for."""

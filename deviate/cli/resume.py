@@ -9,15 +9,15 @@ import typer
 
 from deviate import pipeline
 from deviate.cli.app import command, complete_experiments
+from deviate.cli.cost import outlook_of
 from deviate.cli.execute import Output, conclude
 from deviate.cli.options import seconds
 from deviate.cli.options.origins import origins
 from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
 from deviate.cli.options.runs import Budget, Jobs, Timeout, default_jobs
+from deviate.records.layout import records_folder
+from deviate.replay.experiments import PreparedExperiment, fair_order, find
 from deviate.report.format import clean, counted, replicates
-from deviate.workflows.execute import PreparedExperiment, fair_order, find
-from deviate.workflows.run_cost import outlook_of
-from deviate.workflows.sources import records_folder
 
 
 @command(

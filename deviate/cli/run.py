@@ -10,6 +10,7 @@ import typer
 from deviate import pipeline
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
+from deviate.cli.cost import Outlook, foresee, refuse_short_budget
 from deviate.cli.execute import Output, conclude
 from deviate.cli.options import commands, option, pair, seconds
 from deviate.cli.options.origins import is_from_variable, plan_origins, variables_in_use
@@ -27,13 +28,12 @@ from deviate.cli.options.runs import (
 )
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
-from deviate.pipeline import Requests
+from deviate.pipeline import Requests, refuse_disjoint
 from deviate.project.entry_scripts import refuse_folder
 from deviate.project.prepare import PreparedScript
-from deviate.workflows.execute import Request, interpreter_labels, specs_of
-from deviate.workflows.judge import AnalysisOptions, refuse_disjoint
-from deviate.workflows.run_cost import Outlook, foresee, refuse_short_budget
-from deviate.workflows.validate import has_all_names, validate_request
+from deviate.project.validate import has_all_names, validate_request
+from deviate.replay.experiments import Request, interpreter_labels, specs_of
+from deviate.stats.options import AnalysisOptions
 
 
 @command(

@@ -14,9 +14,8 @@ from deviate.cli.options.results import Confidence
 from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
-from deviate.records.layout import log_files
-from deviate.workflows.sources import records_folder
-from deviate.workflows.states import RunState, attempt_states, run_states
+from deviate.records.layout import log_files, records_folder
+from deviate.replay.states import RunState, attempt_states, run_states
 
 PIECE_BYTES = 1 << 20
 FOLLOW_S = 0.25

@@ -16,14 +16,9 @@ from deviate.records.layout import artifacts_folder
 from deviate.records.plans import OPTION_OF_SETTING, Plan, VariantPlan
 from deviate.records.snapshot import read_manifest
 from deviate.replay.capture_options import describe_capture
-from deviate.replay.variants import VARY, describe_variant
-from deviate.report.format import clean, counted, duration, instant, replicates, size_text
-from deviate.report.lines import align_columns, fill_lines, name
-from deviate.report.parts.divergence import run_command
-from deviate.report.parts.script_seeds import seed_sentence
-from deviate.workflows.cleanup import size
-from deviate.workflows.live_estimates import ExperimentScores, Mean
-from deviate.workflows.states import (
+from deviate.replay.cleanup import size
+from deviate.replay.live_estimates import ExperimentScores, Mean
+from deviate.replay.states import (
     AttemptState,
     RecordedRun,
     RunState,
@@ -34,6 +29,11 @@ from deviate.workflows.states import (
     run_states,
     rung_of,
 )
+from deviate.replay.variants import VARY, describe_variant
+from deviate.report.format import clean, counted, duration, instant, replicates, size_text
+from deviate.report.lines import align_columns, fill_lines, name
+from deviate.report.parts.divergence import run_command
+from deviate.report.parts.script_seeds import seed_sentence
 
 LABEL_WIDTH = 12
 NARROWEST = 40

@@ -21,10 +21,10 @@ from deviate.records.environment import facts_of
 from deviate.records.layout import artifacts_folder, log_files, runs_folder, spec_file
 from deviate.records.runs import read_spec
 from deviate.replay.capture_options import describe_capture
+from deviate.replay.live_estimates import ExperimentScores
+from deviate.replay.states import AttemptState, RunState
 from deviate.report.format import clean, duration, instant, replicates, size_text
 from deviate.report.lines import align_columns
-from deviate.workflows.live_estimates import ExperimentScores
-from deviate.workflows.states import AttemptState, RunState
 
 CAUSES: Mapping[str, str] = {
     "exit": "the script failed",

@@ -9,13 +9,13 @@ import typer
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.options import option
 from deviate.errors import InputError
-from deviate.workflows.execute import record_report
+from deviate.replay.experiments import record_report
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
     from deviate.cli.options.results import Documents
     from deviate.project.prepare import PreparedScript
-    from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule
-    from deviate.workflows.judge import AnalysisOptions
+    from deviate.replay.experiments import PreparedExperiment, Request, SampleSizeRule
+    from deviate.stats.options import AnalysisOptions
 
 Option = Annotated[
     str | None,
@@ -39,9 +39,9 @@ def points(
     Raises:
         InputError: it is no sweep, or stands beside what has several commands itself.
     """
-    from deviate.workflows.begin import name_of
-    from deviate.workflows.sweep import parse_sweep
-    from deviate.workflows.sweep import points as points_of
+    from deviate.project.begin import name_of
+    from deviate.project.sweep import parse_sweep
+    from deviate.project.sweep import points as points_of
 
     refuse_documents(documents)
     if len(requests) > 1 or None not in requests:
@@ -79,7 +79,7 @@ def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
         return True
     if len(names) != 1 or _is_experiment(folder, names[0]):
         return False
-    from deviate.workflows.sweep import has_sweep
+    from deviate.records.sweeps import has_sweep
 
     return has_sweep(folder, names[0])
 
@@ -102,12 +102,15 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
         InputError: there is no such sweep.
     """
     from deviate.cli.publish import publish_sheet
+    from deviate.pipeline import describe_variants
+    from deviate.records.sweeps import read_sweep
     from deviate.report.parts.sweep import sweep_document
-    from deviate.workflows.sweep import judge_sweep, read_sweep
+    from deviate.stats.sweep import judge_sweep
 
     refuse_documents(documents)
     points_on_record = read_sweep(folder, name)
-    sheet = sweep_document(judge_sweep(points_on_record, options))
+    judged = [(value, describe_variants(experiments, options)) for value, experiments in points_on_record]
+    sheet = sweep_document(judge_sweep(judged, confidence=options.confidence))
     publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
     experiments = [experiment for _, those in points_on_record for experiment in those]
     places = [experiment.folder for experiment in experiments if experiment.folder is not None]

@@ -7,10 +7,10 @@ import typer
 
 from deviate.cli.app import IN_USE, command, complete_experiments
 from deviate.errors import InputError, InUseError
+from deviate.records.layout import records_folder
 from deviate.records.plans import find_experiment
-from deviate.workflows.execute import open_experiment, work
-from deviate.workflows.first_run import FirstRun
-from deviate.workflows.sources import records_folder
+from deviate.replay.experiments import open_experiment, work
+from deviate.replay.first_run import FirstRun
 
 
 @command(

@@ -23,12 +23,12 @@ from deviate.diverge.suspects import Evidence, find_causes, find_suspects
 from deviate.diverge.traces import Trace, kept_array
 from deviate.diverge.ulps import ulps
 from deviate.model.records import Experiment, Run
+from deviate.records.experiments import read
 from deviate.records.layout import snapshot_folder
 from deviate.records.read import TAP_FAILED
 from deviate.replay.slots import slots
 from deviate.report.format import counted, duration
 from deviate.sources.catalogue import SOURCES
-from deviate.workflows.sources import read
 
 FACTS = (
     "CPU", "cores", "GPU", "driver", "python", "torch", "tensorflow", "keras", "jax", "flax", "scikit-learn", "numpy",

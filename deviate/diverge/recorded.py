@@ -17,10 +17,10 @@ from deviate.errors import InputError
 from deviate.model.plan import Variant
 from deviate.model.records import Experiment, Run
 from deviate.project.command import default_python
+from deviate.records.experiments import read_variants
 from deviate.records.layout import snapshot_folder
 from deviate.records.plans import list_experiments
 from deviate.replay.variants import STREAMS
-from deviate.workflows.sources import read_variants
 
 SHORTEST_ID = 4
 """Minimum number of digits to name a run by its id."""

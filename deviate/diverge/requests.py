@@ -14,12 +14,12 @@ from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Snapshot, Variant
 from deviate.model.records import Run
+from deviate.project.begin import begin_experiment, name_of
 from deviate.project.prepare import PreparedScript
+from deviate.records.experiments import read
 from deviate.records.plans import on_record
+from deviate.replay.experiments import PreparedExperiment, Request
 from deviate.replay.variants import STREAMS
-from deviate.workflows.begin import begin_experiment, name_of
-from deviate.workflows.execute import PreparedExperiment, Request
-from deviate.workflows.sources import read
 
 SUFFIX = "-diverge"
 LONGEST_STEM = 60

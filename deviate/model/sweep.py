@@ -1,5 +1,6 @@
 """A sweep: one experiment per value of an argument of the user's command, and what they say together."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,3 +67,12 @@ class SweepFindings:
     command: tuple[str, ...]
     rows: tuple[SweepRow, ...]
     why_no_metric: str = ""
+
+
+def number_of(value: str) -> float | None:
+    """The number that a value of an argument is, None for a word."""
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

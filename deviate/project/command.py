@@ -4,14 +4,13 @@ import itertools
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.base.decisions import log_decision
-from deviate.base.git import SAFE
+from deviate.base.git import project_root
 from deviate.base.notebooks import is_notebook
 from deviate.base.redaction import redact_words
 from deviate.errors import InputError
@@ -223,21 +222,6 @@ def _module(name: str, folder: Path) -> Path | None:
 def _near(path: Path, pattern: str = "*.py") -> str:
     neighbours = sorted(neighbour.name for neighbour in path.parent.glob(pattern))[:8] if path.parent.is_dir() else []
     return f"scripts there: {', '.join(neighbours)}" if neighbours else "check the path"
-
-
-def project_root(folder: Path) -> Path:
-    """Git top level of a folder, else the folder itself.
-
-    Raises:
-        InputError: that would be a home folder, which no run may copy.
-    """
-    query = subprocess.run(
-        [*SAFE, "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
-    ) if shutil.which("git") else None  # fmt: skip
-    root = Path(query.stdout.strip()).resolve() if query and query.returncode == 0 and query.stdout.strip() else folder
-    if root in (Path.home().resolve(), Path("/")):
-        raise InputError(f"the project would be {root}", "change to the folder of the project; each run copies it")
-    return root
 
 
 def with_interpreter(words: Sequence[str], python: str) -> tuple[str, ...]:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deviate.base.decisions import log_decision, timed_stage
+from deviate.base.git import project_root
 from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis
 from deviate.model.plan import Selection, Variant
 from deviate.project import config, selection
-from deviate.project.command import CONFIG, Target, locate, project_root
+from deviate.project.command import CONFIG, Target, locate
 
 if TYPE_CHECKING:
     from deviate.project.review import Screen

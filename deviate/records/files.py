@@ -11,7 +11,7 @@ from typing import IO, Any, Literal, TypeVar
 import msgspec
 
 from deviate.base.digests import FIELD, document_digest, with_digest
-from deviate.errors import InUseError, RecordError
+from deviate.errors import InUseError, RecordError, writing
 from deviate.records.machine import writer_name
 from deviate.records.schema import SCHEMA, FileFormat, check_schema
 
@@ -182,19 +182,6 @@ def _note(file: IO[bytes], text: str) -> None:
     with contextlib.suppress(OSError):
         file.truncate(0)
         file.write(text.encode())
-
-
-@contextlib.contextmanager
-def writing(action: str, hint: str = "check free space and permissions") -> Iterator[None]:
-    """Turn what the system raises while something is written into an error that names the action, as "making FOLDER".
-
-    Raises:
-        RecordError: the disk does not take it.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise RecordError(f"{action}: {error.strerror or error}", hint) from error
 
 
 @contextlib.contextmanager

@@ -9,6 +9,8 @@
 
 from pathlib import Path
 
+from deviate.base.git import project_root
+
 WORK = "work"
 """The folder of an attempt in which its command ran; its content belongs to the script and is not recorded."""
 
@@ -16,6 +18,11 @@ WORK = "work"
 def deviate_folder(root: Path) -> Path:
     """The one folder of a project that deviate writes to."""
     return root / ".deviate"
+
+
+def records_folder(folder: Path) -> Path:
+    """The `.deviate/` folder of the project that contains a folder."""
+    return deviate_folder(project_root(folder))
 
 
 def experiments_folder(deviate: Path) -> Path:

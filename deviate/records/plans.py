@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from deviate.base.decisions import log_decision
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError, RecordError, writing
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, Selection, Settings, SweptValue, Variant
 from deviate.model.records import PastComparison, Spending
-from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record, writing
+from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.schema import Change, Reported
 from deviate.registry import Plugin

@@ -8,8 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
-from deviate.errors import RecordError
-from deviate.records.files import writing
+from deviate.errors import RecordError, writing
 from deviate.replay.gpus import ROOT, amd_gpus, mig_profiles, nvidia_smi
 
 LEAST_FREE_BYTES = 100_000_000

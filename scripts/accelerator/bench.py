@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.model.records import Experiment, Run
-from deviate.workflows.sources import read_variants
+from deviate.records.experiments import read_variants
 from scripts.accelerator.machine import Machine
 from scripts.accelerator.results import Result
 

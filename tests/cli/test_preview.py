@@ -9,8 +9,8 @@ from deviate.cli.preview import announcement
 from deviate.project.command import locate
 from deviate.project.prepare import PreparedScript, prepare_script
 from deviate.replay.capture_options import capture_pairs
+from deviate.replay.experiments import Request
 from deviate.replay.variants import choose_variants
-from deviate.workflows.execute import Request
 
 TRAIN = """\
 import random

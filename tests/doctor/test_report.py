@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.workflows.defect_report import defect_report
+from deviate.cli.defect_report import defect_report
 
 TITLES = ["Versions", "Interpreter of the script", "Plug-ins", "deviate.toml", "Variables that are set, by name"]
 

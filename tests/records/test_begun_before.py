@@ -7,12 +7,12 @@ import pytest
 from recorded import edit_record
 
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice
+from deviate.project.begin import begin_experiment
 from deviate.project.prepare import PreparedScript, find_target, prepare_script
 from deviate.records.layout import experiment_file
 from deviate.records.plans import read_plan
+from deviate.replay.experiments import Request, open_experiment, specs_of
 from deviate.replay.variants import VARIANTS
-from deviate.workflows.begin import begin_experiment
-from deviate.workflows.execute import Request, open_experiment, specs_of
 
 SCRIPT = 'import random\nfor epoch in range(3):\n    print(f"val acc {random.random():.3f}")\n'
 REQUEST = Request(runs=1, variants=(VARIANTS["algo+impl"],), name="old", seed=0)

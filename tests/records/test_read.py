@@ -14,8 +14,8 @@ from deviate.model.records import Series
 from deviate.records.output import read_output
 from deviate.records.read import read_experiment
 from deviate.records.runs import Claim, write_claim
+from deviate.replay.live_estimates import ExperimentScores
 from deviate.series.naming import Output
-from deviate.workflows.live_estimates import ExperimentScores
 
 AddRun = Callable[..., Path]
 

@@ -21,6 +21,7 @@ from stabilities import everything
 from studies import flip, noisy_run, study, usual, variant
 
 from deviate import __version__
+from deviate.cli.gate import Gate, check
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series
 from deviate.report.data.tables import table_files
@@ -33,8 +34,7 @@ from deviate.report.paper.macros import macros_of, macros_source
 from deviate.report.parts.build import build_report
 from deviate.report.parts.check import check_document
 from deviate.stats.judge import judge
-from deviate.workflows.check import Gate, check
-from deviate.workflows.judge import AnalysisOptions
+from deviate.stats.options import AnalysisOptions
 
 FOLDER = Path(__file__).parent / "golden"
 WRITES = os.environ.get("DEVIATE_GOLDEN") == "write"

@@ -24,9 +24,9 @@ from deviate.records.read import read_experiment
 from deviate.records.runs import write_claim
 from deviate.replay.adopt import claim_of
 from deviate.replay.executors.workers import WorkersExecutor
+from deviate.replay.live_estimates import LiveEstimates
 from deviate.replay.protocol import Order, RunUpdate
-from deviate.workflows.live_estimates import LiveEstimates
-from deviate.workflows.states import recorded_runs, run_states
+from deviate.replay.states import recorded_runs, run_states
 
 N_ACTIVE, WAITED_S = 10, 60.0
 COUNTS: Counter[str] = Counter()

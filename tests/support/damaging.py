@@ -9,12 +9,13 @@ from pathlib import Path
 
 from deviate.errors import DeviateError
 from deviate.model.records import Experiment, Run
+from deviate.pipeline import describe_variants
 from deviate.records import environment
 from deviate.records.read import read_experiment
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.stability.captures.collect import captured_of
-from deviate.workflows.judge import AnalysisOptions, describe_variants
+from deviate.stats.options import AnalysisOptions
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ MODULES = (
     "deviate.records.trackers.addresses",
     "deviate.replay.executors.workers",
     "deviate.report.parts.build",
-    "deviate.workflows.overhead",
+    "deviate.replay.overhead",
     "deviate.report.data.embedded",
     "deviate.diverge.report.document",
     "deviate.report.figures.bundle",
@@ -50,7 +50,7 @@ MODULES = (
     "typer.rich_utils",
 )
 """What commands import when they come to it, beside the verbs themselves and the names of the rooms."""
-ROOMS = ("project", "report.figures", "stability.measures", "stats", "workflows")
+ROOMS = ("project", "report.figures", "stability.measures", "stats")
 """Packages whose modules are all imported before the fork."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deviate.model.records import Run
-from deviate.workflows.sources import read_variants
+from deviate.records.experiments import read_variants
 
 SCRIPT = """\
 import hashlib

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deviate.model.records import Run
-from deviate.workflows.sources import read_variants
+from deviate.records.experiments import read_variants
 
 SCRIPT = """\
 import sys

@@ -10,11 +10,11 @@ from deviate.errors import InputError
 from deviate.model.aggregates import AGGREGATES
 from deviate.model.analysis import Direction
 from deviate.registry import wing
+from deviate.report.files import refuse_output, refuse_paper_folder
 from deviate.report.medium import COLUMN_IN
-from deviate.workflows.report_files import refuse_output, refuse_paper_folder
 
 if TYPE_CHECKING:
-    from deviate.workflows.judge import AnalysisOptions
+    from deviate.stats.options import AnalysisOptions
 
 # How scores are read and compared.
 
@@ -60,7 +60,7 @@ class AnalysisFlags:
 
     def options(self) -> "AnalysisOptions":
         """Parse the options. Raises InputError for an invalid one."""
-        from deviate.workflows.judge import AnalysisOptions
+        from deviate.stats.options import AnalysisOptions
 
         if self.margin is not None:
             refuse_margin(self.margin, f"{self.margin:g}")

@@ -16,10 +16,10 @@ from deviate.model.plan import Settings, Variant
 from deviate.project.command import default_python, with_interpreter
 from deviate.project.config import CaptureConfig
 from deviate.project.prepare import find_target, prepare_script
+from deviate.replay import between_runs
 from deviate.replay.capture_options import DEFAULT_LIMIT, capture_pairs
+from deviate.replay.experiments import Request, SampleSizeRule
 from deviate.replay.variants import VARIANTS, choose_variants, vary_more
-from deviate.workflows import between_runs
-from deviate.workflows.execute import Request, SampleSizeRule
 
 if TYPE_CHECKING:
     from deviate.project.prepare import PreparedScript

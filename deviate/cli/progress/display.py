@@ -18,11 +18,11 @@ from rich.text import Text
 
 from deviate.cli.progress.tally import Running, Tally, mean_text, place_text
 from deviate.errors import DeviateError
+from deviate.replay.live_estimates import Mean
 from deviate.replay.protocol import RunUpdate
+from deviate.replay.states import Expected
 from deviate.report.format import clean, duration
 from deviate.report.lines import cut
-from deviate.workflows.live_estimates import Mean
-from deviate.workflows.states import Expected
 
 WIDEST_LINE = 100
 """Columns of a line where there is no terminal; what is cut off stands in the report."""

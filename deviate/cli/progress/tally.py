@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from deviate.model.estimates import Unavailable
+from deviate.replay.live_estimates import Mean
 from deviate.replay.protocol import RunUpdate
+from deviate.replay.states import Expected
 from deviate.report.format import between, clean, confidence_text, counted, decimals, duration, number, with_unit
 from deviate.report.lines import name
-from deviate.workflows.live_estimates import Mean
-from deviate.workflows.states import Expected
 
 
 @dataclass(slots=True)

@@ -22,9 +22,9 @@ from rich.console import Console
 from deviate.cli.progress.display import Lines, LiveTable, display
 from deviate.cli.progress.tally import Tally, mean_text, place_text
 from deviate.model.estimates import Unavailable
+from deviate.replay.live_estimates import Mean
 from deviate.replay.protocol import RunUpdate
-from deviate.workflows.live_estimates import Mean
-from deviate.workflows.states import Expected
+from deviate.replay.states import Expected
 
 TRAIN = """\
 import os, random, time

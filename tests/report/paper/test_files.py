@@ -11,11 +11,11 @@ from hostile import KINDS, hostile_findings
 from papers import Paper, compiled
 
 from deviate.model.findings import Findings
+from deviate.report.files import write_paper
 from deviate.report.paper.files import Style, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
-from deviate.workflows.report_files import write_paper
 
 REPORTS: dict[str, Callable[[], Findings]] = {
     "single": kinds.single_experiment,

@@ -10,6 +10,7 @@ from experiments import experiment, run, scored, selected, single
 from gates import junit_cases
 from schemas import schema_flaws
 
+from deviate.cli.gate import Gate, check
 from deviate.model.check import CheckFindings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
@@ -18,8 +19,7 @@ from deviate.report.document import Check
 from deviate.report.forms.github import command
 from deviate.report.forms.registry import CHECK_FORMS, render
 from deviate.report.parts.check import check_document
-from deviate.workflows.check import Gate, check
-from deviate.workflows.judge import AnalysisOptions
+from deviate.stats.options import AnalysisOptions
 
 HOSTILE = "acc\n::error::50%,x:\r<script>&\"'\x1b[31m]]>\u202e|`$\\_{}\ud800" + "long" * 1000
 

@@ -14,11 +14,11 @@ from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import StabilityFindings
 from deviate.report.figures.pictures import pictures
+from deviate.report.files import write_paper
 from deviate.report.paper.files import further_tables, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
-from deviate.workflows.report_files import write_paper
 
 
 def _tables(findings: Findings) -> dict[str, str]:

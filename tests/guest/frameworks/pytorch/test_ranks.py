@@ -12,8 +12,8 @@ import pytest
 from harness import Child, Result
 
 from deviate.guest.streams import STREAMS
+from deviate.records.experiments import read
 from deviate.stability.captures.collect import captured_of
-from deviate.workflows.sources import read
 
 TRAIN = """\
 import torch, torch.distributed as dist

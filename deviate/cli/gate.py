@@ -18,14 +18,14 @@ from deviate.model.findings import ExperimentFindings, Findings
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Status
 from deviate.records.environment import ALWAYS_TOLD, PACKAGES, SHOWN_ONLY, VARIABLE, environment_misfits
+from deviate.records.experiments import read, read_variants
 from deviate.records.importers import MetricEntry
 from deviate.records.importers.baseline import Baseline, BaselineRun, baseline_text
 from deviate.records.layout import snapshot_folder
 from deviate.records.plans import read_plan
 from deviate.records.read import read_experiment
 from deviate.records.snapshot import read_manifest
-from deviate.workflows.judge import AnalysisOptions, judge_scores
-from deviate.workflows.sources import read, read_variants
+from deviate.stats.options import AnalysisOptions, judge_scores
 
 CONTROL = "control"
 FAILURES: tuple[Status, ...] = ("diverged", "crashed", "timed_out")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from deviate.errors import DeviateError
 from deviate.model.records import Experiment, Run, Series
 from deviate.records.read import read_experiment
+from deviate.replay.experiments import PreparedExperiment
 from deviate.replay.protocol import RunUpdate
-from deviate.workflows.execute import PreparedExperiment
 
 Values = dict[str, Series]
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deviate.cli.cost import Outlook, RunCost, Side, budget_text, refuse_short_budget
 from deviate.cli.options import seconds
 from deviate.errors import InputError
 from deviate.model.plan import Settings
-from deviate.workflows.run_cost import Outlook, RunCost, Side, budget_text, refuse_short_budget
 
 HOUR = 3600.0
 TRAIN = """\

@@ -9,11 +9,11 @@ from pathlib import Path
 from deviate.errors import DeviateError, InputError
 from deviate.model.plan import Variant
 from deviate.records.events import ProcessLog, data_events
+from deviate.records.experiments import read
 from deviate.records.plans import change_experiment, read_plan
+from deviate.replay.experiments import PreparedExperiment, Request, SampleSizeRule, fair_order
 from deviate.replay.protocol import Order, Outcome, RunUpdate
-from deviate.workflows.execute import PreparedExperiment, Request, SampleSizeRule, fair_order
-from deviate.workflows.judge import AnalysisOptions, judge_scores
-from deviate.workflows.sources import read
+from deviate.stats.options import AnalysisOptions, judge_scores
 
 MOST_RUNS = 30
 """Where precision decides and the user names no limit."""

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import glob
-import hashlib
 import itertools
 import os
 from collections.abc import Sequence
@@ -12,19 +11,12 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
-from deviate.project.command import project_root
 from deviate.records.importers import Imported
-from deviate.records.layout import deviate_folder
 from deviate.records.plans import find_experiment
 from deviate.records.read import read_experiment
 
-LONGEST_FOLDER = 200
-"""Maximum bytes of the name of a folder; file systems allow 255."""
-
-
-def records_folder(folder: Path) -> Path:
-    """The `.deviate/` folder of the project that contains a folder."""
-    return deviate_folder(project_root(folder))
+LONGEST_NAME = 200
+"""Characters of a name that a message shows."""
 
 
 def read_any(
@@ -60,6 +52,15 @@ def read_any(
     return _with_distinct_names(sources)
 
 
+def read_one(folder: Path, name: str, *, form: str | None = None) -> Experiment:
+    """The experiment of a name, as `read_any`; raises InputError if there are several in a file."""
+    experiment, *others = read_any(folder, [name], form=form)
+    if others:
+        choices = ", ".join(choice.name for choice in (experiment, *others))
+        raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
+    return experiment
+
+
 def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
     """Experiments by name from the `.deviate/` folder; `NAME:VARIANT` names one variant, by default the first."""
     experiments: list[Experiment] = []
@@ -84,21 +85,6 @@ def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
     if ":" in name:
         return read(folder, [name])
     return read_experiment(find_experiment(folder, name))
-
-
-def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
-    """The path of the report on these experiments."""
-    return report_folder(folder, [experiment.name for experiment in experiments]) / "report.html"
-
-
-def report_folder(folder: Path, names: Sequence[str]) -> Path:
-    """The folder of reports on experiments with these names, in order; a name may occur twice."""
-    joined = "-vs-".join(dict.fromkeys(names)).replace("/", "_").replace("\0", "_")  # names of files may be anything
-    name = os.fsencode(f"_{joined}" if joined in {"", ".", ".."} else joined)
-    if len(name) > LONGEST_FOLDER:
-        digest = hashlib.sha256(name).hexdigest()[:12].encode()
-        name = name[:LONGEST_FOLDER].decode("utf-8", "ignore").encode() + b"-" + digest
-    return folder / "reports" / os.fsdecode(name)
 
 
 def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Imported, ...]:
@@ -146,7 +132,7 @@ def _matching(name: str) -> list[Path]:
             return [Path(name)]
     except OSError as error:
         raise InputError(
-            f"reading {name[:LONGEST_FOLDER]}: {error.strerror or error}", "check its name and permissions"
+            f"reading {name[:LONGEST_NAME]}: {error.strerror or error}", "check its name and permissions"
         ) from error
     if not glob.has_magic(name):
         return []

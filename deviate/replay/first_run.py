@@ -13,10 +13,10 @@ from deviate.model.records import Experiment, Run
 from deviate.records.layout import log_files
 from deviate.records.plans import change_experiment, read_plan
 from deviate.records.read import log_end, open_runs, read_experiment
+from deviate.replay.experiments import PreparedExperiment
 from deviate.replay.protocol import RunUpdate
 from deviate.series.words import name_words
-from deviate.workflows.execute import PreparedExperiment
-from deviate.workflows.judge import AnalysisOptions
+from deviate.stats.options import AnalysisOptions
 
 MOST_NAMED = 8
 STDOUT_LINES = 6

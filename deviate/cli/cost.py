@@ -14,16 +14,16 @@ from deviate.base.texts import first_few
 from deviate.errors import InputError, RecordError
 from deviate.model.estimates import VERDICT_RUNS
 from deviate.model.plan import Settings
+from deviate.project.begin import name_of
 from deviate.project.prepare import PreparedScript
 from deviate.records.layout import snapshot_folder
 from deviate.records.plans import Plan, find_experiment, list_experiments
 from deviate.replay.capture_options import is_trace, with_defaults
+from deviate.replay.cleanup import disk_space
+from deviate.replay.experiments import PreparedExperiment, Request
 from deviate.replay.protocol import RunUpdate
+from deviate.replay.states import EndedRun, ended_runs
 from deviate.report.format import counted, duration, size_text
-from deviate.workflows.begin import name_of
-from deviate.workflows.cleanup import disk_space
-from deviate.workflows.execute import PreparedExperiment, Request
-from deviate.workflows.states import EndedRun, ended_runs
 
 MARGIN = 1.1
 """A budget that is proposed is so many times what the runs took: copies are made as well, and some runs are slower."""

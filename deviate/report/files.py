@@ -3,12 +3,14 @@
 Files of an earlier report are replaced or removed; what others have put there is kept.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from deviate.errors import InputError, RecordError
+from deviate.errors import InputError, RecordError, writing
+from deviate.model.records import Experiment
 
 if TYPE_CHECKING:  # with statistics, which runs that are only planned do without
     from deviate.report.data.tables import TableFile
@@ -19,7 +21,6 @@ def write(text: str, target: Path, stdout: TextIO) -> None:
     if str(target) == "-":
         stdout.write(text)
         return
-    from deviate.records.files import writing
 
     with writing(f"writing {target}", "name another file"):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -48,6 +49,8 @@ def write_tables(tables: "Sequence[TableFile]", folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
+LONGEST_FOLDER = 200
+"""Maximum bytes of the name of a folder; file systems allow 255."""
 SCRIPTS = (".py", ".ipynb", ".sh", ".toml")
 """What no report is, so that a script named by mistake is not written over."""
 
@@ -89,10 +92,24 @@ def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
     n_written = 0
     for name, content in files:
         target = folder / name
-        from deviate.records.files import writing
 
         with writing(f"writing {target}", "name another folder"):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         n_written += 1
     return n_written
+
+
+def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
+    """The path of the report on these experiments."""
+    return report_folder(folder, [experiment.name for experiment in experiments]) / "report.html"
+
+
+def report_folder(folder: Path, names: Sequence[str]) -> Path:
+    """The folder of reports on experiments with these names, in order; a name may occur twice."""
+    joined = "-vs-".join(dict.fromkeys(names)).replace("/", "_").replace("\0", "_")  # names of files may be anything
+    name = os.fsencode(f"_{joined}" if joined in {"", ".", ".."} else joined)
+    if len(name) > LONGEST_FOLDER:
+        digest = hashlib.sha256(name).hexdigest()[:12].encode()
+        name = name[:LONGEST_FOLDER].decode("utf-8", "ignore").encode() + b"-" + digest
+    return folder / "reports" / os.fsdecode(name)

@@ -17,6 +17,7 @@ from deviate.model.analysis import TEXT_SINK, Analysis
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice, Selection, Settings, Snapshot
 from deviate.project.command import CONFIG
 from deviate.project.prepare import PreparedScript
+from deviate.project.validate import refuse_mute
 from deviate.records.environment import environment_changed
 from deviate.records.files import lock_folder
 from deviate.records.layout import experiment_file, snapshot_folder
@@ -35,10 +36,9 @@ from deviate.records.plans import (
 from deviate.records.snapshot import output_names, read_manifest
 from deviate.replay.adopt import settled_attempt
 from deviate.replay.capture_options import describe_capture, is_captured, with_defaults
+from deviate.replay.experiments import PreparedExperiment, Request, specs_of
 from deviate.replay.protocol import Order
 from deviate.replay.variants import describe_variant
-from deviate.workflows.execute import PreparedExperiment, Request, specs_of
-from deviate.workflows.validate import refuse_mute
 
 PLANNED = frozenset({
     "runs", "variants", "seed", "command", "prepare", "then", "python", "wrap", "env", "trackers", "warn_only", "vary",
@@ -80,7 +80,7 @@ def begin_experiment(
             number = 1
             while name in plans:
                 misfit = _misfit(plans[name], prepared, request, folder, now)
-                log_decision("workflows", "experiment %s %s", name, f"has {misfit}" if misfit else "goes on")
+                log_decision("project", "experiment %s %s", name, f"has {misfit}" if misfit else "goes on")
                 if not misfit:
                     return _go_on(plans[name], prepared, request, folder)
                 if wanted_name is not None:

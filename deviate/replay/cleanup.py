@@ -14,9 +14,9 @@ from deviate.errors import InUseError
 from deviate.records.layout import artifacts_folder, attempts, runs_folder
 from deviate.records.plans import find_experiment
 from deviate.replay.adopt import LEFT_OVER_S, MAKING, refuse_living, temporary_of
+from deviate.replay.live_estimates import ExperimentScores
+from deviate.replay.states import attempt_states, in_use, recorded_runs
 from deviate.replay.workcopy import remove_work_copy
-from deviate.workflows.live_estimates import ExperimentScores
-from deviate.workflows.states import attempt_states, in_use, recorded_runs
 
 CACHE_S = 3600.0
 """Age from which an unchanged folder in the cache counts as unused."""

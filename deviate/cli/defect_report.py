@@ -12,10 +12,10 @@ from pathlib import Path
 
 from deviate import __version__
 from deviate.base.anonymity import anonymize, fenced, find_identity
-from deviate.base.git import only_there
+from deviate.base.git import only_there, project_root
 from deviate.base.redaction import redact_words
 from deviate.doctor.examine import examine
-from deviate.project.command import CONFIG, default_python, project_root
+from deviate.project.command import CONFIG, default_python
 from deviate.records.layout import deviate_folder, log_files
 
 HEAD = """\
@@ -135,7 +135,7 @@ def _frameworks(python: str | None, timeout_s: float, on_change: Callable[[Seque
 
 def _plugins() -> str:
     """The plug-ins of other packages, with the reason where one is left out."""
-    from deviate.workflows.plugins import inspect_plugins  # imports them
+    from deviate.doctor.plugins import inspect_plugins  # imports them
 
     states = [(state.plugin, state.problem) for state in inspect_plugins()]
     return "\n".join(
@@ -156,7 +156,7 @@ def _variables() -> str:
 def _experiment(root: Path, name: str) -> str:
     """The plan of an experiment, how its runs ended, and the last lines of the first that failed."""
     from deviate.records.plans import find_experiment, read_plan  # what reads records may be what is broken
-    from deviate.workflows.states import run_states
+    from deviate.replay.states import run_states
 
     folder = find_experiment(deviate_folder(root), name)
     plan = read_plan(folder)

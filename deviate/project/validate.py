@@ -9,8 +9,8 @@ from deviate.model.aggregates import AT_BEST, refuse_aggregate
 from deviate.project.command import CONFIG, refuse_missing_script, refuse_unknown_program
 from deviate.project.prepare import PreparedScript
 from deviate.records.plans import place_of
-from deviate.workflows.execute import Request, make_executor
-from deviate.workflows.judge import AnalysisOptions
+from deviate.replay.experiments import Request, make_executor
+from deviate.stats.options import AnalysisOptions
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
 """Names of containers that are names of single values far more often."""

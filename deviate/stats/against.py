@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from deviate.errors import InputError
 from deviate.model.published_results import PublishedFindings
 from deviate.model.records import Experiment
-from deviate.workflows.judge import AnalysisOptions, judge_scores
-from deviate.workflows.published_text import OPTION, parse_published
+from deviate.stats.options import AnalysisOptions, judge_scores
+from deviate.stats.published_results import compare_published, few_runs_note, scale_note
+from deviate.stats.published_text import OPTION, parse_published
 
 
 def judge_published(experiment: Experiment, texts: Sequence[str], options: AnalysisOptions) -> PublishedFindings:
@@ -18,8 +19,6 @@ def judge_published(experiment: Experiment, texts: Sequence[str], options: Analy
     Raises:
         InputError: a result is not understood, or the margin is in units of one of several metrics.
     """
-    from deviate.stats.published_results import compare_published, few_runs_note, scale_note
-
     names = [metric.name for metric in experiment.metrics]
     results = [parse_published(text, names) for text in texts]
     asked = list(dict.fromkeys(result.metric for result in results))

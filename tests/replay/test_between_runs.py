@@ -7,10 +7,10 @@ import pytest
 from deviate.eventlog import encode
 from deviate.model.plan import Selection, Snapshot, Variant
 from deviate.records.plans import Plan, VariantPlan
+from deviate.replay.between_runs import SameData
+from deviate.replay.experiments import PreparedExperiment
 from deviate.replay.protocol import RunUpdate
 from deviate.replay.variants import VARIANTS
-from deviate.workflows.between_runs import SameData
-from deviate.workflows.execute import PreparedExperiment
 
 
 def begun(folder: Path, *variants: str, capture: tuple[tuple[str, str], ...] = ()) -> PreparedExperiment:

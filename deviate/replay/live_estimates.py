@@ -20,9 +20,9 @@ from deviate.records.plans import Plan, read_plan
 from deviate.records.read import RunReader, open_runs
 from deviate.records.runs import damaged_files
 from deviate.replay.protocol import RunUpdate
+from deviate.replay.states import RecordedRun, read_run, recorded_runs
 from deviate.series.headline import order_of_results
 from deviate.series.score import score_of
-from deviate.workflows.states import RecordedRun, read_run, recorded_runs
 
 MOST_METRICS = 3
 """Maximum number of metrics that are shown during an experiment; the report has all."""

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate.base.git import only_there
-from deviate.errors import InputError
+from deviate.errors import InputError, writing
 from deviate.instrument.tree import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
 from deviate.project.command import CONFIG, default_python, with_interpreter
 from deviate.project.prepare import PreparedScript, find_target, prepare_script
-from deviate.records.files import writing
 from deviate.records.plans import make_deviate_folder
 
 QUIETLY = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
