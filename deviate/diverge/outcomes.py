@@ -46,7 +46,7 @@ def compare_ends(
         is_missing = bool(pair.failed) and metric.phase == "program"
         metric = None if is_missing else dataclasses.replace(metric, step=update_of(metric, pair))
     weights = weights_agreement(pair.runs) if not pair.failed and not is_second_ended else "not reached"
-    n_values = sum(min(len(run.series[name].values) for run in pair.runs) for name in in_both)
+    n_values = sum(_n_compared(mine.series[name], theirs.series[name], n_steps) for name in in_both)
     first, n_printed = _earlier(loss, metric), 0
     if not tolerance and first is None:
         if not pair.failed:
@@ -187,6 +187,12 @@ def _side_by_side(
         places = {place for place in one.keys() & other.keys() if not place[0] and place[1] < n_steps}
     for place in sorted(places):
         yield None if place[0] else place[1], one.get(place), other.get(place)
+
+
+def _n_compared(mine: Series, theirs: Series, n_steps: int | None) -> int:
+    if n_steps is None:
+        return min(len(mine.values), len(theirs.values))
+    return sum(1 for _ in _side_by_side(mine, theirs, n_steps))
 
 
 def _by_place(series: Series | None) -> dict[tuple[bool, int, int], float]:

@@ -1,6 +1,7 @@
 """Compares the numbers that two runs printed, where no value that is recorded differs."""
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,13 +26,13 @@ def compare_printed(pair: Pair) -> tuple[int, Difference | None]:
         pair: two runs. The first one tells what numbers are, as the second may have ended early.
 
     Returns: how many numbers were compared, up to the first difference, and that one. Other text is not compared: a
-        line that has other words ends the comparison.
+        line that has other words in both runs, or stands in one of them alone, is passed over.
     """
     n_compared, (mine, theirs), moments = 0, [_lines(run.folder) for run in pair.runs], Moments(pair)
-    for at, (line, captions) in enumerate(zip(mine, captions_of(mine), strict=True)):
-        if at >= len(theirs) or _words(line) != _words(theirs[at]):
-            break
-        for number, caption, other in zip(line.numbers, captions, theirs[at].numbers, strict=True):
+    captions_by_line = list(captions_of(mine))
+    for at, beside in _same_lines([_words(line) for line in mine], [_words(line) for line in theirs]):
+        line, captions = mine[at], captions_by_line[at]
+        for number, caption, other in zip(line.numbers, captions, theirs[beside].numbers, strict=True):
             words, values = caption.text, (number.value, other.value)
             is_clock = kind_of(words, number.unit, is_whole=number.is_whole) == "time"
             if is_clock or words_of(words) & VOLATILE:
@@ -41,6 +42,22 @@ def compare_printed(pair: Pair) -> tuple[int, Difference | None]:
                 return n_compared, Difference("metrics", "metric", None, None, "metric", name, values=values, ulps=size)
             n_compared += 1
     return n_compared, None
+
+
+def _same_lines(mine: Sequence[list[str]], theirs: Sequence[list[str]]) -> Iterator[tuple[int, int]]:
+    """Places of lines with the same words, in order, until more than one line in a row is another one."""
+    at = beside = 0
+    while at < len(mine) and beside < len(theirs):
+        if mine[at] != theirs[beside]:
+            # A name that is drawn anew in each run changes one line; a warning may come in one run alone.
+            for one, other in ((1, 1), (1, 0), (0, 1)):
+                if mine[at + one : at + one + 1] == theirs[beside + other : beside + other + 1] != []:
+                    at, beside = at + one, beside + other
+                    break
+            else:
+                return
+        yield at, beside
+        at, beside = at + 1, beside + 1
 
 
 def _lines(attempt: Path) -> list[Line]:

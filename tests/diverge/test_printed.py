@@ -67,3 +67,17 @@ def test_what_a_run_that_ended_early_printed_is_compared_line_by_line(
     found, difference = compare_printed(pair(tmp_path, WHOLE, other))
     assert found == n_compared
     assert (None if difference is None else difference.values) == values
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("run x7-quiet\nloss 2.5\n", "run b2-brisk\nloss 3.5\n"),
+        ("loss 2.5\n", "a warning of one run\nloss 3.5\n"),
+        ("data is cached now\nloss 2.5\n", "loss 3.5\n"),
+    ],
+)
+def test_a_line_with_other_words_does_not_end_the_comparison(one: str, other: str, tmp_path: Path) -> None:
+    _, difference = compare_printed(pair(tmp_path, one, other))
+    assert difference is not None
+    assert difference.values == (2.5, 3.5)

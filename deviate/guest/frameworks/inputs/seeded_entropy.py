@@ -175,7 +175,9 @@ class DrawnEntropy:
         else:
             seed = self.bits(BITS_OF_TENSORFLOW, name)
             self.context.seeding.carry_out(module.random.set_seed, (seed,), {})
-            self.watch(name, object)  # it has no state that could be compared: it counts as drawn from
+            context = sys.modules["tensorflow.python.eager.context"].context
+            # Operations in graphs count on from the seed without it: whether any drew is not known, so it counts as drawn.
+            self.watch(name, object, lambda: context()._rng.getstate())
 
     def _seed_of_torch(self, torch: Any) -> Callable[[], int]:
         def seed() -> int:
@@ -185,11 +187,11 @@ class DrawnEntropy:
 
         return seed
 
-    def watch(self, library: str, state: Callable[[], object]) -> None:
-        """Take down the state with which a shared generator begins."""
+    def watch(self, library: str, state: Callable[[], object], watched: Callable[[], object] | None = None) -> None:
+        """Take down the state with which a shared generator begins; `watched` is the one that lines are compared by."""
         self.shared[library] = state, state()
-        if library in self.watched and state is not object:
-            self.context.part(FirstDraws).watch(library, state)
+        if library in self.watched:
+            self.context.part(FirstDraws).watch(library, watched or state)
 
     def end(self, library: str) -> None:
         """Tell whether anything was drawn from a shared generator up to now, when it is seeded or the run ends."""

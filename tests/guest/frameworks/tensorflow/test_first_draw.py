@@ -1,0 +1,24 @@
+"""The line of the project that draws first from the generator of TensorFlow is found, where nothing seeds it."""
+
+from pathlib import Path
+
+import pytest
+from harness import Child
+
+SCRIPT = """\
+import tensorflow as tf
+
+numbers = tf.data.Dataset.range(8)
+numbers = numbers.shuffle(8)
+print(tf.random.uniform([2]))
+"""
+
+pytestmark = pytest.mark.requires("tensorflow")
+
+
+def test_a_shuffle_without_a_seed_is_the_first_draw(tmp_path: Path) -> None:
+    result = Child(tmp_path, SCRIPT).run(seeds={}, controls={"entropy": "26/26//tensorflow"})
+    assert (result.code, [event for event in result.events if event[:2] == ["chance", "first"]]) == (
+        0,
+        [["chance", "first", "tensorflow", "train.py", 4]],
+    ), (result.stderr, result.events)
