@@ -176,8 +176,12 @@ class DrawnEntropy:
             seed = self.bits(BITS_OF_TENSORFLOW, name)
             self.context.seeding.carry_out(module.random.set_seed, (seed,), {})
             context = sys.modules["tensorflow.python.eager.context"].context
-            # Operations in graphs count on from the seed without it: whether any drew is not known, so it counts as drawn.
-            self.watch(name, object, lambda: context()._rng.getstate())
+
+            def state() -> object:
+                return context()._rng.getstate()  # of another generator after `set_seed`
+
+            # Operations in graphs count on from the seed without it, so that the generator always counts as drawn from.
+            self.watch(name, object, state)
 
     def _seed_of_torch(self, torch: Any) -> Callable[[], int]:
         def seed() -> int:
