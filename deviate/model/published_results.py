@@ -1,30 +1,9 @@
 """Results of an experiment beside numbers that somebody else published, such as those in the table of a paper."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from deviate.model.comparisons import Verdict
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Unavailable
-
-SpreadKind = Literal["SD", "SE", "CI"]
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedSpread:
-    """What stands behind the ± of a published mean.
-
-    Attributes:
-        value: the number behind the ±, half the width of an interval.
-        ddof: 1 where the SD divides by n - 1, 0 where it divides by n; None where that is not known.
-        confidence: of the interval. has_t: whether it is by Student's t, else by the normal distribution; None where
-            that is not known. Both apply to an interval only.
-    """
-
-    value: float
-    kind: SpreadKind
-    ddof: int | None = None
-    confidence: float = 0.95
-    has_t: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,10 @@
 import math
 from dataclasses import replace
 
-from scipy import special
-
 from deviate.base.texts import count
 from deviate.model.comparisons import Description, Verdict
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
-from deviate.model.published_results import PublishedComparison, PublishedResult, PublishedSpread
+from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import Summary
@@ -16,19 +14,6 @@ from deviate.stats.interim_analysis import pending
 
 FAR = 25.0
 """Ratio of two means from which one of them is taken for a percentage, if nothing else says so."""
-
-
-def published_sd(spread: PublishedSpread, n: int) -> float:
-    """SD over runs with ddof 1. What is not known is read so that the SD is larger: ddof 0, an interval by 1.96 SE.
-
-    Source: SE = SD / sqrt(n); interval of a mean by Student (1908); ddof 0 and 1 differ by sqrt(n / (n - 1)).
-    """
-    if spread.kind == "CI":
-        tail = (1 + spread.confidence) / 2
-        quantile = summary.t_quantile(tail, n - 1) if spread.has_t else float(special.ndtri(tail))
-        return spread.value / quantile * math.sqrt(n)
-    sd = spread.value * (math.sqrt(n) if spread.kind == "SE" else 1.0)
-    return sd if spread.ddof == 1 else sd * math.sqrt(n / (n - 1))
 
 
 def compare_published(
