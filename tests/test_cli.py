@@ -182,7 +182,7 @@ def test_a_saved_file_follows_the_script_until_what_it_names_is_gone(project: Pa
     answer = deviate("run", "train.py")
     assert answer.code == 1
     assert "train.py has changed, and deviate.toml no longer matches" in answer.err
-    assert "deviate analyze train.py --review" in answer.err
+    assert "deviate analyze train.py --edit" in answer.err
 
 
 def test_steps_are_those_of_the_main_loop_that_the_user_names(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

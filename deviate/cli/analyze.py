@@ -13,7 +13,6 @@ from deviate.project.prepare import (
     analyze_target,
     apply_config,
     find_target,
-    review_analysis,
     save_analysis,
 )
 from deviate.replay.gpus import on_this_machine
@@ -36,8 +35,8 @@ def analyze_command(
         bool, typer.Option("--all", help="Show rejected values and all hazards, with reasons.")
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", "-v", help="Show all evidence for each metric.")] = False,
-    review: Annotated[
-        bool, typer.Option("--review", help="Review the metrics question by question, then write deviate.toml.")
+    edit: Annotated[
+        bool, typer.Option("--edit", help="Edit deviate.toml as --save would write it ($VISUAL, $EDITOR).")
     ] = False,
 ) -> None:
     """Show what would be recorded of a script, and why, without running it.
@@ -52,8 +51,8 @@ def analyze_command(
         from deviate.analysis.entries import rank_scripts
 
         entries = rank_scripts(folder)
-        if save or review:
-            raise refuse_folder(entries, cwd, f"analyze {'--save' if save else '--review'}")
+        if save or edit:
+            raise refuse_folder(entries, cwd, f"analyze {'--save' if save else '--edit'}")
         document = entries_document(entries)
         as_text = form is Form.table
         typer.echo(
@@ -61,10 +60,13 @@ def analyze_command(
             nl=not as_text,
         )
         return
-    script = analyze_target(find_target(command, cwd))
-    if review:
-        _review(script)
+    target = find_target(command, cwd)
+    if edit:
+        from deviate.project.edit import edit_config
+
+        _say_saved(edit_config(target), "", is_aside=False)
         return
+    script = analyze_target(target)
     summary = ""
     if save:
         script, saved = save_analysis(script)
@@ -80,15 +82,6 @@ def analyze_command(
         typer.echo(f"Note       {clean(note)}", err=form is Form.json)
     if save:
         _say_saved(script, summary, is_aside=form is Form.json)
-
-
-def _review(script: AnalyzedScript) -> None:
-    from deviate.project.review import Terminal
-
-    if review_analysis(script, Terminal()):
-        _say_saved(script, "", is_aside=False)
-    else:
-        typer.echo("Nothing was written.")
 
 
 def _say_saved(script: AnalyzedScript, summary: str, *, is_aside: bool) -> None:

@@ -1,4 +1,4 @@
-"""From a command to what is recorded: analyses the script, and applies, writes or reviews `deviate.toml`."""
+"""From a command to what is recorded: analyses the script, and applies or writes `deviate.toml`."""
 
 import shlex
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ from deviate.project import config, selection
 from deviate.project.command import CONFIG, Target, locate
 
 if TYPE_CHECKING:
-    from deviate.project.review import Screen
     from deviate.project.saving import Saved
 
 MOST_NOTICES = 4
@@ -104,11 +103,15 @@ def analyze_target(target: Target) -> AnalyzedScript:
     Raises:
         InputError: the script or the file cannot be used.
     """
-    return _read_config(target, _analyze(target, is_whole=False))
+    return _read_config(target, analyze_scripts(target))
 
 
-def _analyze(target: Target, *, is_whole: bool) -> Analysis:
-    """Analyse all scripts of a run; the training script is that of `deviate.toml`, else the first that trains."""
+def analyze_scripts(target: Target, *, is_whole: bool = False) -> Analysis:
+    """Analyse all scripts of a run; the training script is that of `deviate.toml`, else the first that trains.
+
+    Raises:
+        InputError: a script cannot be used.
+    """
     from deviate.analysis.merge_analyses import analyze_together  # libcst, which the help of a verb does without
 
     train = config.load(target.root / CONFIG).train
@@ -136,8 +139,15 @@ def _read_config(target: Target, script_analysis: Analysis) -> AnalyzedScript:
         return AnalyzedScript(
             target, script_analysis, config.Config(), None, None, (f"{CONFIG} is for {settings.train} and was ignored",)
         )
+    return match_config(target, script_analysis, settings)
+
+
+def match_config(
+    target: Target, script_analysis: Analysis, settings: config.Config, *, is_current: bool = False
+) -> AnalyzedScript:
+    """Match the sections of a `deviate.toml` for this script; `is_current` as in `selection.match`."""
     script_analysis, problem = selection.choose_loop(script_analysis, settings)
-    script_analysis, matches = selection.match(script_analysis, settings)
+    script_analysis, matches = selection.match(script_analysis, settings, is_current=is_current)
     return AnalyzedScript(target, script_analysis, settings, None if settings.metrics is None else matches, problem)
 
 
@@ -147,7 +157,7 @@ def prepare_script(target: Target) -> PreparedScript:
     Raises:
         InputError: the script or the file cannot be used, or nothing is left to record.
     """
-    return apply_config(_read_config(target, _analyze(target, is_whole=True)))
+    return apply_config(_read_config(target, analyze_scripts(target, is_whole=True)))
 
 
 def apply_config(script: AnalyzedScript) -> PreparedScript:
@@ -199,27 +209,5 @@ def save_analysis(script: AnalyzedScript) -> "tuple[AnalyzedScript, Saved]":
     if script.problem is not None:
         raise script.problem
     settings = config.load(script.config_path)
-    saving.refuse_other_script(script.analysis, settings, script.config_path)
-    saved = saving.save(script.analysis, script.config, script.matches or (), script.config_path)
+    saved = saving.save(script.analysis, settings, script.matches or (), script.config_path)
     return _read_config(script.target, script.analysis), saved
-
-
-def review_analysis(script: AnalyzedScript, screen: "Screen") -> bool:
-    """Let the user review the metrics, and write the result to `deviate.toml`; returns whether there was one.
-
-    Raises:
-        InputError: the file is for another script, was changed meanwhile, or cannot be written.
-    """
-    from deviate.project import saving
-    from deviate.project.review import review as look_over
-
-    settings = config.load(script.config_path)
-    saving.refuse_other_script(script.analysis, settings, script.config_path)
-    has_loop = script.config.main_loop is not None and script.problem is None
-    chosen = look_over(script.analysis, script.config, script.matches, screen, has_chosen_loop=has_loop)
-    if chosen is None:
-        return False
-    if config.load(script.config_path) != settings:
-        raise InputError(f"{CONFIG} changed during the review, and was not overwritten", "Review again.")
-    saving.write_listed(chosen, script.config_path)
-    return True

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.aggregates import AGGREGATES
 from deviate.model.analysis import Analysis, Metric, Place, Rejected
-from deviate.project.config import Config, MetricConfig, read_text
-from deviate.project.config_edit import Entry, Rewriting, rewrite
+from deviate.project.config import Config, MetricConfig, parse, read_text
+from deviate.project.config_text import ConfigText, comment, comment_out, section_text
 from deviate.project.selection import Match, places_now, section_of
 
 INTRODUCTION = """\
@@ -22,7 +22,9 @@ Metrics that deviate records in {script}. {loop}
 Delete a section to exclude its metric; rename a metric by renaming its section. Add another value with where
 (file:line) and expression. Other keys: direction (max, min, none), unit, role (quality, time, other), primary = true,
 margin, target, n_examples, aggregate ({aggregates}).
-After a change of the script, deviate analyze {script} --save updates this file, and --review asks."""
+After a change of the script, deviate analyze {script} --save updates this file, and --edit opens it."""
+OFFERED = "---- Also reported, but not recorded. Uncomment a section to record it."
+EXPERIMENT = "[experiment]\n"
 GONE = "Commented out by deviate, because the script no longer has it:"
 BOM = b"\xef\xbb\xbf"
 
@@ -54,48 +56,92 @@ class Saved:
 
 
 def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Path) -> Saved:
-    """Update the file: new metrics are added, missing ones are commented out, and moved ones are followed.
-
-    A metric that existed when the file was last saved, but is not listed in it, was removed by the user.
+    """Update the file, and say what has changed.
 
     Raises:
         InputError: the file is for another script, a section fits nothing for another reason than a change of the
-            script, or the file cannot be written.
+            script, nothing would be recorded, or the file cannot be written.
     """
     refuse_other_script(analysis, config, path)
     for match in matches:
         if isinstance(match.outcome, InputError) and not match.is_gone:
             raise match.outcome
-    present = [match for match in matches if isinstance(match.outcome, Metric)]
-    gone_matches = [match for match in matches if match not in present]
-    unlisted_metrics, left_out = split_unlisted(analysis, config, matches)
-    new = new_entries(unlisted_metrics, [match.section.name for match in present])
+    text, saved = update(read_text(path), analysis, config, matches)
+    refuse_no_metric(analysis, parse(text, path.name))
+    write_text(path, text)
+    return saved
+
+
+def update(text: str, analysis: Analysis, config: Config, matches: Sequence[Match]) -> tuple[str, Saved]:
+    """The text of a file brought up to date: new metrics are added, missing ones commented out, moved ones followed.
+
+    A metric that existed when the file was last saved, but is not listed in it, was removed by the user.
+    """
+    listed = [match for match in matches if not match.is_gone]
+    unlisted, left_out = _split_unlisted(analysis, config, matches)
+    names = {match.section.name for match in listed}
+    new = {_section_of_metric(metric, names): "; ".join(metric.evidence) for metric in unlisted}
     is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
-    entries = [*(Entry(match.section, match.written) for match in present), *([] if is_by_hand else new)]
-    offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
-    dropped = {match.written.name: GONE for match in gone_matches}
-    wanted = listing(analysis, entries, dropped, offered, has_chosen_loop=config.main_loop is not None)
-    write_listed(wanted, path)
-    return Saved(
-        added=() if is_by_hand or not config.metrics else _names(new),
-        moved=tuple(match.section.name for match in present if match.has_moved),
-        gone=tuple(match.written.name for match in gone_matches),
+    added, offered = ({}, new) if is_by_hand else (new, {})
+    if not config.metrics:
+        offered = {
+            _section_of_rejected(value, names): value.reason for value in analysis.rejected if value.site is not None
+        }
+    document = ConfigText(text)
+    document.insert([
+        *([comment(_introduction(analysis))] if config.metrics is None else []),
+        *([] if document.holds("experiment") else [EXPERIMENT]),
+        *(section_text(section, reason) for section, reason in added.items()),
+        *([comment(OFFERED)] if offered else []),
+        *(comment_out(section_text(section, reason)) for section, reason in offered.items()),
+    ])  # fmt: skip
+    gone = [match for match in matches if match.is_gone]
+    for match in gone:
+        document.comment_out(match.written.name, GONE)
+    for match in listed:
+        document.set(("metrics", match.written.name), _moved(match))
+    sections = [*(match.section for match in listed), *added]
+    return _refreshed(document, analysis, config, sections), Saved(
+        added=_names(added) if config.metrics else (),
+        moved=tuple(match.section.name for match in listed if match.has_moved),
+        gone=tuple(match.written.name for match in gone),
         left=tuple(metric.name for metric in left_out),
         offered=_names(new) if is_by_hand else (),
     )
 
 
-def split_unlisted(
-    analysis: Analysis, config: Config, matches: Sequence[Match]
-) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
-    """Metrics that the file does not list: new ones, and those that existed when it was saved."""
-    listed = {match.outcome.id for match in matches if isinstance(match.outcome, Metric)}
-    not_listed = [metric for metric in analysis.metrics if metric.id not in listed]
-    remembered = places_now(analysis, config.statements)
-    left_out = [
-        metric for metric in not_listed if config.statements and remembered.issuperset(_places(section_of(metric)))
-    ]
-    return tuple(metric for metric in not_listed if metric not in left_out), tuple(left_out)
+def refresh(text: str, analysis: Analysis, config: Config) -> str:
+    """The text of a file whose metrics are as the user wants them, with the script and the statements at its places."""
+    document = ConfigText(text)
+    document.insert([] if document.holds("experiment") else [EXPERIMENT])
+    return _refreshed(document, analysis, config, config.metrics or ())
+
+
+def _refreshed(document: ConfigText, analysis: Analysis, config: Config, sections: Sequence[MetricConfig]) -> str:
+    loop = analysis.main_loop if config.main_loop else None
+    chosen = Place(loop.file, loop.line) if loop else None
+    if not document.holds("experiment", "train"):
+        document.set(("experiment",), {"train": analysis.script})
+    if chosen != config.main_loop:
+        document.set(("experiment",), {"main_loop": str(chosen)})
+    document.remember(_statements(analysis, sections, chosen))
+    return document.listing(sections)
+
+
+def _moved(match: Match) -> dict[str, str | list[str]]:
+    """The keys of a section with places that have moved."""
+    now, values = match.section, dict[str, str | list[str]]()
+    if now.where != match.written.where:
+        values["where"] = str(now.where)
+    if now.path != match.written.path:
+        values["path"] = list(map(str, now.path or ()))
+    return values
+
+
+def _introduction(analysis: Analysis) -> str:
+    loop = analysis.main_loop
+    sentence = "The script has no main loop." if loop is None else f"Main loop: {place_text(loop.file, loop.line)}."
+    return INTRODUCTION.format(script=analysis.script, loop=sentence, aggregates=", ".join(AGGREGATES))
 
 
 def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
@@ -106,73 +152,37 @@ def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
         )
 
 
-def listing(
-    analysis: Analysis,
-    entries: Sequence[Entry],
-    dropped: Mapping[str, str],
-    offered: Sequence[Entry],
-    *,
-    has_chosen_loop: bool,
-) -> Rewriting:
-    """What makes the file list exactly these metrics, after a save or a review; all else in it stays.
-
-    Args:
-        entries, dropped, offered: as in `Rewriting`.
-        has_chosen_loop: whether the main loop is the user's choice, which is written down.
-
-    Raises:
-        InputError: there is nothing to list.
-    """
-    if not entries:
+def refuse_no_metric(analysis: Analysis, config: Config) -> None:
+    """Raise InputError when the file lists no metric."""
+    if not config.metrics:
         raise InputError(
             f"no metric of {analysis.script} would be recorded",
             "Keep a metric, or name a value in deviate.toml by where and expression.",
         )
-    loop = analysis.main_loop
-    chosen = Place(loop.file, loop.line) if loop is not None and has_chosen_loop else None
-    loop_sentence = (
-        "The script has no main loop." if loop is None else f"Main loop: {place_text(loop.file, loop.line)}."
-    )
-    introduction = INTRODUCTION.format(script=analysis.script, loop=loop_sentence, aggregates=", ".join(AGGREGATES))
-    statements = _statements(analysis, [entry.section for entry in entries], chosen)
-    return Rewriting(analysis.script, chosen, introduction, entries, dropped, offered, statements)
 
 
-def write_listed(wanted: Rewriting, path: Path) -> None:
-    """Write the file with what is wanted of it. Raises InputError."""
-    write_text(path, rewrite(read_text(path), wanted))
-
-
-def new_entries(metrics: Iterable[Metric], used_names: Iterable[str]) -> list[Entry]:
-    """Sections for newly found metrics, under unused names."""
-    names = set(used_names)
-    return [
-        Entry(
-            dataclasses.replace(section_of(metric), name=free_name(metric.name, names)),
-            None,
-            "; ".join(metric.evidence),
-        )
-        for metric in metrics
+def _split_unlisted(analysis: Analysis, config: Config, matches: Sequence[Match]) -> tuple[list[Metric], list[Metric]]:
+    """Metrics that the file does not list: new ones, and those that existed when it was saved."""
+    listed = {match.outcome.id for match in matches if isinstance(match.outcome, Metric)}
+    not_listed = [metric for metric in analysis.metrics if metric.id not in listed]
+    remembered = places_now(analysis, config.statements)
+    left_out = [
+        metric for metric in not_listed if config.statements and remembered.issuperset(_places(section_of(metric)))
     ]
+    return [metric for metric in not_listed if metric not in left_out], left_out
 
 
-def rejected_entries(rejected: Iterable[Rejected], entries: Iterable[Entry]) -> list[Entry]:
-    """Sections for reported values that can be recorded but were rejected as metrics, with the reason."""
-    names = {entry.section.name for entry in entries}
-    return [Entry(section_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
+def _section_of_metric(metric: Metric, used_names: set[str]) -> MetricConfig:
+    return dataclasses.replace(section_of(metric), name=_free_name(metric.name, used_names))
 
 
-def section_of_rejected(item: Rejected, used_names: set[str]) -> MetricConfig:
-    """The section for a rejected value, under an unused name."""
-    return MetricConfig(free_name(name_from(item.expression), used_names), Place(item.file, item.line), item.expression)
+def _section_of_rejected(value: Rejected, used_names: set[str]) -> MetricConfig:
+    """The section for a rejected value, named by the words of its expression."""
+    name = "_".join(re.findall(r"[A-Za-z0-9]+", value.expression))[:40].strip("_").lower() or "value"
+    return MetricConfig(_free_name(name, used_names), Place(value.file, value.line), value.expression)
 
 
-def name_from(expression: str) -> str:
-    """A name made from the words of an expression."""
-    return "_".join(re.findall(r"[A-Za-z0-9]+", expression))[:40].strip("_").lower() or "value"
-
-
-def free_name(name: str, used_names: set[str]) -> str:
+def _free_name(name: str, used_names: set[str]) -> str:
     """The name, numbered if it is used already, and marked as used."""
     free, number = name, 1
     while free in used_names:
@@ -218,5 +228,5 @@ def _places(section: MetricConfig) -> set[Place]:
     return {*(section.path or ()), *([section.where] if section.where else [])}
 
 
-def _names(entries: Iterable[Entry]) -> tuple[str, ...]:
-    return tuple(entry.section.name for entry in entries)
+def _names(sections: Iterable[MetricConfig]) -> tuple[str, ...]:
+    return tuple(section.name for section in sections)

@@ -229,16 +229,21 @@ def with_main_loop(analysis: Analysis, chosen: Loop) -> Analysis:
     )
 
 
-def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ...]]:
+def match(analysis: Analysis, config: Config, *, is_current: bool = False) -> tuple[Analysis, tuple[Match, ...]]:
     """Match each section of the file with a metric.
+
+    Args:
+        is_current: whether the places are those of the script as it is; else moved statements are followed.
 
     Returns: the analysis, with a site and a metric more for each value that only the user named; and a match for each
         section, in order.
     """
     written = config.metrics or ()
     matches: list[Match] = []
-    for old, now in zip(written, relocate(analysis, written, config.statements), strict=True):
-        stood = config.statements.get(old.where, "") if old.where else ""
+    statements = {} if is_current else config.statements
+    relocated = written if is_current else relocate(analysis, written, statements)
+    for old, now in zip(written, relocated, strict=True):
+        stood = statements.get(old.where, "") if old.where else ""
         try:
             analysis, metric = resolve(analysis, now)
             matches.append(Match(old, now, metric, stood))
@@ -303,7 +308,7 @@ def _explain(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> 
         return InputError(f"deviate.toml does not match {analysis.script}:{sections}", errors[0][1].hint)
     return InputError(
         f"{analysis.script} has changed, and deviate.toml no longer matches:{sections}",
-        f"Choose again with deviate analyze {analysis.script} --review; --save comments out missing metrics.",
+        f"Choose again with deviate analyze {analysis.script} --edit; --save comments out missing metrics.",
     )
 
 
@@ -476,7 +481,7 @@ def _is_at(item: Metric | Rejected, section: MetricConfig) -> bool:
 
 
 def _ambiguous(section: MetricConfig, candidates: Sequence[Metric]) -> AmbiguousError:
-    from deviate.project.config_edit import section_lines
+    from deviate.project.config_text import section_lines
 
     listing = "".join(f"\n  {metric.name}: {', '.join(section_lines(section_of(metric)))}" for metric in candidates)
     return AmbiguousError(

@@ -209,7 +209,7 @@ def test_a_section_whose_statement_is_gone_says_what_stood_there_and_what_to_do(
     assert "[metrics.b]" in message
     assert "former statement: hidden = combine(a, b[7])" in message
     assert "[metrics.c]" in message
-    assert "--review" in caught.value.hint
+    assert "--edit" in caught.value.hint
 
 
 def written(folder: Path, text: str) -> Analysis:

@@ -29,7 +29,7 @@ MODULES = (
     "deviate.diverge.engine",
     "deviate.diverge.recorded",
     "deviate.instrument.snapshot",
-    "deviate.project.review",
+    "deviate.project.saving",
     "deviate.records.importing",
     "deviate.records.trackers.addresses",
     "deviate.replay.executors.workers",

@@ -20,7 +20,7 @@ GROUPS = {
     """,
     "Output": """
         html markdown latex json csv paper siunitx column_width dl_variance to junit github form save everything explain
-        review log stderr follow size quiet report experiment
+        edit log stderr follow size quiet report experiment
     """,
     "Command": "python prepare then wrap env second_env",
     "Machine": """
