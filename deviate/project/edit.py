@@ -111,19 +111,19 @@ def _edit(draft: Path, text: str, changes: str, finish: Callable[[str], str]) ->
 
 
 def _notes(text: str, changes: str, finish: Callable[[str], str]) -> tuple[str, InputError | ToolError | None]:
-    """The comments above the text, and its fault, whose line numbers include these comments."""
-    notes, fault = [USAGE, *([f"Changes: {changes}"] if changes else [])], None
-    for _ in range(2):
-        above = comment("\n".join(notes), WIDTH, SIGN)
+    """The comments above the text, and its fault."""
+    lines, fault = [USAGE, *([f"Changes: {changes}"] if changes else [])], None
+    for _ in range(2):  # the second time, line numbers in the fault include its comments
         try:
-            finish(above + text)
+            finish(comment("\n".join(lines), WIDTH, SIGN) + text)
         except (InputError, ToolError) as error:
-            fault, notes = error, [error.message, error.hint, AGAIN, USAGE]
-    return above.replace("\n", "\r\n") if "\r\n" in text else above, fault
+            fault, lines = error, [error.message, error.hint, AGAIN, USAGE]
+    notes = comment("\n".join(lines), WIDTH, SIGN)
+    return notes.replace("\n", "\r\n") if "\r\n" in text else notes, fault
 
 
 def _without_notes(draft: Path) -> str:
-    """The text of the user, with undecodable bytes as surrogates; empty if it is blank or deleted."""
+    """What the user wrote, with undecodable bytes as surrogates; empty if the file is blank or deleted."""
     text = draft.read_bytes().decode("utf-8-sig", "surrogateescape") if draft.exists() else ""
     kept = "".join(line for line in LINE.findall(text) if not line.startswith(SIGN))
     return kept if kept.strip() else ""
