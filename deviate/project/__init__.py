@@ -1,1 +1,1 @@
-"""The user's command and `deviate.toml`: command line, entry scripts, settings, editing, selection, review."""
+"""The user's command and `deviate.toml`: command line, entry scripts, settings, selection, saving, editing."""

@@ -17,7 +17,7 @@ from deviate.model.analysis import Analysis
 from deviate.project import saving
 from deviate.project.command import CONFIG, Target
 from deviate.project.config import parse, read_text
-from deviate.project.config_text import LINE, WIDTH, comment
+from deviate.project.config_text import LINE, WIDTH, ConfigText, comment
 from deviate.project.prepare import AnalyzedScript, analyze_scripts, apply_config, match_config
 
 SIGN = "#>"
@@ -55,7 +55,7 @@ def edit_config(target: Target) -> AnalyzedScript:
 
 def _replace(path: Path, before: str, text: str) -> None:
     if read_text(path) != before:
-        raise InputError(f"{CONFIG} was changed by something else meanwhile", "Start again from that file.")
+        raise InputError(f"{CONFIG} was changed by something else meanwhile", "Edit the file as it is now.")
     saving.write_text(path, text)
 
 
@@ -81,12 +81,11 @@ def _finish(target: Target, script_analysis: Analysis, text: str) -> str:
     except UnicodeEncodeError:
         raise InputError(f"{CONFIG} is not valid TOML: it is not UTF-8", "Save it as UTF-8.") from None
     config = parse(text, CONFIG)
-    if not config.is_for(script_analysis.script):
-        raise InputError(f"{CONFIG} names {config.train}", f'Write train = "{script_analysis.script}".')
+    saving.refuse_other_script(script_analysis, config, Path(CONFIG))
     script = match_config(target, script_analysis, config, is_current=True)
     apply_config(script)
     saving.refuse_no_metric(script_analysis, config)
-    return saving.refresh(text, script.analysis, config)
+    return saving.refresh(ConfigText(text), script.analysis, config, config.metrics or ())
 
 
 def _edit(draft: Path, text: str, changes: str, finish: Callable[[str], str]) -> str:

@@ -101,7 +101,7 @@ def update(text: str, analysis: Analysis, config: Config, matches: Sequence[Matc
     for match in listed:
         document.set(("metrics", match.written.name), _moved(match))
     sections = [*(match.section for match in listed), *added]
-    return _refreshed(document, analysis, config, sections), Saved(
+    return refresh(document, analysis, config, sections), Saved(
         added=_names(added) if config.metrics else (),
         moved=tuple(match.section.name for match in listed if match.has_moved),
         gone=tuple(match.written.name for match in gone),
@@ -110,14 +110,13 @@ def update(text: str, analysis: Analysis, config: Config, matches: Sequence[Matc
     )
 
 
-def refresh(text: str, analysis: Analysis, config: Config) -> str:
-    """The text of a file whose metrics are as the user wants them, with the script and the statements at its places."""
-    document = ConfigText(text)
+def refresh(document: ConfigText, analysis: Analysis, config: Config, sections: Sequence[MetricConfig]) -> str:
+    """The text of a file that lists these metrics, with the script, the main loop and the statements as they are now.
+
+    Args:
+        config: the file before; a main loop is written only where it names one.
+    """
     document.insert([] if document.holds("experiment") else [EXPERIMENT])
-    return _refreshed(document, analysis, config, config.metrics or ())
-
-
-def _refreshed(document: ConfigText, analysis: Analysis, config: Config, sections: Sequence[MetricConfig]) -> str:
     loop = analysis.main_loop if config.main_loop else None
     chosen = Place(loop.file, loop.line) if loop else None
     if not document.holds("experiment", "train"):
@@ -148,7 +147,7 @@ def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
     """Raise InputError when the file was written for another script."""
     if not config.is_for(analysis.script):
         raise InputError(
-            f"{path} is for {config.train}, not for {analysis.script}", "Move the file away, and save again."
+            f"{path} is for {config.train}, not for {analysis.script}", "Change train in it, or move the file away."
         )
 
 

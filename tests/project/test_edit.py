@@ -175,7 +175,7 @@ FAULTS = (
     ('where = "train.py:9"', 'where = "train.py:10"', "loss does not stand in the statement at train.py:10"),
     ("[metrics.loss]", '[metrics.x]\nwhere = "train.py:9"\nexpression = "loss"\n\n[metrics.loss]', "two sections"),
     ("[experiment]", '[experiment]\nmain_loop = "train.py:5"', "train.py:5 is not a loop"),
-    ('train = "train.py"', 'train = "other.py"', 'names other.py Write train = "train.py"'),
+    ('train = "train.py"', 'train = "other.py"', "is for other.py, not for train.py"),
     ("[metrics.loss]", '[variants.mine]\nvary = ["luck"]\n\n[metrics.loss]', "luck"),
 )
 
