@@ -80,7 +80,7 @@ class Output:
                 return further_orders
 
             outlook = outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
-            cost = FirstCost(experiments, outlook, least=runs or 0)
+            cost = FirstCost(experiments, outlook)
             same_data, effect = SameData(experiments), SweepEffect(experiments)
             watchers = FirstRun(experiments), same_data, effect, cost
 
@@ -90,7 +90,7 @@ class Output:
                 for text in filter(None, (each.take(update) for each in watchers)):
                     watcher.notice(text)
 
-            listeners = Listeners(show, watcher.notice, further, cost.halt)
+            listeners = Listeners(show, watcher.notice, further)
             outcomes = execute_orders(
                 [order for order, is_later in zip(orders, waits, strict=True) if not is_later],
                 make_executor(settings),

@@ -10,7 +10,7 @@ import typer
 from deviate import pipeline
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
-from deviate.cli.cost import Outlook, foresee, refuse_short_budget
+from deviate.cli.cost import Outlook, foresee
 from deviate.cli.execute import Output, conclude
 from deviate.cli.options import commands, option, pair, seconds
 from deviate.cli.options.origins import is_from_variable, plan_origins, variables_in_use
@@ -120,7 +120,6 @@ def run_command(
     folder = deviate_folder(first.target.root)
     warnings = _validate(requests, options, folder, starts=not (dry_run or plan_only))
     outlook = foresee(requests, folder)
-    refuse_short_budget(outlook)
     _announce(requests, output, outlook, is_silent=quiet and not dry_run)
     for warning in warnings:
         typer.echo(f"Warning: {warning}", err=True)

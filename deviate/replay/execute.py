@@ -35,13 +35,11 @@ class Listeners:
         on_update: news of a run.
         on_notice: a sentence for the user, as when no new runs are started.
         more: asked when nothing waits and nothing runs, with all outcomes so far: further orders, or none.
-        halt: asked after each update: why no more runs are to be started, or "".
     """
 
     on_update: Callable[[RunUpdate], None] = lambda _: None
     on_notice: Callable[[str], None] = lambda _: None
     more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: ()
-    halt: Callable[[], str] = lambda: ""
 
 
 def execute_orders(
@@ -202,9 +200,6 @@ class _Schedule:
             if order is not None:
                 self._end(order, update.outcome)
         self.listeners.on_update(update)
-        reason = self.listeners.halt()
-        if reason and not self.is_closed:
-            self._close(reason)
 
     def _end(self, order: Order, outcome: Outcome) -> None:
         self.outcomes[order] = outcome
